@@ -139,7 +139,7 @@ async function importShadow(shadow: OpenedShadow, states: ShadowStates): Promise
   try {
     return (await shadow.importChanges(states)).map((text) => ({ text, isFailure: false }));
   } catch (error) {
-    const text = `The commit could not be imported into the repository: ${(error as Error).message}`;
+    const text = `Changes in .git could not be imported into the repository: ${(error as Error).message}`;
     return [{ text, isFailure: true }];
   }
 }

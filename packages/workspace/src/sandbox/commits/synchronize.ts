@@ -47,8 +47,8 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
 
   async function synchronize(): Promise<void> {
     realPrint = readRealPrint();
-    const output = await runInside(workspace, synchronizeStart(inside));
-    base = readBaseState(shadow, readReferences(output));
+    const { stdout } = await runInside(workspace, synchronizeStart(inside));
+    base = readBaseState(shadow, readReferences(stdout));
     shadowPrint = await readShadowPrint();
   }
 
@@ -67,8 +67,9 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
     if (print === shadowPrint || git === undefined) return [];
     shadowPrint = print;
     const isCurrent = readRealPrint() === realPrint;
-    const exported = readRepositoryExport(await runInside(workspace, exportStart(inside)));
-    if (exported === undefined) throw new Error("the sandbox did not export it.");
+    const { stdout, stderr } = await runInside(workspace, exportStart(inside));
+    const exported = readRepositoryExport(stdout);
+    if (exported === undefined) throw new Error(unreadable(stderr));
     const notes = await importRepository(exported, { git, shadow, base, newGitlinks }).finally(giveToUser);
     await runInside(workspace, settleStart(inside));
     base = readBaseState(shadow, exported.references);
@@ -80,8 +81,21 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
 /** Node strings cannot be much longer. */
 const maxOutputCharacters = 400 * 1024 * 1024;
 
-/** stdout of a script that runs in the sandbox. */
-async function runInside(workspace: OpenedWorkspace, start: NonNullable<ExecRequest["start"]>): Promise<string> {
+const maxReasonCharacters = 300;
+
+/** A command took the permissions of .git away, or removed files of it. */
+function unreadable(stderr: string): string {
+  const reason = stderr.trim().split("\n", 1)[0]?.slice(0, maxReasonCharacters);
+  return `.git cannot be read in the sandbox${reason ? ` (${reason})` : ""}. The repository outside is unchanged. Restore what a command changed in .git, such as its permissions; the next command imports it then.`;
+}
+
+interface ScriptOutput {
+  stdout: string;
+  stderr: string;
+}
+
+/** A script that runs in the sandbox. */
+async function runInside(workspace: OpenedWorkspace, start: NonNullable<ExecRequest["start"]>): Promise<ScriptOutput> {
   const id = `shadow-${randomUUID()}`;
   const parts = { stdout: [] as string[], stderr: [] as string[] };
   const tooMuch = new AbortController();
@@ -97,7 +111,7 @@ async function runInside(workspace: OpenedWorkspace, start: NonNullable<ExecRequ
   );
   await workspace.release([id]);
   if (tooMuch.signal.aborted) throw new Error("it is larger than 300 MB. Commit large files outside the sandbox.");
-  if (ended.state !== "exited" || ended.exitCode !== 0)
-    throw new Error(parts.stderr.join("").trim() || "the sandbox did not export it.");
-  return parts.stdout.join("");
+  const [stdout, stderr] = [parts.stdout.join(""), parts.stderr.join("")];
+  if (ended.state !== "exited" || ended.exitCode !== 0) throw new Error(stderr.trim() || unreadable(stderr));
+  return { stdout, stderr };
 }

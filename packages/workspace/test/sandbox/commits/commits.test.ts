@@ -236,7 +236,7 @@ describe("a commit in the sandbox", () => {
     writeFileSync(join(root, "go"), "");
     const output = await running;
     expect(output.result).toMatchObject({ exitCode: 1 });
-    expect(output.stderr).toContain("The commit could not be imported into the repository");
+    expect(output.stderr).toContain("Changes in .git could not be imported into the repository");
     const branch = /kept as (agentcli\/[0-9a-f]{12})/.exec(output.stderr)?.[1] ?? "";
     expect(log("%s")).toEqual(["by the user", "first"]);
     expect(git(root, "log", "--format=%s", branch)).toBe("mine\nfirst\n");
@@ -244,6 +244,16 @@ describe("a commit in the sandbox", () => {
       exitCode: 0,
     });
     expect(git(root, "branch", "--contains", branch)).toContain("main");
+  });
+
+  test("that locks .git is told what cannot be read, and is imported once .git can be read again", async () => {
+    const inside = await open();
+    const locked = await bash(inside, "git commit -q --allow-empty -m locked; chmod 000 .git");
+    expect(locked.result).toMatchObject({ exitCode: 1 });
+    expect(locked.stderr).toMatch(/\.git cannot be read in the sandbox \(.*Permission denied\)\. .* Restore what/);
+    expect(log("%s")).toEqual(["first"]);
+    expect(await bash(inside, "chmod 755 .git")).toMatchObject({ result: { exitCode: 0 }, stderr: "" });
+    expect(log("%s")).toEqual(["locked", "first"]);
   });
 
   test("made in the background is kept when the user changes the repository before the next command", async () => {
