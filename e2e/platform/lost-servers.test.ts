@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { eventually, replyWith, unusedPort } from "@agentcli/testkit";
+import { call, eventually, replyWith, unusedPort } from "@agentcli/testkit";
 import { openPlatformForTest } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
 
@@ -46,4 +46,21 @@ test("a run without progress survives four killed servers and fails with the fif
   });
   expect((await client.stream(neighbour)).at(-2)?.data).toMatchObject({ status: "FINISHED" });
   expect(await epoch()).toBe(6);
+});
+
+test("a repository that an agent created before its server was killed is reported on the run", async () => {
+  const cmd = "git init -q vendor && git -C vendor config core.fsmonitor ./evil";
+  const harness = await openPlatformForTest({
+    replies: [call("exec_command", { cmd }), { messages: ["Never."], stall: "before-headers" }, replyWith("Done.")],
+  });
+  const listen = `127.0.0.1:${await unusedPort()}`;
+  const server = await harness.serve({ listen });
+  const client = await harness.client(server);
+  const run = await client.create({ prompt: { text: "create" } });
+  await eventually(() => harness.requests().length === 2);
+  await server.stop("SIGKILL");
+  await harness.serve({ listen });
+  const stream = await client.stream(run);
+  expect(stream.at(-2)?.data).toMatchObject({ status: "FINISHED", text: "Done." });
+  expect(JSON.stringify(stream)).toContain("A run that was killed created the git repository in vendor.");
 });

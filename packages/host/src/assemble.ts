@@ -68,6 +68,8 @@ export interface AssemblyRequest {
   observers: RunObservers;
   /** Warnings of the host, shown before those of the assembly. */
   warnings: string[];
+  /** Sentences about repositories that killed runs have created or changed, written at the end of the first turn. */
+  leftovers?: string[];
 }
 
 /** Everything `drive` of the engine needs. `tools` and `dependencies` are replaced when `joinServers` adds the tools of MCP servers. */
@@ -144,16 +146,17 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
 
 /** Undefined where nothing can write: sub-agents never have more rights. */
 async function watchRepositories(
-  { observers, settings }: AssemblyRequest,
+  { observers, settings, leftovers = [] }: AssemblyRequest,
   { sandboxes, servers, supervisor }: RunningParts,
 ): Promise<RepositoryWarnings | undefined> {
-  if (settings.sandbox !== "workspace-write" && !servers) return undefined;
+  if (settings.sandbox !== "workspace-write" && !servers && leftovers.length === 0) return undefined;
   const { openRepositoryWarnings } = await import("./repository-changes.ts");
   return openRepositoryWarnings({
     sandboxes,
     findServerChanges: async () => servers?.findRepositoryChanges() ?? [],
     hasRunningAgents: () => (supervisor?.overview() ?? []).some(({ status }) => status === "running"),
     warn: observers.warn ?? (() => {}),
+    leftovers,
   });
 }
 

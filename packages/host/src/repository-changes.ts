@@ -12,6 +12,8 @@ export interface RepositoryWarningOptions {
   hasRunningAgents(): boolean;
   /** For what is found when no turn is open. */
   warn(message: string): void;
+  /** Known already, of runs that were killed. */
+  leftovers: string[];
 }
 
 export interface RepositoryWarnings {
@@ -25,6 +27,7 @@ export interface RepositoryWarnings {
 
 export function openRepositoryWarnings(options: RepositoryWarningOptions): RepositoryWarnings {
   let isTurnOpen = false;
+  const leftovers = [...options.leftovers];
   const report = async (changes: Promise<string[]>) => {
     for (const change of await changes) options.warn(change);
   };
@@ -36,7 +39,7 @@ export function openRepositoryWarnings(options: RepositoryWarningOptions): Repos
       async write(...records) {
         const isEnd = records.some(({ type }) => type === "turn.ended");
         isTurnOpen ||= records.some(({ type }) => type === "turn.begun");
-        const changes = isEnd ? await endAndSearch(options) : [];
+        const changes = isEnd ? [...leftovers.splice(0), ...(await endAndSearch(options))] : [];
         const written = await log.write(...changes.map(repositoryWarning), ...records);
         if (isEnd) isTurnOpen = false;
         return written;

@@ -1,7 +1,7 @@
 // Local agents and the end of processes: nothing is lost, nothing is left running, no reader waits for ever.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -58,6 +58,22 @@ test("a run whose process is killed ends as interrupted, and the agent goes on",
   const agent = await harness.Agent.resume(agentId, harness.options());
   expect(await (await agent.send("Go on")).wait()).toMatchObject({ status: "finished", result: "Back." });
   expect(bodiesOf(harness).at(-1)).toContain("The outcome of this call is unknown");
+});
+
+test("a repository that a killed process created is reported and set aside by the next run", async () => {
+  const create = "git init -q vendor && git -C vendor config core.fsmonitor ./evil";
+  const harness = await openLocalHarness([shell(create), stall("before-headers"), replyWith("Back.")]);
+  const local = { cwd: harness.repository.path, sandboxOptions: { enabled: true } };
+  const child = start(harness, { text: "Create", options: { local } });
+  const { agentId } = await child.next();
+  await expect.poll(() => harness.requests().length).toBe(2);
+  child.process.kill("SIGKILL");
+  await child.ended;
+  const agent = await harness.Agent.resume(agentId, harness.options());
+  const messages = JSON.stringify(await readAll(await agent.send("Go on")));
+  expect(messages).toContain("A run that was killed created the git repository in vendor. Its .git was renamed");
+  expect(readdirSync(join(harness.repository.path, "vendor"))).toEqual([".git.untrusted"]);
+  expect(existsSync(join(harness.sdkHome, "unfinished-runs"))).toBe(false);
 });
 
 test("another process sees the run as it goes, is busy, and may cancel it", async () => {

@@ -1,8 +1,10 @@
 // Assembles a run of a service: no user at a terminal, the date in UTC, sub-agents two levels deep.
+import { existsSync } from "node:fs";
 import type { Progress } from "@agentcli/engine";
 import { practice, priceBook } from "@agentcli/models";
 import { type AgentRole, durationMs, type ProjectContext } from "@agentcli/project";
 import type { Config } from "@agentcli/protocol";
+import { searchUnfinished } from "@agentcli/workspace";
 import { type Assembly, type AssemblyRequest, assemble } from "../assemble.ts";
 import { utcToday } from "../date.ts";
 import { joinServers } from "../join-servers.ts";
@@ -22,6 +24,8 @@ export interface ServiceRequest extends Omit<AssemblyRequest, ChosenHere | Descr
   prices?: Parameters<typeof priceBook>[0];
   /** As configured. */
   limits?: Config["limits"];
+  /** Where runs note that their workspace is still to be searched for new repositories. */
+  unfinishedRuns: string;
   onProgress(progress: Progress): void;
 }
 
@@ -37,6 +41,7 @@ const toolOutputTokens = 10_000;
 /** Settles when MCP servers have started, or on abort. */
 export async function assembleService(request: ServiceRequest, signal: AbortSignal): Promise<ServiceAssembly> {
   const { roles: declared, prices, limits = {}, onProgress, ...chosen } = request;
+  const leftovers = await findLeftovers(request.unfinishedRuns);
   const { roles, warnings } = await readRoles(declared.sources, declared.requested);
   const assembly = await assemble({
     ...chosen,
@@ -49,10 +54,15 @@ export async function assembleService(request: ServiceRequest, signal: AbortSign
     today: utcToday(),
     observers: { onProgress },
     warnings,
+    leftovers,
   });
   await joinServers(assembly, signal);
   return Object.assign(assembly, { instructions: request.instructions });
 }
+
+/** One sentence for each repository that killed runs have created or changed. */
+const findLeftovers = async (unfinishedRuns: string): Promise<string[]> =>
+  existsSync(unfinishedRuns) ? searchUnfinished(unfinishedRuns) : [];
 
 async function hookSource({ hooks, servers, limits }: ServiceRequest) {
   const { serviceHookSource } = await import("./hooks.ts");

@@ -38,10 +38,14 @@ export async function openSandbox(mode: SandboxMode, request: SandboxRequest): P
     environmentPolicy: environment,
     warmLoginShell: machine.shell,
     cacheDirectory: join(machine.sdkHome, "cache", "builds"),
+    unfinishedRuns: unfinishedRuns(machine),
     limits: resourceLimits(request.limits),
     newId: machine.newId,
   });
 }
+
+/** Where runs note that their workspace is still to be searched for new repositories. */
+export const unfinishedRuns = ({ sdkHome }: Machine): string => join(sdkHome, "unfinished-runs");
 
 /** Throws where the sandbox is not available; never goes on without one. */
 export async function chooseSandbox(

@@ -6,7 +6,7 @@ import type { HookDefinition } from "@agentcli/protocol";
 import { ConfigurationError } from "../../errors.ts";
 import { version } from "../../version.ts";
 import type { Machine } from "../machine.ts";
-import { openSandbox } from "../sandbox.ts";
+import { openSandbox, unfinishedRuns } from "../sandbox.ts";
 import { hookSearch, readHooks, readInstructions } from "../sources/index.ts";
 import { selectTools } from "../tools/index.ts";
 import type { Intent } from "./intent.ts";
@@ -36,6 +36,7 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
       thread: context.thread,
       model: chosen.model,
       limits: { hook: "10m" },
+      unfinishedRuns: unfinishedRuns(machine),
       openSandbox: (mode, protectedPaths) => openSandbox(mode, { cwd, dirs, protectedPaths, machine, limits, secrets }),
       instructions: readInstructions({ root, cwd, dirs, sources, contextWindow, machine }),
       guard: policyGuard,

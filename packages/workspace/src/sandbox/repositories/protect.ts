@@ -64,6 +64,7 @@ export function withRepositoryWatch(
       return result;
     },
     edit(request) {
+      unfinished.begin();
       isUsed = true;
       return workspace.edit(request);
     },

@@ -8,7 +8,7 @@ import type { OpenWorkspace } from "../../../repositories/index.ts";
 import type { AgentPaths } from "../agent-paths.ts";
 import { newId } from "../ids.ts";
 import { hookOutside, readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
-import { artifactsDirectory, type Sandboxes } from "../sandbox/index.ts";
+import { artifactsDirectory, type Sandboxes, unfinishedRuns } from "../sandbox/index.ts";
 import { otherModels } from "./model.ts";
 import type { RunPlan } from "./plan.ts";
 
@@ -44,6 +44,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       models: otherModels(host.settings),
       prices,
       limits,
+      unfinishedRuns: unfinishedRuns(host.settings, paths),
       openSandbox: (mode) => host.sandboxes.open({ mode, workspace, paths, variables }),
       instructions: readInstructions(roots, { cwd: workspace.root, paths, contextWindow, otherTools }),
       guard: await repositoryGuard(roots, host.settings.programDirectory),

@@ -2,5 +2,5 @@
 export { type DiskWatch, watchDisk } from "./disk-quota.ts";
 export { agentLimits } from "./limits.ts";
 export { type AgentProbe, probeForAgents } from "./probe.ts";
-export { artifactsDirectory, openSandboxes, type Sandboxes } from "./sandboxes.ts";
+export { artifactsDirectory, openSandboxes, type Sandboxes, unfinishedRuns } from "./sandboxes.ts";
 export { measureStarts } from "./starts.ts";

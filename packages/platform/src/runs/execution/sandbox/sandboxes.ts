@@ -1,6 +1,6 @@
 // The sandbox of an agent: programs of the system and its own directory, and the network through the proxy only.
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { openProbeCache, type Sandbox, sandboxFor } from "@agentcli/host";
 import type { SandboxMode } from "@agentcli/protocol";
 import {
@@ -58,6 +58,7 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
         env: () => env,
         environmentPolicy: environmentPolicy({ set: env }),
         limits: agentLimits(settings),
+        unfinishedRuns: unfinishedRuns(settings, request.paths),
         newId,
         allowedDomains: ["public hosts"],
         // The previous driver of the run may still be removing its sandbox from the same directory.
@@ -67,6 +68,10 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
     },
   };
 }
+
+/** Where the agent's runs note that their workspace is still to be searched for new repositories. */
+export const unfinishedRuns = ({ dataDirectory }: Settings, { directory }: AgentPaths): string =>
+  join(dataDirectory, "unfinished-runs", basename(directory));
 
 /** Paths that commands must not write, such as `.git`, are protected in each repository. */
 function policyOf(
