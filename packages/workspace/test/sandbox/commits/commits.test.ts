@@ -246,7 +246,7 @@ describe("a commit in the sandbox", () => {
     expect(git(root, "branch", "--contains", branch)).toContain("main");
   });
 
-  test("that locks .git is told what cannot be read, and is imported once .git can be read again", async () => {
+  test("that locks .git names what cannot be read, and is imported once .git can be read again", async () => {
     const inside = await open();
     const locked = await bash(inside, "git commit -q --allow-empty -m locked; chmod 000 .git");
     expect(locked.result).toMatchObject({ exitCode: 1 });
