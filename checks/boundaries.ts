@@ -20,7 +20,8 @@ export const allowedImports: Record<string, string[]> = {
   testkit: ["protocol"],
   sdk: ["protocol"],
   "platform-sdk": [...everything, "surfaces", "host"],
-  cli: [...everything, "surfaces", "host", "command-line", "app-server", "platform-sdk"],
+  tui: ["protocol", "surfaces", "command-line"],
+  cli: [...everything, "surfaces", "host", "command-line", "app-server", "platform-sdk", "tui"],
   platform: [...everything, "surfaces", "host", "command-line"],
 };
 
@@ -43,6 +44,7 @@ const loadsSchemasLate = new Set([
   "surfaces",
   "host",
   "app-server",
+  "tui",
   "cli",
   "sdk",
   "platform-sdk",

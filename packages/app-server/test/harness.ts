@@ -2,7 +2,7 @@
 
 import { parseCommandLine } from "@agentcli/command-line";
 import { openHostPrograms } from "@agentcli/workspace";
-import { openAgent } from "../../cli/src/commands/app-server/agent.ts";
+import { openAgent } from "../../cli/src/app-server/agent.ts";
 import type { Program } from "../../cli/src/program.ts";
 import { syntax } from "../../cli/src/syntax.ts";
 import type { Link } from "../src/dispatch/outbox.ts";

@@ -8,7 +8,7 @@ import { PassThrough } from "node:stream";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
-import { openAgent } from "../../cli/src/commands/app-server/agent.ts";
+import { openAgent } from "../../cli/src/app-server/agent.ts";
 import type { Methods } from "../src/method.ts";
 import { openServer } from "../src/server.ts";
 import { type Access, readAccess } from "../src/transports/access.ts";

@@ -46,6 +46,8 @@ export const helpLayout: HelpLayout = {
   runs: ["exec", "exec resume", "exec fork", "review"],
   exitCodes:
     "0 success, 1 failure, 2 wrong usage or configuration, 3 credentials, 4 not reachable.\nAll of them: agentcli exit-codes.",
-  footer: `Try it without a key or a network:
+  footer: `On a terminal, agentcli [PROMPT] opens the interactive interface; a single word must not resemble a command.
+
+Try it without a key or a network:
   agentcli exec --model practice --sandbox workspace-write "create hello.txt containing Hello"`,
 };

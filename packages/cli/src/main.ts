@@ -5,6 +5,7 @@ import { type Scrub, scrubber } from "@agentcli/engine";
 import type { Environment, Reporter } from "@agentcli/host";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { explainLimit } from "@agentcli/protocol/system-errors";
+import { terminalCommand } from "./commands/index.ts";
 import { readEnvironment } from "./environment.ts";
 import { choosePaint } from "./output/paint.ts";
 import { humanReporter, jsonReporter, type Streams } from "./output/reporter.ts";
@@ -56,7 +57,8 @@ async function runCommand(
 ): Promise<number> {
   let reporter = openReporter({ json: argv.includes("--json"), color: "auto" }, program.environment, streams);
   try {
-    const line = parseCommandLine(argv, syntax);
+    const unnamed = () => terminalCommand(program.environment.variables);
+    const line = parseCommandLine(argv, { ...syntax, unnamed });
     if (line.kind === "version") return print(streams, `agentcli ${version}\n`);
     if (line.kind === "help") return print(streams, await help(line.topic));
     if (line.kind === "incomplete") {

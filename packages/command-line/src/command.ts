@@ -48,6 +48,8 @@ export interface Syntax<Entry extends CommandDescription = CommandDescription> {
   flags: Readonly<Record<string, Flag>>;
   /** `--name ""` counts as a missing value. */
   rejectEmptyValues?: true;
+  /** The command for words that name none, such as a prompt alone; null where there is none. Asked only then. */
+  unnamed?(): Entry | null;
   hints?: {
     /** For a word that is not a command and resembles none. */
     unknownCommand?(words: string[]): string;

@@ -21,9 +21,10 @@ export function parseCommandLine<Entry extends CommandDescription>(
   const { values, words, literal } = split(argv, syntax);
   if (values.version) return { kind: "version" };
   if (words[0] === "help") return { kind: "help", topic: words.slice(1) };
-  if (values.help || words.length === 0) return { kind: "help", topic: topicOf(words, syntax) };
+  const unnamed = values.help ? null : unnamedCommand(words, syntax);
+  if (values.help || (words.length === 0 && !unnamed)) return { kind: "help", topic: topicOf(words, syntax) };
   if (isGroup(words, syntax)) return { kind: "incomplete", topic: words };
-  const { command, positionals: named } = findCommand(words, syntax);
+  const { command, positionals: named } = unnamed ?? findCommand(words, syntax);
   const positionals = [...named, ...literal];
   checkFlags(values, command, syntax);
   const extra = positionals[command.maxPositionals];
@@ -39,6 +40,18 @@ export function incompleteCommand([word = ""]: string[], syntax: Syntax): Comman
 function isGroup(words: string[], syntax: Syntax): boolean {
   const paths = pathsOf(syntax).filter(({ path }) => path[0] === words[0]);
   return words.length === 1 && paths.length > 0 && paths.every(({ path }) => path.length > 1);
+}
+
+/** For no words at all, or for a first word that is not nearly the name of a command. */
+function unnamedCommand<Entry extends CommandDescription>(
+  words: string[],
+  syntax: Syntax<Entry>,
+): { command: Entry; positionals: string[] } | null {
+  const names = [...new Set(pathsOf(syntax).map(({ path }) => path[0] ?? ""))];
+  const [first] = words;
+  if (first !== undefined && (names.includes(first) || nearest(first, names))) return null;
+  const command = syntax.unnamed?.();
+  return command ? { command, positionals: words } : null;
 }
 
 /** `WORDS --help`: the command that the words would run. */
@@ -82,7 +95,7 @@ function checkFlags(values: Values, command: CommandDescription, { program, comm
     if (command.flags.includes(name)) continue;
     const owner = commands.find(({ flags }) => flags.includes(name));
     const hint = owner ? ` It belongs to: ${program} ${owner.path.join(" ")}.` : "";
-    throw usage(`--${name} is not a flag of ${program} ${command.path.join(" ")}.${hint}`);
+    throw usage(`--${name} is not a flag of ${[program, ...command.path].join(" ")}.${hint}`);
   }
 }
 

@@ -14,8 +14,8 @@ import {
 import { temporaryDirectory } from "@agentcli/testkit";
 import { openHostPrograms } from "@agentcli/workspace";
 import { onTestFinished } from "vitest";
+import { openAgent } from "../../../cli/src/app-server/agent.ts";
 import type { Invocation } from "../../../cli/src/command.ts";
-import { openAgent } from "../../../cli/src/commands/app-server/agent.ts";
 import type { Program } from "../../../cli/src/program.ts";
 import { syntax } from "../../../cli/src/syntax.ts";
 import type { Client, Host, OpenPart } from "../../src/method.ts";

@@ -1,6 +1,6 @@
 import { rpcCodes } from "@agentcli/protocol/app-server/codes";
 import { expect, onTestFinished, test } from "vitest";
-import { openAgent } from "../../../cli/src/commands/app-server/agent.ts";
+import { openAgent } from "../../../cli/src/app-server/agent.ts";
 import { dispatch } from "../../src/dispatch/dispatch.ts";
 import type { Host, Methods } from "../../src/method.ts";
 import { parts } from "../../src/parts.ts";

@@ -15,6 +15,8 @@ import { sanitizeCommands } from "./sanitize/index.ts";
 import { sessionsCommands } from "./sessions/index.ts";
 import { skillsCommands } from "./skills/index.ts";
 
+export { terminalCommand } from "./tui/index.ts";
+
 export const commands: Command[] = [
   ...aboutCommands,
   ...appServerCommands,

@@ -67,7 +67,7 @@ const minColumns = 20;
 const minRows = 4;
 const maxOutputLines = 5;
 
-function duration(ms: number): string {
+export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);

@@ -1,8 +1,8 @@
 // `agentcli app-server`: other programs drive the agent.
 import { serve } from "@agentcli/app-server";
+import { openAgent } from "../../app-server/agent.ts";
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
-import { openAgent } from "./agent.ts";
 
 export function run(invocation: Invocation, program: Program): Promise<number> {
   const environment = { ...program.environment, ownFiles: filesOfClients(invocation) };

@@ -1,25 +1,25 @@
 // The agent as the app server uses it: runs, configuration, servers and credentials of this command line.
 import type { Agent, Credential } from "@agentcli/app-server";
 import { loadConfig } from "@agentcli/project";
-import type { Invocation } from "../../command.ts";
-import { configRequest, existingDirectory } from "../../config/request.ts";
-import { configOptions, runOptions } from "../../config/run-options.ts";
-import { settle } from "../../config/settings.ts";
-import { removeAuthFile, saveKey } from "../../credentials/auth-file.ts";
-import type { Credential as FoundCredential } from "../../credentials/credential.ts";
-import { currentCredential } from "../../credentials/current.ts";
-import { checkedKey } from "../../credentials/key-input.ts";
-import { readImages } from "../../exec/images.ts";
-import { openRun } from "../../exec/run.ts";
-import { hooksIn } from "../../hooks/listed.ts";
-import { authStatus } from "../../mcp/auth-status.ts";
-import { defaultLoginTimeoutMs, logInTo } from "../../mcp/login.ts";
-import { startServers } from "../../mcp/source.ts";
-import type { Program } from "../../program.ts";
-import { assign, maxBytesOfFile } from "../../review/assign.ts";
-import { collectChange } from "../../review/collect.ts";
-import { composeWorkspace } from "../../sandbox/workspace.ts";
-import { knownSecrets } from "../../secrets.ts";
+import type { Invocation } from "../command.ts";
+import { configRequest, existingDirectory } from "../config/request.ts";
+import { configOptions, runOptions } from "../config/run-options.ts";
+import { settle } from "../config/settings.ts";
+import { removeAuthFile, saveKey } from "../credentials/auth-file.ts";
+import type { Credential as FoundCredential } from "../credentials/credential.ts";
+import { currentCredential } from "../credentials/current.ts";
+import { checkedKey } from "../credentials/key-input.ts";
+import { readImages } from "../exec/images.ts";
+import { openRun } from "../exec/run.ts";
+import { hooksIn } from "../hooks/listed.ts";
+import { authStatus } from "../mcp/auth-status.ts";
+import { defaultLoginTimeoutMs, logInTo } from "../mcp/login.ts";
+import { startServers } from "../mcp/source.ts";
+import type { Program } from "../program.ts";
+import { assign, maxBytesOfFile } from "../review/assign.ts";
+import { collectChange } from "../review/collect.ts";
+import { composeWorkspace } from "../sandbox/workspace.ts";
+import { knownSecrets } from "../secrets.ts";
 
 export const openAgent = (invocation: Invocation, program: Program): Agent => ({
   runs: {
@@ -43,8 +43,7 @@ export const openAgent = (invocation: Invocation, program: Program): Agent => ({
   input: {
     readImages,
     // Loaded only when asked for: the checker of schemas is larger than the rest of the program.
-    openOutputSchema: async (schema, name) =>
-      (await import("../../output-schema/load.ts")).openOutputSchema(schema, name),
+    openOutputSchema: async (schema, name) => (await import("../output-schema/load.ts")).openOutputSchema(schema, name),
     async openReview(target, run) {
       if (target.kind === "custom") return { assignment: assign(null, target.instructions, run), nothing: null };
       const limits = { directory: run.settings.cwd, maxBytes: maxBytesOfFile(run) };

@@ -1,0 +1,35 @@
+// Commands of the terminal interface.
+import type { Command } from "../../command.ts";
+import { configFlags, type FlagName } from "../../flags.ts";
+
+/** What shapes a thread, and where its server is. */
+const terminalFlags: FlagName[] = [
+  ...configFlags,
+  "on-limit",
+  "skip-git-repo-check",
+  "ephemeral",
+  "budget",
+  "image",
+  "search",
+  "oss",
+  "local-provider",
+  "ignore-rules",
+  "trust-hooks",
+  "dangerously-bypass-hook-trust",
+  "remote",
+  "remote-auth-token-env",
+  "remote-auth-token-file",
+];
+
+const interactive: Command = {
+  path: [],
+  takes: "[PROMPT]",
+  maxPositionals: 1,
+  summary: "Work with the agent on this terminal",
+  flags: terminalFlags,
+  load: () => import("./open.ts"),
+};
+
+/** `agentcli [PROMPT]`, where a user is in front of a terminal that can move its cursor. */
+export const terminalCommand = ({ TERM }: NodeJS.ProcessEnv): Command | null =>
+  process.stdin.isTTY && process.stdout.isTTY && TERM && TERM !== "dumb" ? interactive : null;

@@ -1,0 +1,97 @@
+// The terminal interface with its server: in this process, or the one that --remote names.
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { openInProcess } from "@agentcli/app-server";
+import { CommandError } from "@agentcli/command-line";
+import { type Connect, connectTo, runTui, type ThreadOverrides, type TuiOptions } from "@agentcli/tui";
+import { openAgent } from "../app-server/agent.ts";
+import type { Invocation } from "../command.ts";
+import { readImages } from "../exec/images.ts";
+import type { Program } from "../program.ts";
+
+export type Opening = Pick<TuiOptions, "start" | "prompt">;
+
+export async function openTerminalInterface(
+  invocation: Invocation,
+  program: Program,
+  opening: Opening,
+): Promise<number> {
+  const { environment, version, signal } = program;
+  const images = invocation
+    .list("image")
+    .flatMap((paths) => paths.split(","))
+    .map((path) => resolve(environment.cwd, path));
+  readImages(images, environment.cwd);
+  const server = openConnection(invocation, program);
+  try {
+    return await runTui({
+      ...opening,
+      connect: server.connect,
+      streams: { input: process.stdin, output: process.stdout },
+      variables: environment.variables,
+      version,
+      agentHome: environment.agentHome,
+      overrides: overridesOf(invocation, environment.cwd),
+      images,
+      signal,
+    });
+  } finally {
+    await server.close();
+  }
+}
+
+/** In this process the flags are the server's own; elsewhere they travel with the request. */
+function overridesOf(invocation: Invocation, cwd: string): ThreadOverrides {
+  const bypass = invocation.has("dangerously-bypass-approvals-and-sandbox");
+  const given: ThreadOverrides = {
+    sandbox: bypass ? "danger-full-access" : (invocation.text("sandbox") as ThreadOverrides["sandbox"]),
+    approvalPolicy: bypass ? "never" : (invocation.text("ask-for-approval") as ThreadOverrides["approvalPolicy"]),
+  };
+  const directory = invocation.text("cd");
+  const isRemote = invocation.text("remote") !== undefined;
+  if (!isRemote) return { ...given, cwd: resolve(cwd, directory ?? ".") };
+  return { ...given, model: invocation.text("model"), cwd: directory };
+}
+
+interface OpenConnection {
+  connect: Connect;
+  close(): Promise<void>;
+}
+
+function openConnection(invocation: Invocation, program: Program): OpenConnection {
+  const remote = invocation.text("remote");
+  if (remote !== undefined) {
+    const url = remote === "unix://" ? `unix://${join(program.environment.agentHome, socketPath)}` : remote;
+    return { connect: connectTo({ url, token: tokenOf(invocation, program) }), close: async () => {} };
+  }
+  const lines: string[] = [];
+  const reporter = { ...program.reporter, log: (line: string) => void lines.push(line) };
+  const serving = { ...program, reporter };
+  const server = openInProcess(serving, openAgent(invocation, serving));
+  return {
+    connect: server.connect,
+    async close() {
+      await server.close();
+      // Drawn over the interface they would be lost.
+      for (const line of lines) program.reporter.log(line);
+    },
+  };
+}
+
+const socketPath = "app-server-control/app-server-control.sock";
+
+function tokenOf(invocation: Invocation, { environment }: Program): string | null {
+  const name = invocation.text("remote-auth-token-env");
+  const file = invocation.text("remote-auth-token-file");
+  if (name !== undefined) {
+    const token = environment.variables[name];
+    if (!token) throw new CommandError("usage", `--remote-auth-token-env ${name}: this variable is not set.`);
+    return token;
+  }
+  if (file === undefined) return null;
+  try {
+    return readFileSync(resolve(environment.cwd, file), "utf8").trim();
+  } catch (error) {
+    throw new CommandError("usage", `--remote-auth-token-file ${file}: ${(error as Error).message}.`);
+  }
+}

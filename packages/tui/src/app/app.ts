@@ -1,0 +1,264 @@
+// The program: one thread of the app server on a terminal. Keys and notifications change the state; frames show it.
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import type { Notice } from "@agentcli/surfaces/app-server";
+import { type Client, type ClientEvents, openClient, type Question } from "../client/index.ts";
+import { emptyBuffer } from "../composer/index.ts";
+import { hasKeyProtocol, openScreen, openTerminal, type Terminal } from "../terminal/index.ts";
+import { colorDepth, openPainter, span } from "../text/index.ts";
+import { openTranscript } from "../transcript/index.ts";
+import { askUser } from "./approval.ts";
+import { openFrames } from "./frames.ts";
+import { openInput } from "./input.ts";
+import { notification } from "./notification.ts";
+import type { App, AppState, Overlay, TuiOptions } from "./state.ts";
+import { type OpenedThread, opened, startThread } from "./thread.ts";
+import { arrived, putBack, sendAgain, sendNext, submit } from "./turns.ts";
+import { liveView, shortPath } from "./view.ts";
+
+export async function runTui(options: TuiOptions): Promise<number> {
+  const early: (Notice | Question)[] = [];
+  const handlers: ClientEvents = {
+    notice: (notice) => void early.push(notice),
+    asked: (question) => void early.push(question),
+    reopened: () => {},
+    lost: () => {},
+  };
+  const events: ClientEvents = {
+    notice: (notice) => handlers.notice(notice),
+    asked: (question) => handlers.asked(question),
+    reopened: () => handlers.reopened(),
+    lost: (reason) => handlers.lost(reason),
+  };
+  const { connect, version, signal } = options;
+  const client = await openClient({ connect, version, events, signal });
+  try {
+    const thread = await startThread(client, options);
+    await runThread({ client, options, thread, handlers, early });
+  } finally {
+    client.close();
+  }
+  return exitCodes.completed.code;
+}
+
+interface Session {
+  client: Client;
+  options: TuiOptions;
+  thread: OpenedThread;
+  handlers: ClientEvents;
+  /** What arrived before the program listened. */
+  early: (Notice | Question)[];
+}
+
+/** Settles when the user quits. */
+async function runThread({ client, options, thread, handlers, early }: Session): Promise<void> {
+  const { streams, signal } = options;
+  let finish = () => {};
+  const done = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const app = openApp({ client, options, thread, quit: () => finish() });
+  Object.assign(handlers, listeners(app));
+  for (const each of early) "answer" in each ? handlers.asked(each) : handlers.notice(each);
+  signal.addEventListener("abort", () => finish(), { once: true });
+  if (signal.aborted) finish();
+  const suspended = () => app.lend(() => process.kill(process.pid, "SIGSTOP"));
+  process.on("SIGTSTP", suspended);
+  try {
+    greet(app, thread);
+    if (options.prompt !== null || options.images.length > 0) submit(app, options.prompt ?? "", "send");
+    await done;
+  } finally {
+    process.off("SIGTSTP", suspended);
+    app.end();
+    streams.output.write(goodbye(app));
+  }
+}
+
+interface OpenedApp extends App {
+  end(): void;
+}
+
+interface AppParts extends Pick<Session, "client" | "options" | "thread"> {
+  quit(): void;
+}
+
+function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
+  const { streams, variables } = options;
+  const { output } = streams;
+  const state = firstState(thread, options);
+  const screen = openScreen({
+    write: (text) => output.write(text),
+    get columns() {
+      return output.columns || 80;
+    },
+    get rows() {
+      return output.rows || 24;
+    },
+  });
+  const size = () => ({ columns: output.columns || 80, rows: output.rows || 24 });
+  const links = !/^(?:screen|linux)/.test(variables.TERM ?? "") || variables.TMUX !== undefined;
+  const frames = openFrames(output, () => {
+    const painter = openPainter({ depth: colorDepth(variables), theme: state.theme, links });
+    const { columns } = size();
+    const committed = state.transcript.take(columns).map(painter.row);
+    const { rows, cursor } = liveView(state, size(), Date.now());
+    screen.draw({ committed, live: rows.map(painter.row), cursor });
+    return state.turnId !== null;
+  });
+  let terminal: Terminal | null = null;
+  const app: OpenedApp = {
+    options,
+    state,
+    client,
+    redraw: frames.soon,
+    quit,
+    lend(use) {
+      screen.end("erase");
+      terminal?.suspend();
+      try {
+        return use();
+      } finally {
+        terminal?.resume();
+        screen.forget();
+        frames.now();
+      }
+    },
+    notify: (text) => void output.write(notification(text, variables)),
+    end() {
+      frames.close();
+      screen.end("erase");
+      terminal?.close();
+    },
+  };
+  const onInput = openInput(app);
+  terminal = openTerminal({
+    ...streams,
+    hasKeyProtocol: hasKeyProtocol(variables),
+    onInput(input) {
+      onInput(input);
+      frames.now();
+    },
+    onResize: frames.now,
+  });
+  return app;
+}
+
+const firstState = ({ threadId, name, settings, turns }: OpenedThread, { images }: TuiOptions): AppState => {
+  const transcript = openTranscript(threadId);
+  transcript.recall(turns);
+  const active = turns.find(({ status }) => status === "inProgress");
+  return {
+    threadId,
+    threadName: name,
+    settings,
+    transcript,
+    turnId: active?.id ?? null,
+    turnStartedMs: (active?.startedAt ?? 0) * 1000 || Date.now(),
+    usage: null,
+    buffer: emptyBuffer(),
+    images,
+    outgoing: [],
+    overlays: [],
+    flash: "",
+    lost: null,
+    theme: "terminal",
+  };
+};
+
+function greet({ state, options, redraw }: App, { settings }: OpenedThread): void {
+  state.transcript.print(() => [
+    [
+      span("agentcli", { bold: true }),
+      span(` ${options.version}`, { dim: true }),
+      span(`  ${shortPath(settings.cwd)}`),
+    ],
+    [span("Enter sends, Ctrl-J begins a new line, / lists commands, Ctrl-C twice quits.", { dim: true })],
+  ]);
+  redraw();
+}
+
+/** How to go on, as the last line on the terminal. */
+const goodbye = ({ state }: App): string => `To continue: agentcli resume ${state.threadId}\n`;
+
+function listeners(app: App): ClientEvents {
+  const cards = new Map<string | number, Overlay>();
+  return {
+    notice(notice) {
+      follow(app, notice, cards);
+      app.state.transcript.notice(notice);
+      app.redraw();
+    },
+    asked(question) {
+      const card = askUser(app, question);
+      if (card) cards.set(question.id, card);
+    },
+    lost(reason) {
+      app.state.lost = reason;
+      app.state.overlays = [];
+      app.redraw();
+    },
+    reopened: () => void rejoin(app),
+  };
+}
+
+/** The parts of a notification that concern more than the transcript. */
+function follow(app: App, notice: Notice, cards: Map<string | number, Overlay>) {
+  const { state } = app;
+  if ("threadId" in notice.params && notice.params.threadId !== state.threadId) return;
+  switch (notice.method) {
+    case "turn/started":
+      Object.assign(state, { turnId: notice.params.turn.id, turnStartedMs: Date.now() });
+      return;
+    case "turn/completed":
+      return turnOver(app, notice.params.turn.status);
+    case "item/completed":
+      if (notice.params.item.type === "userMessage" && notice.params.item.clientId)
+        arrived(app, notice.params.item.clientId);
+      return;
+    case "thread/tokenUsage/updated":
+      state.usage = notice.params.tokenUsage;
+      return;
+    case "thread/name/updated":
+      state.threadName = notice.params.threadName ?? null;
+      return;
+    case "serverRequest/resolved": {
+      const card = cards.get(notice.params.requestId);
+      state.overlays = state.overlays.filter((overlay) => overlay !== card);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+const longTurnMs = 10_000;
+
+function turnOver(app: App, status: string): void {
+  const { state } = app;
+  state.turnId = null;
+  if (Date.now() - state.turnStartedMs >= longTurnMs) app.notify("agentcli has finished");
+  if (status === "interrupted") putBack(app);
+  else sendNext(app);
+}
+
+/** What happened meanwhile is in the answer; nothing is shown twice. */
+async function rejoin(app: App): Promise<void> {
+  const { state, client } = app;
+  try {
+    const { settings, turns } = opened(await client.request("thread/resume", { threadId: state.threadId }));
+    const active = turns.find(({ status }) => status === "inProgress");
+    Object.assign(state, { settings, lost: null, turnId: active?.id ?? null });
+    state.transcript.recall(turns);
+    sendAgain(app, clientIds(turns));
+  } catch (error) {
+    state.lost = (error as Error).message;
+  }
+  app.redraw();
+}
+
+const clientIds = (turns: OpenedThread["turns"]): Set<string> =>
+  new Set(
+    turns.flatMap(({ items }) =>
+      items.flatMap((item) => (item.type === "userMessage" && item.clientId ? [item.clientId] : [])),
+    ),
+  );

@@ -1,0 +1,3 @@
+// The program on the terminal.
+export { runTui } from "./app.ts";
+export type { Start, ThreadOverrides, TuiOptions } from "./state.ts";

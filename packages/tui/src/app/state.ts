@@ -1,0 +1,102 @@
+// What the program knows: the thread, the message being written, what waits, and what is on top of it all.
+import type { AskForApproval, NoticeOf, SandboxPolicy, UserInput } from "@agentcli/protocol/app-server";
+import type { Client, Connect } from "../client/index.ts";
+import type { Buffer } from "../composer/index.ts";
+import type { Input, TerminalStreams } from "../terminal/index.ts";
+import type { Line, ThemeName } from "../text/index.ts";
+import type { Transcript } from "../transcript/index.ts";
+
+export interface TuiOptions {
+  connect: Connect;
+  streams: TerminalStreams;
+  variables: Record<string, string | undefined>;
+  version: string;
+  /** Where history and drafts are kept. */
+  agentHome: string;
+  start: Start;
+  /** Of the thread, where the command line sets them. */
+  overrides: ThreadOverrides;
+  prompt: string | null;
+  images: string[];
+  signal: AbortSignal;
+}
+
+export type Start =
+  | { kind: "new" }
+  /** The newest of the directory or of all of them; a thread by id or name; or chosen from a list. */
+  | { kind: "resume" | "fork"; which: "pick" | "newest" | { id: string }; isEverywhere: boolean };
+
+export interface ThreadOverrides {
+  model?: string | undefined;
+  cwd?: string | undefined;
+  sandbox?: "read-only" | "workspace-write" | "danger-full-access" | undefined;
+  approvalPolicy?: "on-request" | "never" | undefined;
+}
+
+export interface Settings {
+  model: string;
+  effort: string | null;
+  cwd: string;
+  sandbox: SandboxPolicy;
+  approval: AskForApproval;
+}
+
+/** A message on its way. It is shown until the server has it in the thread. */
+export interface Outgoing {
+  clientId: string;
+  input: UserInput[];
+  text: string;
+  how: "start" | "steer" | "queue";
+}
+
+/** Something that takes the keys before the message does. */
+export interface Overlay {
+  /** A card stands in the place of the message, a list above it. */
+  kind: "card" | "list";
+  rows(columns: number, maxRows: number): Line[];
+  /** False where the key is for the message. */
+  input(input: Input): boolean;
+}
+
+export interface AppState {
+  threadId: string;
+  threadName: string | null;
+  settings: Settings;
+  transcript: Transcript;
+  turnId: string | null;
+  turnStartedMs: number;
+  usage: NoticeOf<"thread/tokenUsage/updated">["tokenUsage"] | null;
+  buffer: Buffer;
+  images: string[];
+  outgoing: Outgoing[];
+  /** The first has the keys. */
+  overlays: Overlay[];
+  /** A line that the next key removes. */
+  flash: string;
+  /** Why the server cannot be reached. */
+  lost: string | null;
+  theme: ThemeName;
+}
+
+export interface App {
+  options: TuiOptions;
+  state: AppState;
+  client: Client;
+  /** Draws the next frame soon, or at once for a key. */
+  redraw(): void;
+  quit(): void;
+  /** Gives the terminal to another program meanwhile. */
+  lend<T>(use: () => T): T;
+  /** Rings, and tells terminals that show notifications. */
+  notify(text: string): void;
+}
+
+export const flash = (app: App, text: string): void => {
+  app.state.flash = text;
+  app.redraw();
+};
+
+export const close = (app: App, overlay: Overlay): void => {
+  app.state.overlays = app.state.overlays.filter((each) => each !== overlay);
+  app.redraw();
+};
