@@ -87,7 +87,7 @@ function addJoining({ api, platform, identity: { oidc } }: PageHost, authenticat
     if (authenticator.isCrossSite(context)) return refuse(context, "Open the link of the invitation yourself.");
     const { token = "" } = await readFields(context);
     if (oidc) return refuse(context, `Log in with ${oidc.name} to accept an invitation.`);
-    const userId = await invitations.accept({ secret: token });
+    const userId = await invitations.accept({ secret: token, proof: "link" });
     if (userId === null) return refuse(context, notGood);
     await authenticator.logIn(context, userId, "invitation");
     return context.redirect("/agents", 303);

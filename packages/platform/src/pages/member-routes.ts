@@ -36,13 +36,11 @@ function addMemberActions(pages: Pages, host: PageHost): void {
   };
 
   pages.form("/members/:id/role", async (context, visitor, fields) => {
-    const { email } = await memberIn(context, visitor);
-    await administration.changeUser(email, { role: roleIn(fields) });
+    await administration.changeUser(await memberIn(context, visitor), { role: roleIn(fields) });
     return context.redirect("/members", 303);
   });
   pages.form("/members/:id/remove", async (context, visitor) => {
-    const { email } = await memberIn(context, visitor);
-    await administration.removeUser(email);
+    await administration.removeUser(await memberIn(context, visitor));
     return context.redirect("/members", 303);
   });
   pages.form("/members/:id/end-sessions", async (context, visitor) => {

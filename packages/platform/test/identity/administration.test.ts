@@ -28,7 +28,9 @@ test("teams and users are created, listed and limited", async () => {
   expect(bob.role).toBe("member");
   await expect(administration.createUser({ email: "bob@red", team: "red", role: null })).rejects.toThrow("already");
   await expect(administration.createUser({ email: "x@y", team: "blue", role: null })).rejects.toThrow("no team blue");
-  expect(await administration.changeUser("bob@red", { spendLimitUsd: 12.5 })).toMatchObject({ spendLimitUsd: 12.5 });
+  expect(await administration.changeUser({ email: "bob@red" }, { spendLimitUsd: 12.5 })).toMatchObject({
+    spendLimitUsd: 12.5,
+  });
   expect(await administration.changeTeam("red", { spendLimitUsd: 100 })).toMatchObject({
     users: 2,
     spendLimitUsd: 100,
@@ -44,12 +46,12 @@ test("a team keeps one administrator, and the keys of a former administrator can
   for (const email of ["a@two", "b@two"]) await administration.createUser({ email, team: "two", role: "admin" });
   const key = await tested.key({ team: "two", owner: { kind: "user", email: "b@two" } });
   const results = await Promise.allSettled(
-    ["a@two", "b@two"].map((email) => administration.changeUser(email, { role: "member" })),
+    ["a@two", "b@two"].map((email) => administration.changeUser({ email }, { role: "member" })),
   );
   expect(results.filter(({ status }) => status === "rejected").length).toBe(1);
   const [remaining] = (await administration.listUsers("two")).filter(({ role }) => role === "admin");
-  await administration.changeUser("a@two", { role: "admin" });
-  await administration.changeUser("b@two", { role: "member" });
+  await administration.changeUser({ email: "a@two" }, { role: "admin" });
+  await administration.changeUser({ email: "b@two" }, { role: "member" });
   expect(remaining).toBeDefined();
   const identity = await tested.platform.principals.authenticate(`Bearer ${key}`);
   expect(identity.kind === "known" && identity.principal.scopes).not.toContain("admin");
@@ -64,15 +66,15 @@ test("of concurrent creations with the same address, in any letter case, exactly
   }
   expect((await administration.listUsers("crowd")).length).toBe(3);
   await create("Änne.k@x");
-  expect((await administration.findUser("Änne.K@X")).email).toBe("Änne.k@x");
+  expect((await administration.findUser({ email: "Änne.K@X" })).email).toBe("Änne.k@x");
   // Full Unicode lowercasing turns the Kelvin sign into a k; the mailbox is a different one.
-  await expect(administration.findUser("Änne.\u212a@x")).rejects.toThrow("There is no user");
+  await expect(administration.findUser({ email: "Änne.\u212a@x" })).rejects.toThrow("There is no user");
 });
 
 test("a key created while its owner is removed or demoted has no more rights than the owner", async () => {
   const { db, principals } = tested.platform;
   for (const email of ["first@race", "second@race"]) await tested.key({ team: "race", owner: { kind: "user", email } });
-  await administration.changeUser("second@race", { role: "admin" });
+  await administration.changeUser({ email: "second@race" }, { role: "admin" });
   const key = await tested.key({ team: "race", owner: { kind: "user", email: "second@race" } });
   const authenticate = async () =>
     await openPrincipals({ ...tested.platform, now: () => new Date() }).authenticate(`Bearer ${key}`);

@@ -90,7 +90,7 @@ test("a used, revoked, replaced or expired invitation is not accepted", async ()
   expect(await then.find(secretIn(old))).not.toBeNull();
   const later = openInvitations(db, () => new Date(Date.now() + week + 1_000));
   expect(await later.find(secretIn(old))).toBeNull();
-  expect(await later.accept({ secret: secretIn(old) })).toBeNull();
+  expect(await later.accept({ secret: secretIn(old), proof: "link" })).toBeNull();
   for (const link of [revoked, replaced]) {
     expect((await openBrowser(server.url).get(link)).status).toBe(403);
     expect((await join(openBrowser(server.url), link)).status).toBe(403);
@@ -149,13 +149,31 @@ test("an administrator who invites an address of another team does not learn tha
     expect((await form(`/invitations/${id}/revoke`, { token })).status).toBe(303);
   };
   const used = await form("/invitations", { token, email: "BOSS@hidden", role: "member" });
-  const link = linkIn(used);
-  expect(await join(openBrowser(server.url), link)).toMatchObject({ status: 403 });
   await revoke("BOSS@hidden");
   const free = await form("/invitations", { token, email: "free@hidden", role: "member" });
   await revoke("free@hidden");
   expect(withoutDetails(used)).toEqual(withoutDetails(free));
-  expect((await userOf("boss@hidden"))?.team_id).not.toBe((await userOf("admin@localhost"))?.team_id);
+});
+
+test("an administrator who accepts the invitation of an address of another team does not learn it, and gets nothing there", async () => {
+  const key = await server.key({ team: "hidden", owner: { kind: "user", email: "boss@hidden" } });
+  const boss = (await userOf("boss@hidden")) ?? expect.fail("no user");
+  const browser = openBrowser(server.url);
+  expect(await join(browser, await invite("Boss@hidden"))).toMatchObject({ status: 303, location: "/agents" });
+  expect(JSON.parse((await browser.get("/v1/me")).html).userEmail).toBe("Boss@hidden");
+  const members = (await browser.get("/members")).html;
+  expect(members).toContain("admin@localhost");
+  const joined = (await userOf("Boss@hidden")) ?? expect.fail("no user");
+  expect([joined.team_id === boss.team_id, joined.role]).toEqual([false, "member"]);
+  // The user of the other team is unchanged, and is who the operator's commands mean by the address.
+  expect(await userOf("boss@hidden")).toEqual(boss);
+  expect((await server.call(key, "GET", "/v1/me")).status).toBe(200);
+  expect(await command(server, "users", "remove", "boss@HIDDEN").catch(String)).toContain("only administrator");
+  const { form, token } = await admin();
+  const again = await form("/invitations", { token, email: "boss@hidden", role: "member" });
+  expect([again.status, again.html]).toEqual([400, expect.stringContaining("is already in the team")]);
+  expect((await form(`/members/${joined.id}/remove`, { token })).status).toBe(303);
+  expect(await join(openBrowser(server.url), await invite("boss@hidden"))).toMatchObject({ status: 303 });
 });
 
 test("a member is promoted, and the only administrator can be neither demoted nor removed", async () => {

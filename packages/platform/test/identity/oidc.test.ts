@@ -144,9 +144,10 @@ test("groups grant and revoke the administrator role, except for the only admini
   expect((await userOf("boss@example.com"))?.role).toBe("member");
   const { db, vault } = server.platform;
   const administration = openAdministration(db, vault);
-  await administration.changeUser("boss@example.com", { role: "admin" });
+  await administration.changeUser({ email: "boss@example.com" }, { role: "admin" });
   for (const { email, role } of await administration.listUsers("default"))
-    if (role === "admin" && email !== "boss@example.com") await administration.changeUser(email, { role: "member" });
+    if (role === "admin" && email !== "boss@example.com")
+      await administration.changeUser({ email }, { role: "member" });
   expect((await logIn("boss")).shown.status).toBe(302);
   expect((await userOf("boss@example.com"))?.role).toBe("admin");
 });
@@ -180,7 +181,7 @@ test.each(["gone@invited.org", "gone@example.com"])(
     const invite = () => openInvitations(db, () => new Date()).invite({ teamId, email, role: "member" });
     await invite();
     const { browser } = await logIn(email);
-    await openAdministration(db, vault).removeUser(email);
+    await openAdministration(db, vault).removeUser({ email });
     expect((await browser.get("/v1/me")).status).toBe(401);
     expect(reasonIn((await logIn(email)).shown)).toContain("was removed");
     await invite();

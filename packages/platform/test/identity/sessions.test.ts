@@ -257,9 +257,9 @@ test("a session has the rights of its user's role, from the moment the role chan
     (await sessions.find(browser.cookie().split("=")[1] ?? ""))?.principal.scopes ?? expect.fail("no session");
   expect(await scopesNow()).toEqual(scopes.filter((scope) => scope !== "admin"));
   const administration = openAdministration(db, vault);
-  await administration.changeUser(email, { role: "admin" });
+  await administration.changeUser({ email }, { role: "admin" });
   expect(await scopesNow()).toEqual(scopes);
-  await administration.changeUser(email, { role: "member" });
+  await administration.changeUser({ email }, { role: "member" });
   expect(await scopesNow()).not.toContain("admin");
 });
 

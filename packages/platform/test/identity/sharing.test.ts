@@ -344,7 +344,7 @@ test("an open stream ends when its reader loses access, and continues for other 
   const { agent, run } = created.body as { agent: { id: string }; run: { id: string } };
   const { platform, url } = server;
   const brief = await server.key({ owner: { kind: "user", email: "ada@x" } });
-  const { id: userId } = await administration().findUser("ada@x");
+  const { id: userId } = await administration().findUser({ email: "ada@x" });
   const secret = await platform.sessions.begin(userId, "link");
   const open = async (path: string, headers: Record<string, string>) => {
     const leave = new AbortController();

@@ -91,7 +91,7 @@ test("only the browser that started can finish the connection, and only once", a
 test("an account is not connected for one user in another user's browser", async () => {
   const { db, sessions, vault } = server.platform;
   await openAdministration(db, vault).createUser({ email: "bob@x", team: "default", role: "member" });
-  const { id } = await openAdministration(db, vault).findUser("bob@x");
+  const { id } = await openAdministration(db, vault).findUser({ email: "bob@x" });
   const { back, cookie } = await startConnecting();
   const before = await accounts();
   const other = `${cookie}; platform_session=${await sessions.begin(id, "link")}`;

@@ -9,7 +9,7 @@ import { readEmail } from "./set.ts";
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const email = readEmail(invocation, "platform users end-sessions EMAIL");
   const ended = await withVault(invocation, program, async ({ db, vault }) => {
-    const { id } = await openAdministration(db, vault).findUser(email);
+    const { id } = await openAdministration(db, vault).findUser({ email });
     return openSessions(db, () => new Date()).endOf(id, "all");
   });
   program.print(`ended ${ended}\n`);

@@ -6,7 +6,7 @@ import { readEmail } from "./set.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const email = readEmail(invocation, "platform users remove EMAIL");
-  await withAdministration(invocation, program, ({ removeUser }) => removeUser(email));
+  await withAdministration(invocation, program, ({ removeUser }) => removeUser({ email }));
   program.print(`removed ${email}\n`);
   return 0;
 }

@@ -13,7 +13,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const change: UserChange = { ...(role && { role }), ...readSpendLimit(invocation) };
   if (Object.keys(change).length === 0)
     throw new CommandError("usage", "Nothing to set: pass --user-role admin or member, or --spend-limit USD or none.");
-  program.print(userLine(await withAdministration(invocation, program, ({ changeUser }) => changeUser(email, change))));
+  program.print(
+    userLine(await withAdministration(invocation, program, ({ changeUser }) => changeUser({ email }, change))),
+  );
   return 0;
 }
 

@@ -24,6 +24,7 @@ import * as settings from "./migrations/0020-settings.ts";
 import * as sourceCredentials from "./migrations/0021-source-credentials.ts";
 import * as environments from "./migrations/0022-environments.ts";
 import * as activeBuilds from "./migrations/0023-active-builds.ts";
+import * as unverifiedAddresses from "./migrations/0024-unverified-addresses.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -53,6 +54,7 @@ const migrations: Record<string, Migration> = {
   "0021-source-credentials": sourceCredentials,
   "0022-environments": environments,
   "0023-active-builds": activeBuilds,
+  "0024-unverified-addresses": unverifiedAddresses,
 };
 
 /** Nothing is missing in a database that lacks them. */

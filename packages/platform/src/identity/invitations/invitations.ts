@@ -1,7 +1,7 @@
 // Invitations to a team: an address, a role, and a link that creates the user, once.
 import type { Kysely, UpdateQueryBuilder, UpdateResult } from "kysely";
 import type { Queries, Tables } from "../../foundation/index.ts";
-import { admitUser, findUser, isAddress, PrincipalError, type Role } from "../principals/index.ts";
+import { admitUser, findMember, isAddress, PrincipalError, type Role } from "../principals/index.ts";
 import { hashSecret, isSecret, makeSecret } from "../sessions/index.ts";
 
 export interface Invitations {
@@ -18,7 +18,7 @@ export interface Invitations {
 }
 
 /** By its link, or by a verified address. */
-export type AcceptedInvitation = { secret: string } | { teamId: number; email: string };
+export type AcceptedInvitation = { secret: string; proof: "address" | "link" } | { teamId: number; email: string };
 
 export interface InvitationRequest {
   teamId: number;
@@ -65,10 +65,9 @@ export function openInvitations(db: Kysely<Tables>, now: () => Date): Invitation
 }
 
 async function invite(db: Queries, { teamId, email, role }: InvitationRequest, now: Date): Promise<Invited> {
-  const existing = await findUser(db, email);
+  const existing = await findMember(db, teamId, email);
   // An address of another team is invited like any other: the inviting administrator must not learn of it.
-  if (existing?.team_id === teamId && existing.removed_at === null)
-    throw new PrincipalError(`${email} is already in the team.`);
+  if (existing?.removed_at === null) throw new PrincipalError(`${email} is already in the team.`);
   const former = db.updateTable("invitations").set({ revoked_at: now }).where("team_id", "=", teamId);
   await onlyPending(former.where(isAddress(email)), now).execute();
   const { id, secret, hash } = makeSecret();
@@ -89,7 +88,7 @@ export async function acceptInvitation(db: Queries, which: AcceptedInvitation, n
   const accepted = await onlyPending(matching, now).returning(["id", "team_id", "email", "role"]).executeTakeFirst();
   if (!accepted) return null;
   const { id, team_id: teamId, email, role } = accepted;
-  const userId = await admitUser(db, { teamId, email, role });
+  const userId = await admitUser(db, { teamId, email, role }, "proof" in which ? which.proof : "address");
   // Still pending where the address is a user's: what became of it would tell whose.
   if (userId === null) await db.updateTable("invitations").set({ accepted_at: null }).where("id", "=", id).execute();
   return userId;

@@ -61,7 +61,7 @@ async function firstLogin(
   if (existing && existing.removed_at === null)
     return bindExisting(db, { id: existing.id, email, issuer: claims.issuer });
   const now = new Date();
-  const byLink = invitation === null ? null : await acceptInvitation(db, { secret: invitation }, now);
+  const byLink = invitation === null ? null : await acceptInvitation(db, { secret: invitation, proof: "address" }, now);
   const invited = byLink ?? (await acceptInvitation(db, { teamId: context.teamId, email }, now));
   if (invited !== null) return invited;
   if (existing)

@@ -19,6 +19,12 @@ export interface TeamEntry {
 /** Which agents accept follow-ups from users other than their owner. */
 export const followUps: readonly FollowUps[] = ["disabled", "service_accounts", "all"];
 
+/** Without a team: of several users with the address, the one to whom it belongs (see `findUser`). */
+export interface UserAddress {
+  email: string;
+  team?: string;
+}
+
 export interface UserEntry {
   id: number;
   email: string;
@@ -50,10 +56,10 @@ export interface Administration {
   /** The first user of a team becomes its administrator, whatever role was requested. */
   createUser(request: { email: string; team: string; role: Role | null }): Promise<UserEntry>;
   /** Refused for the last administrator. Keys of a demoted administrator lose the admin scope. */
-  changeUser(email: string, change: UserChange): Promise<UserEntry>;
-  findUser(email: string): Promise<UserEntry>;
+  changeUser(which: UserAddress, change: UserChange): Promise<UserEntry>;
+  findUser(which: UserAddress): Promise<UserEntry>;
   /** Also ends the user's keys and sessions. Refused for the last administrator. */
-  removeUser(email: string): Promise<void>;
+  removeUser(which: UserAddress): Promise<void>;
 }
 
 export function openAdministration(db: Kysely<Tables>, vault: Vault): Administration {
@@ -80,17 +86,17 @@ export function openAdministration(db: Kysely<Tables>, vault: Vault): Administra
       const grantedRole = users === 0 ? "admin" : (role ?? "member");
       if ((await admitUser(db, { teamId, email, role: grantedRole })) === null)
         throw new PrincipalError(`User ${email} already exists. Change it: platform users set ${email}.`);
-      return findUserByEmail(db, email);
+      return findUserByAddress(db, { email, team });
     },
-    async changeUser(email, change) {
-      const user = await findUserByEmail(db, email);
+    async changeUser(which, change) {
+      const user = await findUserByAddress(db, which);
       const values = { ...(change.role !== undefined && { role: change.role }), ...limitOf(change) };
       await db.transaction().execute((transaction) => changeUser(transaction, user, values));
-      return findUserByEmail(db, email);
+      return findUserByAddress(db, which);
     },
-    findUser: (email) => findUserByEmail(db, email),
-    async removeUser(email) {
-      await removeUser(db, await findUserByEmail(db, email));
+    findUser: (which) => findUserByAddress(db, which),
+    async removeUser(which) {
+      await removeUser(db, await findUserByAddress(db, which));
     },
   };
 }
@@ -129,6 +135,7 @@ async function listUsers(db: Kysely<Tables>, which: { team?: string; email?: str
     .selectAll("users")
     .select("teams.name as team")
     .where("removed_at", "is", null)
+    .orderBy("users.has_shared_address")
     .orderBy("users.id");
   if (which.team !== undefined) query = query.where("teams.name", "=", which.team);
   if (which.email !== undefined) query = query.where(isAddress(which.email));
@@ -150,8 +157,8 @@ async function findTeam(db: Kysely<Tables>, name: string): Promise<TeamEntry> {
   throw new PrincipalError(`There is no team ${name}. To list teams: platform teams list`);
 }
 
-async function findUserByEmail(db: Kysely<Tables>, email: string): Promise<UserEntry> {
-  const [user] = await listUsers(db, { email });
+async function findUserByAddress(db: Kysely<Tables>, { email, team }: UserAddress): Promise<UserEntry> {
+  const [user] = await listUsers(db, { email, ...(team !== undefined && { team }) });
   if (user) return user;
   throw new PrincipalError(`There is no user ${email}. To list users: platform users list`);
 }

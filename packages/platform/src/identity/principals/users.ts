@@ -10,24 +10,36 @@ export interface NewUser {
   role: Role;
 }
 
-export const findUser = (db: Queries, email: string) =>
-  db
-    .selectFrom("users")
-    .select(["id", "team_id", "email", "role", "removed_at"])
-    .where(isAddress(email))
-    .executeTakeFirst();
+const usersWith = (db: Queries, email: string) =>
+  db.selectFrom("users").select(["id", "team_id", "email", "role", "removed_at"]).where(isAddress(email));
 
-/** Null if the address is in use. A user removed from the same team is restored. */
-export async function admitUser(db: Queries, { teamId, email, role }: NewUser): Promise<number | null> {
-  const existing = await findUser(db, email);
-  if (existing) {
-    if (existing.removed_at === null || existing.team_id !== teamId) return null;
-    await db.updateTable("users").set({ role, removed_at: null }).where("id", "=", existing.id).execute();
-    return existing.id;
+/** The one user of an address, in whatever team; not those who joined another team under it without proof. */
+export const findUser = (db: Queries, email: string) =>
+  usersWith(db, email).where("has_shared_address", "=", false).executeTakeFirst();
+
+export const findMember = (db: Queries, teamId: number, email: string) =>
+  usersWith(db, email).where("team_id", "=", teamId).executeTakeFirst();
+
+/**
+ * Null if the address is in use. A user removed from the same team is restored. One who proves no address becomes a
+ * user of the team even if another team has a user with it: a refusal would tell that.
+ */
+export async function admitUser(
+  db: Queries,
+  { teamId, email, role }: NewUser,
+  proof: "address" | "link" = "address",
+): Promise<number | null> {
+  const member = await findMember(db, teamId, email);
+  if (member) {
+    if (member.removed_at === null) return null;
+    await db.updateTable("users").set({ role, removed_at: null }).where("id", "=", member.id).execute();
+    return member.id;
   }
+  const isInUse = (await findUser(db, email)) !== undefined;
+  if (isInUse && proof === "address") return null;
   const inserted = await db
     .insertInto("users")
-    .values({ team_id: teamId, email, role })
+    .values({ team_id: teamId, email, role, has_shared_address: isInUse })
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")
     .executeTakeFirst();

@@ -25,6 +25,8 @@ export interface UserTable {
   last_name: string | null;
   role: "admin" | "member";
   spend_limit_usd: string | null;
+  /** Joined without an identity provider, under the address of a user of another team. */
+  has_shared_address: Generated<boolean>;
   /** Stays, for what it made; may do nothing any more. */
   removed_at: Perhaps<Date>;
   created_at: Stamped;
