@@ -18,6 +18,7 @@ export const systemTools = [
   },
   { program: "go", package: "golang-go", need: "required", purpose: "tests with a Go project" },
   { program: "cargo", package: "cargo", need: "required", purpose: "tests with a Rust project" },
+  { program: "buildah", package: "buildah", need: "recommended", purpose: "Dockerfiles of environments" },
   { program: "rg", package: "ripgrep", need: "recommended", purpose: "fast search; without it search is slower" },
 ];
 

@@ -3,6 +3,7 @@ import { auditCommands } from "./audit/index.ts";
 import { backupCommands } from "./backup/index.ts";
 import type { Command } from "./command.ts";
 import { credentialsCommands } from "./credentials/index.ts";
+import { imageCommands } from "./image/index.ts";
 import { invitationsCommands } from "./invitations/index.ts";
 import { keysCommands } from "./keys/index.ts";
 import { modelsCommands } from "./models/index.ts";
@@ -16,6 +17,7 @@ export const commands: Command[] = [
   ...modelsCommands,
   ...keysCommands,
   ...reposCommands,
+  ...imageCommands,
   ...credentialsCommands,
   ...usersCommands,
   ...invitationsCommands,

@@ -3,6 +3,9 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { Settings } from "../foundation/index.ts";
 import type { MachineProvider } from "../machines/index.ts";
+import { type DebianOptions, debianCommand, describeDebian } from "./debian.ts";
+import { buildDockerfile, type DockerfileRequest } from "./dockerfile.ts";
+import { type ImageLog, importOutput } from "./make.ts";
 import { type ImageRecord, openImageRecords } from "./records.ts";
 
 export interface Images {
@@ -12,6 +15,10 @@ export interface Images {
   setBase(digest: string): void;
   /** Unpacks a tar archive of a root directory. */
   importArchive(archive: Readable, source: string): Promise<ImageRecord>;
+  /** Throws ImageFault. */
+  buildDebian(options: DebianOptions, output: ImageLog): Promise<ImageRecord>;
+  /** Throws ImageFault. */
+  buildDockerfile(request: DockerfileRequest, output: ImageLog): Promise<ImageRecord>;
 }
 
 export interface ImagesOptions {
@@ -21,15 +28,24 @@ export interface ImagesOptions {
 
 export function openImages({ settings, provider }: ImagesOptions): Images {
   const records = openImageRecords(join(settings.dataDirectory, "images"));
+  const add = (image: Pick<ImageRecord, "digest" | "source" | "env">): ImageRecord => {
+    const record = { ...image, madeAt: new Date().toISOString() };
+    records.add(record);
+    return record;
+  };
   return {
     list: records.list,
     base: records.base,
     setBase: records.setBase,
-    async importArchive(archive, source) {
-      const digest = await (await provider()).importBase(archive);
-      const record = { digest, source, madeAt: new Date().toISOString(), env: {} };
-      records.add(record);
-      return record;
+    importArchive: async (archive, source) =>
+      add({ digest: await (await provider()).importBase(archive), source, env: {} }),
+    async buildDebian(options, output) {
+      const digest = await importOutput(await provider(), debianCommand(options), output);
+      return add({ digest, source: describeDebian(options), env: {} });
+    },
+    async buildDockerfile(request, output) {
+      const image = await buildDockerfile(request, await provider(), output);
+      return add({ ...image, source: request.dockerfile });
     },
   };
 }

@@ -1,5 +1,12 @@
 // Machines: a computer of its own for each agent.
-export { type LocalOptions, openLocalProvider, runProgram } from "./local/index.ts";
+export {
+  type BuilderNamespace,
+  inBuilderNamespace,
+  type LocalOptions,
+  openLocalProvider,
+  removeMachineFiles,
+  runProgram,
+} from "./local/index.ts";
 export { type Machines, machinesDirectory, openMachines } from "./open.ts";
 export {
   type EgressOptions,

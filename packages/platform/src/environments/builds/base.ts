@@ -1,7 +1,11 @@
 // What the disk of a build begins with.
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buildPaths } from "@agentcli/project/environment";
 import type { Images } from "../../images/index.ts";
 import type { MachineProvider } from "../../machines/index.ts";
-import type { BuildLogger } from "./executor.ts";
+import { allowedHosts } from "../machine-settings.ts";
+import type { BuildLogger, BuildOrder } from "./executor.ts";
 
 export interface BuildBase {
   /** Top first. */
@@ -14,8 +18,46 @@ export interface BaseSources {
   images: Images;
 }
 
+export interface BaseRequest extends BaseSources {
+  order: BuildOrder;
+  /** For the files of this build, while it runs. */
+  directory: string;
+}
+
+/** Throws ImageFault where an image cannot be made. */
+export function prepareBase(request: BaseRequest, log: BuildLogger, signal: AbortSignal): Promise<BuildBase> {
+  const { config } = request.order;
+  if (config.build || config.image) return imageBase(request, log, signal);
+  if (config.snapshot)
+    log(
+      `Warning: there is no snapshot ${config.snapshot}. The platform's own base is used instead, and install runs.\n`,
+    );
+  return platformBase(request, log);
+}
+
+/** A reference of an image is a Dockerfile of one line. */
+async function imageBase(
+  { images, order, directory }: BaseRequest,
+  log: BuildLogger,
+  signal: AbortSignal,
+): Promise<BuildBase> {
+  const { config, repositories } = order;
+  const checkout = join(directory, "image-files");
+  await mkdir(checkout, { recursive: true });
+  const first = repositories[0]?.name ?? "";
+  if (config.build) await order.checkOut(checkout, signal);
+  const repository = config.build ? join(checkout, first) : checkout;
+  const paths = config.build ? buildPaths(config.build) : { dockerfile: "Dockerfile", context: "" };
+  if (!config.build) await writeFile(join(checkout, paths.dockerfile), `FROM ${config.image}\n`);
+  log(`Building ${config.build ? paths.dockerfile : config.image} with buildah\n`);
+  const hosts = { allowedHosts: allowedHosts(config), onDenied: log };
+  const image = await images.buildDockerfile({ directory, repository, ...paths, ...hosts }, { log, signal });
+  log(`Base: the image ${image.digest}\n`);
+  return { layers: [image.digest], env: image.env };
+}
+
 /** The base image, or the system directories of the host. */
-export async function platformBase({ provider, images }: BaseSources, log: BuildLogger): Promise<BuildBase> {
+async function platformBase({ provider, images }: BaseSources, log: BuildLogger): Promise<BuildBase> {
   const image = images.base();
   if (image !== null) {
     log(`Base: ${image.source} (${image.digest})\n`);

@@ -1,5 +1,5 @@
 // The repositories of a build as a layer: checked out on the host, because only the host may reach them, then packed.
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { type MachineProvider, runProgram } from "../../machines/index.ts";
@@ -18,15 +18,10 @@ export async function importCheckout(
   { order, provider, directory }: CheckoutRequest,
   signal: AbortSignal,
 ): Promise<string> {
-  try {
-    await rm(directory, { recursive: true, force: true });
-    const files = join(directory, workspaceDirectory);
-    await mkdir(files, { recursive: true, mode: 0o755 });
-    await order.checkOut(files, signal);
-    return await importTar(provider, tarArguments(directory));
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const files = join(directory, workspaceDirectory);
+  await mkdir(files, { recursive: true, mode: 0o755 });
+  await order.checkOut(files, signal);
+  return importTar(provider, tarArguments(directory));
 }
 
 /** Why it could not be packed counts more than what became of the archive. */

@@ -1,5 +1,6 @@
 // Executes one build from its claim to its end: what it is made from, whether it can be skipped, then the executor.
 import type { DataKey, PlatformContext, Queries } from "../../foundation/index.ts";
+import { ImageFault } from "../../images/index.ts";
 import { RepositoryFault } from "../../repositories/index.ts";
 import { checkEnvironmentJson, EnvironmentFault } from "../config.ts";
 import { configAad, type EnvironmentRow, readVersion, teamKey } from "../store.ts";
@@ -130,7 +131,7 @@ async function execute(
 }
 
 const isUserFacing = (error: unknown): error is Error =>
-  error instanceof EnvironmentFault || error instanceof RepositoryFault;
+  error instanceof EnvironmentFault || error instanceof RepositoryFault || error instanceof ImageFault;
 
 function failureOf(error: unknown, log: (text: string) => void): BuildEnd {
   const message = error instanceof Error ? error.message : String(error);
@@ -141,6 +142,10 @@ function failureOf(error: unknown, log: (text: string) => void): BuildEnd {
   if (error instanceof RepositoryFault) {
     log(`${message}\n`);
     return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: error.code }, output: null };
+  }
+  if (error instanceof ImageFault) {
+    log(`${message}\n`);
+    return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "image_failed" }, output: null };
   }
   log(`The machine failed: ${message}\n`);
   return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "machine_failed" }, output: null };

@@ -1,9 +1,8 @@
 // Builds environments in machines: base, repositories, `install`, then the disk becomes the layers that agents start from.
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Images } from "../../images/index.ts";
-import type { Machine, Machines } from "../../machines/index.ts";
-import { platformBase } from "./base.ts";
+import { type Machine, type Machines, removeMachineFiles } from "../../machines/index.ts";
+import { prepareBase } from "./base.ts";
 import { importCheckout } from "./checkout-layer.ts";
 import type { BuildExecutor, BuildLogger, BuildOutcome } from "./executor.ts";
 import { type InstallRequest, install } from "./install.ts";
@@ -24,15 +23,17 @@ export function openMachineExecutor({ machines, images }: MachineExecutorOptions
         log(`${obstacle}\nAgents work in a directory of the server until then, without install and start.\n`);
         return { status: "failed", failure: { type: "TERMINAL_FAILURE", code: "machines_unavailable" } };
       }
-      if (order.config.build || order.config.image) {
-        log("This server cannot build images yet: remove build and image from environment.json.\n");
-        return { status: "failed", failure: { type: "TERMINAL_FAILURE", code: "builder_unavailable" } };
-      }
-      const base = await platformBase({ provider, images }, log);
+      const directory = directoryOf(order.buildId);
+      const base = await prepareBase({ provider, images, order, directory }, log, signal).finally(() =>
+        clear(directory),
+      );
       log("Checking out\n");
-      const files = await importCheckout({ order, provider, directory: directoryOf(order.buildId) }, signal);
-      const spec = { id: order.buildId, layers: [files, ...base.layers], limits: machines.limits };
-      const machine = await provider.create(spec);
+      const files = await importCheckout({ order, provider, directory }, signal).finally(() => clear(directory));
+      const machine = await provider.create({
+        id: order.buildId,
+        layers: [files, ...base.layers],
+        limits: machines.limits,
+      });
       try {
         return await prepare({ machine, order, env: base.env }, log, signal);
       } finally {
@@ -40,12 +41,15 @@ export function openMachineExecutor({ machines, images }: MachineExecutorOptions
       }
     },
     async discard(buildId) {
-      await rm(directoryOf(buildId), { recursive: true, force: true });
+      await clear(directoryOf(buildId));
       const provider = await machines.provider();
       await (await provider.find(buildId))?.remove();
     },
   };
 }
+
+/** Of other users too. */
+const clear = (directory: string) => removeMachineFiles(directory);
 
 /** What a failed `install` left is kept too: an agent can be started from it to find out why. */
 async function prepare(request: InstallRequest, log: BuildLogger, signal: AbortSignal): Promise<BuildOutcome> {

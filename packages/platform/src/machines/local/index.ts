@@ -1,3 +1,4 @@
 // Machines of this host: overlay layers, a user namespace, bubblewrap.
-export { run as runProgram } from "./command.ts";
+export { type BuilderNamespace, inBuilderNamespace } from "./builder-namespace.ts";
+export { removeTree as removeMachineFiles, run as runProgram } from "./command.ts";
 export { type LocalOptions, openLocalProvider } from "./provider.ts";

@@ -1,0 +1,200 @@
+// Builds a Dockerfile with buildah: in a user namespace, with the system directories of the host, the context and nothing else,
+// and a network whose only way out is the proxy. Everything ends with the server.
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { loadMachineParts } from "@agentcli/workspace";
+import { z } from "zod";
+import { inBuilderNamespace, type MachineProvider, runProgram } from "../machines/index.ts";
+import { ImageFault } from "./image-fault.ts";
+import { type ImageLog, importOutput } from "./make.ts";
+import { requireTool } from "./tools.ts";
+
+export interface DockerfileRequest {
+  /** Holds nothing but the files of this build. */
+  directory: string;
+  /** Where the repository is checked out; context and Dockerfile are inside. */
+  repository: string;
+  dockerfile: string;
+  context: string;
+  allowedHosts: string[];
+  onDenied(text: string): void;
+}
+
+export interface BuiltImage {
+  digest: string;
+  env: Record<string, string>;
+}
+
+/** Throws ImageFault without buildah, and where the build fails; the log has its output. */
+export async function buildDockerfile(
+  request: DockerfileRequest,
+  provider: MachineProvider,
+  output: ImageLog,
+): Promise<BuiltImage> {
+  requireTool("buildah", "A Dockerfile");
+  const { directory, repository } = request;
+  const context = inside(repository, request.context);
+  const store = join(directory, "store");
+  mkdirSync(store, { recursive: true, mode: 0o755 });
+  writeFileSync(join(store, "Dockerfile"), readFileSync(inside(repository, request.dockerfile)), { mode: 0o644 });
+  const closeProxy = await serveProxy(join(directory, socketName), request);
+  try {
+    const digest = await inBuilderNamespace(async ({ enter, ownerId }) => {
+      if (ownerId !== null) await give([store, context], ownerId);
+      const inside = [...enter, ...(await builderCommand())];
+      const argv = withView({ directory, store, context, ownerId }, inside);
+      return importOutput(provider, { argv, purpose: "buildah" }, output);
+    });
+    return { digest, env: readEnv(join(store, "image.json")) };
+  } finally {
+    closeProxy();
+  }
+}
+
+/** A link of the repository must not lead out of it. */
+function inside(repository: string, path: string): string {
+  const [root, found] = [realpathSync(repository), join(repository, path)];
+  const real = existsSync(found) ? realpathSync(found) : null;
+  if (real === null) throw new ImageFault(`The repository has no ${path}.`);
+  if (real === root || real.startsWith(`${root}/`)) return real;
+  throw new ImageFault(`${path} is a link that leads out of the repository.`);
+}
+
+const give = (paths: string[], id: number) =>
+  runProgram(["chown", "--recursive", "--no-dereference", `${id}:${id}`, ...paths]);
+
+const socketName = "egress.sock";
+
+async function serveProxy(path: string, { allowedHosts, onDenied }: DockerfileRequest): Promise<() => void> {
+  const { openEgressProxy, readRules } = await loadMachineParts();
+  const proxy = await openEgressProxy({
+    rules: await readRules(allowedHosts, []),
+    onDenied: ({ host, port, reason }) => onDenied(`Blocked: ${host}:${port}. ${reason}\n`),
+  });
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on("error", () => {});
+    proxy.accept("http", socket);
+  });
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
+  chmodSync(path, 0o666);
+  return () => void server.close();
+}
+
+interface BuilderFiles {
+  directory: string;
+  store: string;
+  context: string;
+  ownerId: number | null;
+}
+
+/** Shows the files below /tmp in a mount namespace of its own: the builder's user cannot enter the data directory. */
+function withView({ directory, store, context, ownerId }: BuilderFiles, argv: string[]): string[] {
+  const point = join(directory, "view");
+  mkdirSync(point, { recursive: true });
+  const asRoot = ownerId === null ? ["--user", "--map-root-user"] : [];
+  const files = [point, store, context, join(directory, socketName), process.execPath];
+  const script = `
+set -e
+point=$1 store=$2 context=$3 socket=$4 node=$5
+shift 5
+mount -t tmpfs -o mode=755,nosuid,nodev,size=1m builder "$point"
+cd "$point"
+mkdir store context
+: > socket
+: > node
+mount --bind "$store" store
+mount --bind "$context" context
+mount --bind "$socket" socket
+mount --bind "$node" node
+mount --rbind . /tmp
+cd /
+exec "$@"
+`;
+  const apart = ["unshare", ...asRoot, "--mount", "--propagation=private", "--"];
+  return [...apart, "/bin/sh", "-c", script, "builder", ...files, ...argv];
+}
+
+/** Where they are for buildah. */
+const view = { store: "/build/store", context: "/build/context", socket: "/build/egress.sock", node: "/build/node" };
+
+async function builderCommand(): Promise<string[]> {
+  const { findBubblewrap, proxyVariables } = await loadMachineParts();
+  const path = "/usr/sbin:/usr/bin:/sbin:/bin";
+  const variables = { PATH: path, HOME: view.store, TMPDIR: view.store, ...proxyVariables() };
+  return [
+    findBubblewrap({ path, untrusted: [] }),
+    ...["--clearenv", ...Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value])],
+    ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session"],
+    ...["--cap-add", "ALL", ...systemDirectories(), "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/sys", "/sys"],
+    ...["--perms", "1777", "--tmpfs", "/tmp", "--tmpfs", "/run", "--perms", "1777", "--dir", "/var/tmp"],
+    ...["--bind", "/tmp/store", view.store, "--ro-bind", "/tmp/context", view.context],
+    ...["--bind", "/tmp/socket", view.socket, "--ro-bind", "/tmp/node", view.node],
+    ...["--", view.node, "--eval", withProxy, view.socket, buildScript],
+  ];
+}
+
+function systemDirectories(): string[] {
+  const links = ["/bin", "/sbin", "/lib", "/lib32", "/lib64"].filter((path) => existsSync(path));
+  const settings = ["/etc/containers", "/etc/ssl", "/etc/ld.so.cache", "/etc/alternatives", "/etc/mime.types"];
+  return [
+    ...["--ro-bind", "/usr", "/usr"],
+    ...links.flatMap((path) =>
+      lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path],
+    ),
+    ...settings.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", path, path]),
+  ];
+}
+
+/** Listens where the proxy variables say, then runs the script. */
+const withProxy = `
+const { connect, createServer } = require("node:net");
+const [socketPath, script] = process.argv.slice(1);
+const join = (client) => {
+  const host = connect({ path: socketPath, allowHalfOpen: true });
+  host.on("error", () => client.destroy());
+  client.on("error", () => host.destroy());
+  client.pipe(host).pipe(client);
+};
+createServer({ allowHalfOpen: true }, join).listen(3128, "127.0.0.1", () => {
+  const options = { stdio: "inherit" };
+  require("node:child_process").spawn("/bin/sh", ["-c", script], options).on("exit", (code) => process.exit(code ?? 1));
+});
+`;
+
+/** Fixed times, so that the same Dockerfile and context give the same layer where their commands do. */
+const buildScript = `
+set -e
+printf 'root:x:0:0:root:/root:/bin/sh\\n' > /etc/passwd
+printf 'root:x:0:\\n' > /etc/group
+printf '127.0.0.1 localhost\\n' > /etc/hosts
+: > /etc/resolv.conf
+cd ${view.store}
+b="buildah --root root --runroot run --storage-driver vfs"
+$b bud --isolation chroot --timestamp 0 --file Dockerfile --iidfile id ${view.context} >&2
+$b inspect --type image "$(cat id)" > image.json
+tree=$($b mount "$($b from "$(cat id)")")
+tar --directory="$tree" --create --file=- --sort=name --mtime=@0 --numeric-owner --format=posix \
+  --pax-option=delete=atime,delete=ctime --warning=no-file-ignored .
+`;
+
+const ImageConfig = z.object({ OCIv1: z.object({ config: z.object({ Env: z.array(z.string()).nullish() }) }) });
+
+/** What came out of a build is not trusted: names that the shell would not take are left out. */
+function readEnv(path: string): Record<string, string> {
+  const { OCIv1 } = ImageConfig.parse(JSON.parse(readFileSync(path, "utf8")));
+  const pairs = (OCIv1.config.Env ?? []).flatMap((entry) => {
+    const [, name, value] = /^([A-Za-z_]\w*)=([^\0]*)$/.exec(entry) ?? [];
+    return name !== undefined && value !== undefined ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,46 @@
+// Runs a program that writes a root directory as a tar archive, and imports it.
+import { PassThrough } from "node:stream";
+import { type MachineProvider, runProgram } from "../machines/index.ts";
+import { ImageFault } from "./image-fault.ts";
+
+export interface ImageCommand {
+  /** Writes the archive to standard output, and what it does to standard error. */
+  argv: string[];
+  /** For people: what the command does. */
+  purpose: string;
+}
+
+export interface ImageLog {
+  log(text: string): void;
+  signal: AbortSignal;
+}
+
+/** Returns the digest of the layer. A command that is aborted is killed with all it started. */
+export async function importOutput(
+  provider: MachineProvider,
+  { argv, purpose }: ImageCommand,
+  { log, signal }: ImageLog,
+): Promise<string> {
+  const archive = new PassThrough();
+  const imported = provider.importBase(archive);
+  const made = runProgram(argv, {
+    attach(child) {
+      const kill = () => void child.kill("SIGKILL");
+      signal.addEventListener("abort", kill);
+      if (signal.aborted) kill();
+      child.once("close", () => signal.removeEventListener("abort", kill));
+      child.stdin?.end();
+      child.stdout?.pipe(archive);
+      child.stderr?.on("data", (data: Buffer) => log(data.toString("utf8")));
+    },
+  });
+  const [ending, importing] = await Promise.allSettled([made, imported]);
+  signal.throwIfAborted();
+  if (ending.status === "rejected")
+    throw new ImageFault(`${purpose} failed (${reasonOf(ending.reason)}); its output says why.`);
+  if (importing.status === "rejected") throw importing.reason;
+  return importing.value;
+}
+
+/** The rest is in the log already. */
+const reasonOf = ({ message }: Error) => /\(([^()]*)\): /.exec(message)?.[1] ?? message;

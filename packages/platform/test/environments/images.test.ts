@@ -1,0 +1,135 @@
+// Images that machines begin with, made by the programs of the system.
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { unlimited } from "@agentcli/testkit/machines";
+import { expect, onTestFinished, test } from "vitest";
+import { type Images, openImages } from "../../src/images/index.ts";
+import { requireTool } from "../../src/images/tools.ts";
+import { type Machines, openMachines, openMachineWorkspace, removeMachineFiles } from "../../src/machines/index.ts";
+import { newDataDirectory, usualSettings } from "../runs/run-harness.ts";
+
+interface ImageHarness {
+  images: Images;
+  machines: Machines;
+  directory: string;
+}
+
+function openImageHarness(): ImageHarness {
+  const dataDirectory = newDataDirectory();
+  onTestFinished(() => removeMachineFiles(dataDirectory));
+  const variables = { PATH: process.env.PATH };
+  const machines = openMachines({ ...usualSettings, dataDirectory, variables, models: { model: "none" } } as never);
+  const images = openImages({ settings: { dataDirectory }, provider: machines.provider });
+  return { images, machines, directory: join(dataDirectory, "work") };
+}
+
+/** A shell, and the libraries that it and the server inside a machine need. */
+function copyPrograms(root: string): void {
+  const programs = ["/bin/sh", "/bin/cat"];
+  const libraries = [process.execPath, ...programs].flatMap((program) =>
+    [...execFileSync("ldd", [program], { encoding: "utf8" }).matchAll(/(\/\S+) \(0x/g)].map(([, path = ""]) => path),
+  );
+  for (const path of new Set([...programs, ...libraries])) {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    cpSync(path, join(root, path), { dereference: true });
+  }
+}
+
+async function runIn({ machines }: ImageHarness, digest: string, command: string): Promise<string> {
+  const provider = await machines.provider();
+  const machine = await provider.create({ id: `image-${process.pid}`, layers: [digest], limits: unlimited });
+  try {
+    const supervisor = await machine.start({ allowed: [], denied: [], onDenied: () => {} });
+    const env = { PATH: "/usr/bin:/bin" };
+    const workspace = await openMachineWorkspace(supervisor, { root: "/", incarnation: "image", env });
+    let text = "";
+    const start = { argv: ["/bin/sh", "-c", command] };
+    const take = (chunk: { text: string }) => {
+      text += chunk.text;
+    };
+    await workspace.exec({ id: "image", start }, take, new AbortController().signal);
+    return text;
+  } finally {
+    await machine.remove();
+  }
+}
+
+const missing = "sudo apt-get install -y --no-install-recommends buildah";
+
+/** Its log and what came of it; `error` where it failed. */
+async function build({ images, directory }: ImageHarness, dockerfile: string) {
+  const repository = join(directory, "files");
+  writeFileSync(join(repository, "Dockerfile"), dockerfile);
+  let log = "";
+  const output = {
+    log: (text: string) => {
+      log += text;
+    },
+    signal: new AbortController().signal,
+  };
+  const hosts = { allowedHosts: [], onDenied: output.log };
+  const request = { directory, repository, dockerfile: "Dockerfile", context: "", ...hosts };
+  const result = await images.buildDockerfile(request, output).then(
+    (image) => ({ image, error: "" }),
+    (error: Error) => ({ image: undefined, error: error.message }),
+  );
+  return { ...result, log };
+}
+
+test("a Dockerfile becomes an image with its files, owners and variables, and a machine starts from it", async () => {
+  const harness = openImageHarness();
+  copyPrograms(join(harness.directory, "files/root"));
+  const dockerfile = [
+    ...["FROM scratch", "ARG WORD=made", "COPY root/ /", "ENV GREETING='good day'"],
+    ...['RUN echo $WORD > /made && echo "$HTTP_PROXY" > /proxy', ""],
+  ].join("\n");
+  const { image, error, log } = await build(harness, dockerfile);
+  if (error.includes(missing) || (await (await harness.machines.provider()).capabilities()).obstacle !== null) return;
+  expect(error, log).toBe("");
+  expect(image?.env).toMatchObject({ GREETING: "good day" });
+  expect(await runIn(harness, image?.digest ?? "", "cat /made /proxy")).toBe("made\nhttp://127.0.0.1:3128\n");
+  expect(harness.images.base()).toBeNull();
+  expect(harness.images.list()).toEqual([image]);
+});
+
+test("commands of a Dockerfile are no root of the host, and see neither its files nor its network", async () => {
+  const harness = openImageHarness();
+  copyPrograms(join(harness.directory, "files/root"));
+  const secret = join(harness.directory, "secret");
+  writeFileSync(secret, "of the host");
+  const attempts = [`cat ${secret}`, `cat /proc/1/root${secret}`, "cat < /dev/sda", "echo > /proc/sys/kernel/panic"];
+  const lines = attempts.map((attempt) => `RUN { ${attempt}; } && echo BROKE_OUT; true`);
+  const { error, log } = await build(harness, ["FROM scratch", "COPY root/ /", ...lines, ""].join("\n"));
+  if (error.includes(missing)) return;
+  expect(error, log).toBe("");
+  expect(log).not.toMatch(/^BROKE_OUT|of the host$/m);
+  expect(existsSync(secret)).toBe(true);
+});
+
+test("a Dockerfile that fails shows its output, and one that leads out of the repository is not read", async () => {
+  const harness = openImageHarness();
+  mkdirSync(join(harness.directory, "files"), { recursive: true });
+  const failed = await build(harness, "FROM scratch\nCOPY nothing /nothing\n");
+  if (failed.error.includes(missing)) return;
+  expect(failed.error).toMatch(/^buildah failed \(exit code \d+\); its output says why\.$/);
+  expect(failed.log).toContain("STEP 2/2: COPY nothing /nothing");
+  symlinkSync("/etc", join(harness.directory, "files/etc"));
+  const request = {
+    directory: harness.directory,
+    repository: join(harness.directory, "files"),
+    dockerfile: "Dockerfile",
+  };
+  const output = { log: () => {}, signal: new AbortController().signal };
+  const linked = harness.images.buildDockerfile(
+    { ...request, context: "etc", allowedHosts: [], onDenied() {} },
+    output,
+  );
+  await expect(linked).rejects.toThrow("etc is a link that leads out of the repository.");
+});
+
+test("a missing builder is named with the line that installs it", () => {
+  expect(() => requireTool("buildah", "A Dockerfile", ["/nonexistent"])).toThrow(
+    `A Dockerfile needs buildah, which is not installed on this server. Install it: sudo apt-get update && ${missing}`,
+  );
+});
