@@ -43,6 +43,7 @@ import {
   openGithub,
   openSourceHosts,
   type SourceHosts,
+  writeCertificates,
 } from "./scm/index.ts";
 import { openSigningKey, serveSigningKey } from "./signing/index.ts";
 import {
@@ -161,10 +162,22 @@ function sourceHostsOf(context: ServerContext, githost: GitHost, github: Github 
     own: ownRepositories(githost),
     policy,
     sshDirectory: join(settings.dataDirectory, "ssh"),
+    certificateFile: certificatesOf(context),
     rules: openAccessRules({ ...settings.sourceHosts, teamName: nameOf }),
     github,
     credentialsOf: openHostCredentials({ db, vault, policy, teamName: nameOf }),
   });
+}
+
+/** A server whose disk is full, or whose file is gone, still starts. */
+function certificatesOf({ settings, log }: ServerContext): string | undefined {
+  const extraFile = settings.variables.NODE_EXTRA_CA_CERTS;
+  try {
+    return writeCertificates(extraFile, settings.dataDirectory);
+  } catch (error) {
+    log.warn("git.certificates_unused", { file: extraFile, error: (error as Error).message });
+    return undefined;
+  }
 }
 
 async function announceAddresses(githost: GitHost): Promise<{ stop(): Promise<void> }> {

@@ -1,12 +1,13 @@
 // A server with credentials of its teams, and git hosts that ask for them.
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Run } from "@agentcli/protocol/api";
 import { eventually, temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
 import { expect } from "vitest";
+import type { Settings } from "../../src/foundation/index.ts";
 import { openLog } from "../../src/foundation/telemetry/index.ts";
 import { type Answer, type TestServer, testServer } from "../harness/platform.ts";
 import { type HttpGitServer, serveHttp } from "./git-servers.ts";
@@ -26,11 +27,11 @@ export interface CredentialHarness {
   close(): Promise<void>;
 }
 
-export async function openCredentialHarness(): Promise<CredentialHarness> {
+export async function openCredentialHarness(options: Partial<Settings> = {}): Promise<CredentialHarness> {
   const home = await temporaryDirectory();
   const logged: string[] = [];
   const log = openLog({ write: (line) => logged.push(line), now: () => new Date() });
-  const server = await testServer({ allowPrivate: ["127.0.0.0/8"] }, log);
+  const server = await testServer({ allowPrivate: ["127.0.0.0/8"], ...options }, log);
   const key = await server.key();
   return {
     server,
@@ -73,21 +74,25 @@ export interface GuardedServer extends HttpGitServer {
   commandLines: string[];
 }
 
+interface GuardOptions {
+  challenge: string;
+  accepts(header: string, request: IncomingMessage): boolean;
+  tls?: { key: Buffer; cert: Buffer };
+}
+
 /** Answers only requests whose header is `expected`; others are asked for it with `challenge`. */
-export async function serveGuarded(
-  root: string,
-  { challenge, accepts }: { challenge: string; accepts(header: string, request: IncomingMessage): boolean },
-): Promise<GuardedServer> {
+export async function serveGuarded(root: string, { challenge, accepts, tls }: GuardOptions): Promise<GuardedServer> {
   const received: string[] = [];
   const commandLines: string[] = [];
-  const server = await serveHttp(root, (request, response) => {
+  const ask = (request: IncomingMessage, response: ServerResponse) => {
     const header = request.headers.authorization;
     if (header !== undefined) received.push(header);
     commandLines.push(readCommandLines());
     if (header !== undefined && accepts(header, request)) return false;
     response.writeHead(401, { "www-authenticate": challenge }).end("Who are you?");
     return true;
-  });
+  };
+  const server = await serveHttp(root, ask, tls === undefined ? {} : { tls });
   return { ...server, received, commandLines };
 }
 

@@ -1,6 +1,7 @@
 // External git servers for tests: `git http-backend` behind HTTP, and `git daemon`.
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { answerWithGit } from "@agentcli/testkit";
@@ -20,17 +21,18 @@ export interface HttpGitServer extends GitServer {
 export async function serveHttp(
   root: string,
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false,
-  host = "127.0.0.1",
+  { host = "127.0.0.1", tls }: { host?: string; tls?: { key: Buffer; cert: Buffer } } = {},
 ): Promise<HttpGitServer> {
   const asked: string[] = [];
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     asked.push(`${request.method} ${request.url}`);
     if (!intercept(request, response)) answerWithGit(root, request, response);
-  });
+  };
+  const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${host}:${port}`,
+    url: `${tls === undefined ? "http" : "https"}://${host}:${port}`,
     asked,
     close: () =>
       new Promise((resolve) => {

@@ -228,7 +228,7 @@ test("a redirect into a private network is not followed", async () => {
     names: { "old.example.test": ["127.0.0.1"], "inside.example.test": ["127.0.0.2"] },
   });
   await harness.makeRepository("shop");
-  const inside = await serveHttp(harness.served, undefined, "127.0.0.2");
+  const inside = await serveHttp(harness.served, undefined, { host: "127.0.0.2" });
   cleanups.push(inside.close);
   let target = "";
   const server = await serve(harness, (request, response) => {

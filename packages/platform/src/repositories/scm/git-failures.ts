@@ -70,7 +70,10 @@ export const redirectedElsewhere = (location: string): string =>
 const texts: [RegExp, string][] = [
   [authenticationFailed, noAccess],
   [/not found|not appear to be a git repository|access denied or repository not exported|no such repository/i, missing],
-  [/certificate|SSL|TLS/i, "could not be reached over https: its certificate is not valid. Ask its administrator"],
+  [
+    /certificate|SSL|TLS/i,
+    "could not be reached over https: its certificate is not valid, or of an authority that this server does not trust. Ask an administrator of the host; an operator of this server can trust its authority with NODE_EXTRA_CA_CERTS=FILE",
+  ],
   [
     /not valid: is this a git repository|bad line length|invalid server response|protocol error|expected (?:flush|service)|unexpected (?:flush|line)/i,
     "is not served as a git repository at this address: its host answered with something else, such as a web page. Check the address",

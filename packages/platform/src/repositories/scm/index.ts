@@ -1,6 +1,7 @@
 // Repositories and their source hosts.
 export { type AccessRules, openAccessRules } from "./access.ts";
 export { type Advertisement, readAdvertisement } from "./advertisement.ts";
+export { writeCertificates } from "./certificates.ts";
 export {
   ConnectionRefused,
   type GithubAccounts,

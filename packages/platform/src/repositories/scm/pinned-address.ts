@@ -9,6 +9,8 @@ export interface PinOptions {
   policy: NetworkPolicy;
   /** Holds the known_hosts file and the platform's private key, if there is one. */
   sshDirectory: string;
+  /** The certificates that git trusts; absent: its own list. */
+  certificateFile?: string | undefined;
 }
 
 /** For all protocols but ssh. */
@@ -27,6 +29,7 @@ export async function pinnedRemote(url: RepositoryUrl, options: PinOptions, sign
             "http.curloptResolve",
             `${withBrackets(hostText(url.host))}:${url.port}:${addresses.map(withBrackets).join(",")}`,
           ],
+          ...certificates(options),
         ],
         variables: {},
       };
@@ -41,6 +44,9 @@ export async function pinnedRemote(url: RepositoryUrl, options: PinOptions, sign
       throw new Error("a repository over ssh is reached with openSshSession");
   }
 }
+
+const certificates = ({ certificateFile }: PinOptions): [string, string][] =>
+  certificateFile === undefined ? [] : [["http.sslCAInfo", certificateFile]];
 
 /** Throws RepositoryFault if the host has no address that may be dialled. */
 export async function addressesOf(url: RepositoryUrl, policy: NetworkPolicy, signal: AbortSignal): Promise<string[]> {

@@ -66,7 +66,8 @@ export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
       const url = parseStoredUrl(text);
       const name = await options.own.nameOf(urlText(url));
       const refusal = (target: RepositoryUrl) => options.rules.refusal(teamId, target);
-      const access = { policy: options.policy, sshDirectory: options.sshDirectory, refusal };
+      const { policy, sshDirectory, certificateFile } = options;
+      const access = { policy, sshDirectory, certificateFile, refusal };
       if (name === undefined) {
         const credentials = options.credentialsOf?.(teamId);
         return (
