@@ -1,6 +1,6 @@
 // Who can use a listening app server: holders of its token, and never a command in one of its sandboxes.
 import type { ChildProcess } from "node:child_process";
-import { chmodSync, mkdtempSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { unusedPort, waitForExit } from "@agentcli/testkit";
@@ -102,6 +102,47 @@ describe.each(["this user", "an ordinary user"] as const)("run by %s", (as) => {
     expect((await run(dial, { type: "dangerFullAccess" })).stdout).toBe("accepted");
   });
 });
+
+const frame = (message: object): Buffer => {
+  const text = Buffer.from(JSON.stringify(message));
+  return Buffer.concat([Buffer.from([0x81, 0xfe, text.length >> 8, text.length & 255, 0, 0, 0, 0]), text]);
+};
+
+/** Sends the upgrade and a whole conversation at once, and hangs up before the server looks who it is. */
+function hurriedDialler(port: string, file: string): string[] {
+  const head = ["GET / HTTP/1.1", "Host: 127.0.0.1", "Connection: upgrade", "Upgrade: websocket"];
+  const key = ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "", ""];
+  const clientInfo = { name: "hurried", title: "x".repeat(200), version: "1" };
+  const params = { command: ["touch", file, "x".repeat(200)], sandboxPolicy: { type: "dangerFullAccess" } };
+  const messages = [
+    { id: 1, method: "initialize", params: { clientInfo } },
+    { id: 2, method: "command/exec", params },
+  ];
+  const bytes = Buffer.concat([Buffer.from([...head, ...key].join("\r\n")), ...messages.map(frame)]).toString("base64");
+  const script = `use IO::Socket::INET; use MIME::Base64; my $bytes = decode_base64("${bytes}");
+for (1..20) { my $socket = IO::Socket::INET->new("127.0.0.1:${port}") or die; syswrite($socket, $bytes); close($socket); }`;
+  return ["perl", "-e", script];
+}
+
+test.each(["this user", "an ordinary user"] as const)(
+  "a command that hangs up before %s's server without authentication looks at it has said nothing",
+  async (as) => {
+    const { harness, where } = await listen(as, ["--ws-auth", "none"]);
+    const client = await connectTo(where);
+    const file = join(harness.repository, "taken");
+    const run = (sandboxPolicy: object) =>
+      client.request("command/exec", {
+        command: hurriedDialler(new URL(where).port, file),
+        cwd: harness.repository,
+        sandboxPolicy,
+      });
+    expect(await run({ type: "workspaceWrite", networkAccess: true })).toMatchObject({ exitCode: 0 });
+    // Connections are served in turn: a later one that was served is behind it.
+    await connectTo(where);
+    await connectTo(where);
+    expect(existsSync(file)).toBe(false);
+  },
+);
 
 test("a server without authentication refuses sandboxed commands all the same", async () => {
   const { harness, where } = await listen("this user", ["--ws-auth", "none"]);

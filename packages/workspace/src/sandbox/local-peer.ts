@@ -13,8 +13,8 @@ export interface ConnectionEnds {
 }
 
 /**
- * "unidentified" is a local process that may be sandboxed: its descriptors are hidden, or none of them is this
- * connection. A sandboxed process can hide its connection that way, so callers refuse both.
+ * "unidentified" is a local process that may be sandboxed: its descriptors are hidden, none of them is this
+ * connection, or it has hung up. A sandboxed process can hide its connection that way, so callers refuse both.
  */
 export type Peer = "unconfined" | "sandboxed" | "unidentified";
 
@@ -24,6 +24,8 @@ export async function identifyPeer(ends: ConnectionEnds): Promise<Peer> {
   const isLocal = isOfThisMachine(remoteAddress);
   const socket = await findSocket(ends, isLocal ? maxReads : 1);
   if (socket === undefined) return isLocal ? "unidentified" : "unconfined";
+  // The peer has closed it, and what it sent before is still to be read: the kernel lists it as root's, without an inode.
+  if (socket.inode === "0") return "unidentified";
   const user = process.geteuid?.() ?? 0;
   // A sandbox has the user of the process that started it, and only root reads the descriptors of other users.
   if (user !== 0 && socket.user !== user) return "unconfined";
