@@ -37,33 +37,48 @@ common=$1 own=$2 host=$1/host state=$1/${stateDirectory}
 case $own in "$common") hostOwn=$host;; *) hostOwn=$host/\${own#"$common"/};; esac
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_NAMESPACE GIT_CONFIG_PARAMETERS
 export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=false GIT_CONFIG_KEY_1=core.hooksPath GIT_CONFIG_VALUE_1=/dev/null
+present() { [ -e "$1" ] || [ -h "$1" ]; }
 keep() {
-  rm -rf "$state/$1"; mkdir "$state/$1"
-  if [ -f "$own/index" ]; then cp -p "$own/index" "$state/$1/index"; fi
-  cp -p "$common/config" "$state/$1/config"; cp -R "$common/info" "$state/$1/info"
+  set -- "$state/$1" "$common/config" "$common/info"
+  if present "$1"; then rm -rf "$1"; fi
+  mkdir "$1" || return 1
+  if [ -f "$own/index" ]; then set -- "$@" "$own/index"; fi
+  kept=$1; shift
+  cp -pR "$@" "$kept/"
 }
 `;
 
-// The copy of the index keeps its timestamp: git compares it with those of files to find late changes.
+// The copy of the index keeps its timestamp: git compares it with those of files to find late changes. Each program takes
+// as long as a small command, and this runs before the first one: hence so few of them.
 const synchronizeScript = `${prelude}
 alternates=$3 config=$4 excluded=$5
+set -- ${["refs", "packed-refs", "logs/HEAD", "logs/refs/stash"].map((name) => `"$common/${name}"`).join(" ")}
+for name in logs/HEAD ${[...operationFiles, "MERGE_RR", "AUTO_MERGE", "REBASE_HEAD", ...operationDirectories].join(" ")}; do
+  set -- "$@" "$own/$name"
+  if [ "$own" != "$common" ]; then set -- "$@" "$common/$name"; fi
+done
+for path do
+  shift
+  if present "$path"; then set -- "$@" "$path"; fi
+done
+if [ $# -gt 0 ]; then rm -rf "$@" || exit 1; fi
+mkdir -p "$state" "$common/objects/info" "$common/objects/pack" "$common/refs/heads" "$common/refs/tags" "$common/logs/refs" "$common/info" "$own/logs/refs" "$own/info" || exit 1
 copyFiles() (
   from=$1 to=$2
-  mkdir -p "$to/logs/refs" "$to/info" && cd "$to" && rm -rf ${[...operationFiles, "MERGE_RR", "AUTO_MERGE", "REBASE_HEAD", ...operationDirectories].join(" ")}
+  set --
   cd "$from" || exit 1
-  IFS='
-'
-  set -f
-  set -- $(find . -maxdepth 1 -type f ! -name '*.lock')
-  if [ $# -gt 0 ]; then cp -p "$@" "$to/" || exit 1; fi
-  for name in ${operationDirectories.join(" ")} info; do
-    if [ -d "$name" ]; then cp -R "$name" "$to/" || exit 1; fi
+  for name in * .[!.]*; do
+    case $name in *.lock | packed-refs) continue;; esac
+    if [ -f "$name" ] && [ ! -h "$name" ]; then set -- "$@" "./$name"; fi
   done
+  for name in ${operationDirectories.join(" ")} info; do
+    if [ -d "$name" ]; then set -- "$@" "$name"; fi
+  done
+  if [ $# -gt 0 ]; then cp -pR "$@" "$to/" || exit 1; fi
   for name in logs/HEAD logs/refs/stash; do
-    if [ -f "$name" ]; then cp "$name" "$to/$name"; else rm -f "$to/$name"; fi
+    if [ -f "$name" ]; then cp "$name" "$to/$name"; fi
   done
 )
-mkdir -p "$state" "$common/objects/info" "$common/objects/pack" "$own" || exit 1
 printf '%s' "$host/objects
 $alternates" > "$common/objects/info/alternates"
 copyFiles "$host" "$common" || exit 1
@@ -71,15 +86,14 @@ if [ "$own" != "$common" ]; then copyFiles "$hostOwn" "$own" || exit 1; fi
 if [ -d "$host/reftable" ]; then printf '[extensions]\\n\\trefStorage = files\\n' >> "$common/config"; fi
 printf '%s' "$config" >> "$common/config"
 printf '\\n%s\\n' "$excluded" >> "$common/info/exclude"
-rm -rf "$common/refs" "$common/packed-refs"
-mkdir -p "$common/refs/heads" "$common/refs/tags"
 git --git-dir="$host" --work-tree=/ for-each-ref --format='%(objectname) %(refname) %(symref)' > "$state/references" || exit 1
-{ echo '# pack-refs with: sorted '; sed -n 's/ $//p' "$state/references"; } > "$common/packed-refs"
-sed -n 's/^[0-9a-f]* \\(refs[^ ]*\\) \\(refs.*\\)$/\\1 \\2/p' "$state/references" | while read -r name target; do
+(cd "$state" && sed -n -e '1i\\
+# pack-refs with: sorted ' -e 's/ $//p' -e t -e 'w symbolic' references) > "$common/packed-refs" || exit 1
+while read -r object name target; do
   mkdir -p "$common/\${name%/*}" && echo "ref: $target" > "$common/$name"
-done
-keep last
-sed -n 's/ $//p' "$state/references"
+done < "$state/symbolic"
+keep last || exit 1
+cat "$common/packed-refs"
 `;
 
 const exportScript = `${prelude}
