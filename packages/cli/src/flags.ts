@@ -86,7 +86,7 @@ const table = {
   "older-than": { value: "AGE", help: "Only sessions not used for this long: 12h, 30d, 2w" },
   since: { value: "AGE", help: "Only requests within this time: 12h, 7d, 2w" },
   by: { value: "WHAT", choices: ["model", "tag", "day"], help: "How to group" },
-  force: { help: "Accept the beginning of several ids, and take all of them" },
+  force: { help: "Accept the beginning of several ids, and take all of them (init: write the file anew)" },
   "with-api-key": { help: "Read the key from standard input" },
   "api-key": { value: "KEY", help: "Refused: a key on the command line is seen by others" },
   env: {

@@ -4,7 +4,7 @@ import type { HelpLayout } from "@agentcli/command-line/help";
 export const helpLayout: HelpLayout = {
   summary: "a coding agent that works unattended",
   commandGroups: [
-    { title: "Run the agent", names: ["exec", "review"] },
+    { title: "Run the agent", names: ["exec", "review", "resume", "fork", "agents", "init"] },
     { title: "Sessions", names: ["sessions", "cost"] },
     { title: "Accounts and configuration", names: ["login", "logout", "config", "trust", "doctor"] },
     { title: "What runs bring along", names: ["skills", "hooks", "mcp", "mcp-server"] },

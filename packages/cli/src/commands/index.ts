@@ -14,6 +14,7 @@ import { sandboxCommands } from "./sandbox/index.ts";
 import { sanitizeCommands } from "./sanitize/index.ts";
 import { sessionsCommands } from "./sessions/index.ts";
 import { skillsCommands } from "./skills/index.ts";
+import { terminalCommands } from "./tui/index.ts";
 
 export { terminalCommand } from "./tui/index.ts";
 
@@ -31,5 +32,6 @@ export const commands: Command[] = [
   ...skillsCommands,
   ...sanitizeCommands,
   ...mcpCommands,
+  ...terminalCommands,
   ...responsesProxyCommands,
 ];

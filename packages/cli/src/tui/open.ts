@@ -40,6 +40,20 @@ export async function openTerminalInterface(
   }
 }
 
+/** With --last the one argument is the prompt; without an id, a list is shown. */
+export function openEarlier(invocation: Invocation, program: Program, kind: "resume" | "fork"): Promise<number> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw new CommandError("usage", `agentcli ${kind} needs a terminal. Without one: agentcli exec ${kind} ID "…".`);
+  const isNewest = invocation.has("last");
+  const [first, second] = invocation.positionals;
+  const which = isNewest ? "newest" : first === undefined ? "pick" : { id: first };
+  const prompt = (isNewest ? first : second) ?? null;
+  return openTerminalInterface(invocation, program, {
+    start: { kind, which, isEverywhere: invocation.has("all") },
+    prompt,
+  });
+}
+
 /** In this process the flags are the server's own; elsewhere they travel with the request. */
 function overridesOf(invocation: Invocation, cwd: string): ThreadOverrides {
   const bypass = invocation.has("dangerously-bypass-approvals-and-sandbox");
@@ -60,10 +74,7 @@ interface OpenConnection {
 
 function openConnection(invocation: Invocation, program: Program): OpenConnection {
   const remote = invocation.text("remote");
-  if (remote !== undefined) {
-    const url = remote === "unix://" ? `unix://${join(program.environment.agentHome, socketPath)}` : remote;
-    return { connect: connectTo({ url, token: tokenOf(invocation, program) }), close: async () => {} };
-  }
+  if (remote !== undefined) return { connect: remoteConnection(remote, invocation, program), close: async () => {} };
   const lines: string[] = [];
   const reporter = { ...program.reporter, log: (line: string) => void lines.push(line) };
   const serving = { ...program, reporter };
@@ -76,6 +87,11 @@ function openConnection(invocation: Invocation, program: Program): OpenConnectio
       for (const line of lines) program.reporter.log(line);
     },
   };
+}
+
+export function remoteConnection(remote: string, invocation: Invocation, program: Program): Connect {
+  const url = remote === "unix://" ? `unix://${join(program.environment.agentHome, socketPath)}` : remote;
+  return connectTo({ url, token: tokenOf(invocation, program) });
 }
 
 const socketPath = "app-server-control/app-server-control.sock";

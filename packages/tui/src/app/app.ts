@@ -2,8 +2,8 @@
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Notice } from "@agentcli/surfaces/app-server";
 import { type Client, type ClientEvents, openClient, type Question } from "../client/index.ts";
-import { emptyBuffer } from "../composer/index.ts";
-import { hasKeyProtocol, openScreen, openTerminal, type Terminal } from "../terminal/index.ts";
+import { type DraftFile, emptyBuffer, openDraft, openHistory } from "../composer/index.ts";
+import { hasKeyProtocol, openScreen, openTerminal, outputOf, type Terminal } from "../terminal/index.ts";
 import { colorDepth, openPainter, span } from "../text/index.ts";
 import { openTranscript } from "../transcript/index.ts";
 import { askUser } from "./approval.ts";
@@ -11,7 +11,7 @@ import { openFrames } from "./frames.ts";
 import { openInput } from "./input.ts";
 import { notification } from "./notification.ts";
 import type { App, AppState, Overlay, TuiOptions } from "./state.ts";
-import { type OpenedThread, opened, startThread } from "./thread.ts";
+import { type OpenedThread, opened, openThread } from "./thread.ts";
 import { arrived, putBack, sendAgain, sendNext, submit } from "./turns.ts";
 import { liveView, shortPath } from "./view.ts";
 
@@ -32,8 +32,8 @@ export async function runTui(options: TuiOptions): Promise<number> {
   const { connect, version, signal } = options;
   const client = await openClient({ connect, version, events, signal });
   try {
-    const thread = await startThread(client, options);
-    await runThread({ client, options, thread, handlers, early });
+    const thread = await openThread(client, options);
+    if (thread) await runThread({ client, options, thread, handlers, early });
   } finally {
     client.close();
   }
@@ -85,23 +85,16 @@ interface AppParts extends Pick<Session, "client" | "options" | "thread"> {
 function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
   const { streams, variables } = options;
   const { output } = streams;
+  const draft = openDraft(options.agentHome, thread.settings.cwd);
   const state = firstState(thread, options);
-  const screen = openScreen({
-    write: (text) => output.write(text),
-    get columns() {
-      return output.columns || 80;
-    },
-    get rows() {
-      return output.rows || 24;
-    },
-  });
-  const size = () => ({ columns: output.columns || 80, rows: output.rows || 24 });
+  takeDraft(state, draft);
+  const size = outputOf(output);
+  const screen = openScreen(size);
   const links = !/^(?:screen|linux)/.test(variables.TERM ?? "") || variables.TMUX !== undefined;
   const frames = openFrames(output, () => {
     const painter = openPainter({ depth: colorDepth(variables), theme: state.theme, links });
-    const { columns } = size();
-    const committed = state.transcript.take(columns).map(painter.row);
-    const { rows, cursor } = liveView(state, size(), Date.now());
+    const committed = state.transcript.take(size.columns).map(painter.row);
+    const { rows, cursor } = liveView(state, size, Date.now());
     screen.draw({ committed, live: rows.map(painter.row), cursor });
     return state.turnId !== null;
   });
@@ -110,6 +103,7 @@ function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
     options,
     state,
     client,
+    history: openHistory(options.agentHome),
     redraw: frames.soon,
     quit,
     lend(use) {
@@ -137,10 +131,19 @@ function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
     onInput(input) {
       onInput(input);
       frames.now();
+      draft.write({ text: state.buffer.text, images: state.images, pastes: state.buffer.pastes });
     },
     onResize: frames.now,
   });
   return app;
+}
+
+/** What was written when the program ended last, in this directory. */
+function takeDraft(state: AppState, draft: DraftFile): void {
+  const kept = draft.read();
+  if (!kept) return;
+  state.buffer = { ...emptyBuffer(kept.text), pastes: kept.pastes };
+  state.images = [...state.images, ...kept.images];
 }
 
 const firstState = ({ threadId, name, settings, turns }: OpenedThread, { images }: TuiOptions): AppState => {
@@ -162,6 +165,7 @@ const firstState = ({ threadId, name, settings, turns }: OpenedThread, { images 
     flash: "",
     lost: null,
     theme: "terminal",
+    change: {},
   };
 };
 

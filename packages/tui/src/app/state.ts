@@ -1,7 +1,7 @@
 // What the program knows: the thread, the message being written, what waits, and what is on top of it all.
-import type { AskForApproval, NoticeOf, SandboxPolicy, UserInput } from "@agentcli/protocol/app-server";
+import type { AskForApproval, NoticeOf, ParamsOf, SandboxPolicy, UserInput } from "@agentcli/protocol/app-server";
 import type { Client, Connect } from "../client/index.ts";
-import type { Buffer } from "../composer/index.ts";
+import type { Buffer, History } from "../composer/index.ts";
 import type { Input, TerminalStreams } from "../terminal/index.ts";
 import type { Line, ThemeName } from "../text/index.ts";
 import type { Transcript } from "../transcript/index.ts";
@@ -58,6 +58,8 @@ export interface Overlay {
   input(input: Input): boolean;
 }
 
+export type TurnChange = Pick<ParamsOf<"turn/start">, "model" | "approvalPolicy" | "sandboxPolicy">;
+
 export interface AppState {
   threadId: string;
   threadName: string | null;
@@ -76,12 +78,15 @@ export interface AppState {
   /** Why the server cannot be reached. */
   lost: string | null;
   theme: ThemeName;
+  /** For the next turn and those after it. */
+  change: TurnChange;
 }
 
 export interface App {
   options: TuiOptions;
   state: AppState;
   client: Client;
+  history: History;
   /** Draws the next frame soon, or at once for a key. */
   redraw(): void;
   quit(): void;

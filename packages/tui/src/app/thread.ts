@@ -1,7 +1,10 @@
-// The thread that is shown: started, resumed or forked, and read again after a lost connection.
-import type { ParamsOf, ThreadStartResponse, Turn } from "@agentcli/protocol/app-server";
+// The thread that is shown first: started, resumed or forked.
+import { CommandError } from "@agentcli/command-line";
+import type { ParamsOf, Thread, ThreadStartResponse, Turn } from "@agentcli/protocol/app-server";
 import type { Client } from "../client/index.ts";
-import type { Settings, TuiOptions } from "./state.ts";
+import { pickOnTerminal } from "./pick.ts";
+import type { Entry } from "./picker.ts";
+import type { Settings, Start, TuiOptions } from "./state.ts";
 
 export interface OpenedThread {
   threadId: string;
@@ -10,8 +13,17 @@ export interface OpenedThread {
   turns: Turn[];
 }
 
-export async function startThread(client: Client, options: TuiOptions): Promise<OpenedThread> {
-  return opened(await client.request("thread/start", await overridesOf(client, options)));
+/** Null where the user chose none. */
+export async function openThread(client: Client, options: TuiOptions): Promise<OpenedThread | null> {
+  const { start } = options;
+  const overrides = await overridesOf(client, options);
+  if (start.kind === "new") return opened(await client.request("thread/start", overrides));
+  const threadId = await findThread(client, options, start);
+  if (threadId === null) return null;
+  // The thread keeps its directory, model and sandbox, unless flags change them.
+  const { approvalPolicy } = overrides;
+  const params = { ...options.overrides, cwd: null, approvalPolicy, threadId };
+  return opened(await client.request(start.kind === "fork" ? "thread/fork" : "thread/resume", params));
 }
 
 export const opened = ({
@@ -30,11 +42,52 @@ export const opened = ({
 
 /** A user is there to answer: unless configured otherwise, the agent may write in the project and asks for more. */
 async function overridesOf(client: Client, { overrides }: TuiOptions): Promise<ParamsOf<"thread/start">> {
-  const cwd = overrides.cwd ?? null;
-  const { origins } = await client.request("config/read", { cwd });
+  const { origins } = await client.request("config/read", { cwd: overrides.cwd ?? null });
   return {
     ...overrides,
     approvalPolicy: overrides.approvalPolicy ?? ("approval_policy" in origins ? null : "on-request"),
     sandbox: overrides.sandbox ?? ("sandbox_mode" in origins ? null : "workspace-write"),
   };
+}
+
+type Earlier = Exclude<Start, { kind: "new" }>;
+
+async function findThread(
+  client: Client,
+  options: TuiOptions,
+  { which, isEverywhere }: Earlier,
+): Promise<string | null> {
+  if (typeof which === "object" && isId(which.id)) return which.id;
+  const cwd = isEverywhere || typeof which === "object" ? null : (options.overrides.cwd ?? null);
+  const { data } = await client.request("thread/list", { limit: 100, sortKey: "updated_at", cwd });
+  if (typeof which === "object") {
+    const named = data.find(({ name, id }) => name === which.id || id.startsWith(which.id));
+    if (named) return named.id;
+    throw new CommandError(
+      "usage",
+      `There is no thread with the id or name ${which.id}. See agentcli sessions list --all.`,
+    );
+  }
+  const [newest] = data;
+  if (!newest)
+    throw new CommandError(
+      "usage",
+      `There is no earlier thread${isEverywhere ? "" : " of this directory; --all searches everywhere"}.`,
+    );
+  if (which === "newest") return newest.id;
+  return (await pickOnTerminal<Thread>(options, "Resume", data.map(threadEntry)))?.id ?? null;
+}
+
+const isId = (text: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);
+
+export const threadEntry = (thread: Thread): Entry<Thread> => ({
+  label: thread.name || thread.preview.split("\n")[0] || "(no prompt)",
+  detail: `${age(thread.updatedAt)} · ${thread.cwd} · ${thread.id.slice(0, 8)}`,
+  value: thread,
+});
+
+function age(seconds: number): string {
+  const minutes = Math.max(0, Math.round((Date.now() / 1000 - seconds) / 60));
+  if (minutes < 60) return `${minutes}m ago`;
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)}h ago` : `${Math.round(minutes / 1440)}d ago`;
 }

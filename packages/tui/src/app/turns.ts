@@ -34,7 +34,8 @@ async function send(app: App, message: Outgoing): Promise<void> {
       return;
     }
     message.how = "start";
-    await client.request("turn/start", { threadId, input, clientUserMessageId });
+    await client.request("turn/start", { ...state.change, threadId, input, clientUserMessageId });
+    state.change = {};
     arrived(app, clientUserMessageId);
   } catch (error) {
     // It is sent again when the connection is back, unless the thread has it by then.

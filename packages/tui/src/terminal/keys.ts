@@ -128,7 +128,7 @@ const numbers: Record<string, string> = {
 
 function controlSequence(text: string, isLast: boolean): Step | null {
   const found = /^\u001b\[([<-?]?)([\d;:]*)([ -/]*)([@-~])/.exec(text);
-  if (!found) return isLast || text.length > 64 ? { input: null, length: text.length } : null;
+  if (!found) return unfinished(text, isLast);
   const [whole, mark, parameters = "", , final = ""] = found;
   const [first = "", second = "", third = ""] = parameters.split(";").map((value) => value.split(":")[0] ?? "");
   const length = whole.length;
@@ -137,6 +137,12 @@ function controlSequence(text: string, isLast: boolean): Step | null {
   if (final === "~" && first === "27") return { input: coded(Number(third), Number(second || 1)), length };
   if (final === "~") return { input: named(numbers[first], Number(second || 1)), length };
   return { input: named(finals[final], final === "Z" ? 2 : Number(second || 1)), length };
+}
+
+/** More may come; a character that cannot belong to it ends it, and counts for itself. */
+function unfinished(text: string, isLast: boolean): Step | null {
+  const length = /^\u001b\[[<-?]?[\d;:]*[ -/]*/.exec(text)?.[0].length ?? 2;
+  return isLast || length < text.length ? { input: null, length } : null;
 }
 
 const modifiersOf = (code: number) => ({

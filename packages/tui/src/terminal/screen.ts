@@ -8,6 +8,17 @@ export interface Output {
   readonly rows: number;
 }
 
+/** A stream of a terminal; one that does not know its size has the usual one. */
+export const outputOf = (stream: Output): Output => ({
+  write: (text) => stream.write(text),
+  get columns() {
+    return stream.columns || 80;
+  },
+  get rows() {
+    return stream.rows || 24;
+  },
+});
+
 export interface Frame {
   /** Rows that stay; longer ones are wrapped by the terminal. */
   committed: string[];

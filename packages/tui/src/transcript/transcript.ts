@@ -50,7 +50,7 @@ interface Message {
 interface State {
   threadId: string;
   cells: Cell[];
-  /** Items that are complete and shown. */
+  /** Items that are complete and shown, and turns whose end is. */
   shown: Set<string>;
   messages: Map<string, Message>;
   running: Map<string, { item: ThreadItem; output: OutputTail }>;
@@ -221,7 +221,9 @@ function completeMessage(state: State, { id, text }: ThreadItemOf<"agentMessage"
   state.archive.add("Message", text);
 }
 
-function endTurn(state: State, { status, error, durationMs }: Turn): void {
+function endTurn(state: State, { id: turnId, status, error, durationMs }: Turn): void {
+  if (state.shown.has(turnId)) return;
+  state.shown.add(turnId);
   for (const [id, message] of state.messages) {
     message.blocks.finish();
     releaseBlocks(state, message);
@@ -250,14 +252,13 @@ function applyHook(state: State, { status, eventName, entries, statusMessage }: 
 function recallTurns(state: State, turns: Turn[]): void {
   for (const turn of turns) {
     const isOver = turn.status !== "inProgress";
-    const hasNew = turn.items.some(({ id }) => !state.shown.has(id));
     for (const item of turn.items) {
       if (isOver || isComplete(item)) completeItem(state, item);
       else if (item.type === "agentMessage")
         addText(state, item.id, item.text.slice(state.messages.get(item.id)?.length ?? 0));
       else startItem(state, item);
     }
-    if (isOver && hasNew) endTurn(state, { ...turn, durationMs: null });
+    if (isOver) endTurn(state, { ...turn, durationMs: null });
   }
 }
 

@@ -21,6 +21,41 @@ const terminalFlags: FlagName[] = [
   "remote-auth-token-file",
 ];
 
+export const terminalCommands: Command[] = [
+  {
+    path: ["resume"],
+    takes: "[ID | NAME | --last] [--all] [PROMPT]",
+    maxPositionals: 2,
+    summary: "Continue an earlier session on this terminal",
+    flags: ["last", "all", ...terminalFlags],
+    load: () => import("./resume.ts"),
+  },
+  {
+    path: ["fork"],
+    takes: "[ID | NAME | --last] [--all] [PROMPT]",
+    maxPositionals: 2,
+    summary: "Continue a copy of an earlier session on this terminal",
+    flags: ["last", "all", ...terminalFlags],
+    load: () => import("./fork.ts"),
+  },
+  {
+    path: ["agents"],
+    takes: "[--remote ADDRESS]",
+    maxPositionals: 0,
+    summary: "List the threads of a running app server",
+    flags: ["remote", "remote-auth-token-env", "remote-auth-token-file"],
+    load: () => import("./agents.ts"),
+  },
+  {
+    path: ["init"],
+    takes: "",
+    maxPositionals: 0,
+    summary: "Write an AGENTS.md from what this project has",
+    flags: ["cd", "force"],
+    load: () => import("./init.ts"),
+  },
+];
+
 const interactive: Command = {
   path: [],
   takes: "[PROMPT]",
