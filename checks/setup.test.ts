@@ -7,7 +7,7 @@ import { repositoryRoot } from "./tree.ts";
 
 const manifest = { name: "clone", version: "1.0.0", workspaces: ["packages/*"] };
 
-const tools = ["bwrap", "git", "curl", "perl", "tmux", "ssh", "python3", "go", "cargo", "rg"];
+const tools = ["bwrap", "git", "curl", "perl", "tmux", "ssh", "python3", "go", "cargo", "buildah", "rg"];
 
 /** A clone with nothing to download, whose build leaves a mark. */
 function plantClone() {

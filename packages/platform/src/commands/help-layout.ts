@@ -7,7 +7,7 @@ export const helpLayout: HelpLayout = {
     { title: "Server", names: ["serve", "doctor", "models", "migrate"] },
     { title: "Access", names: ["keys", "users", "invitations", "teams", "login-link"] },
     { title: "Repositories", names: ["repos"] },
-    { title: "Machines", names: ["image"] },
+    { title: "Machines", names: ["env", "image"] },
     { title: "Data", names: ["backup", "restore", "rotate-kek", "audit", "signing-key"] },
   ],
   flagGroups: [],

@@ -3,6 +3,7 @@ import { auditCommands } from "./audit/index.ts";
 import { backupCommands } from "./backup/index.ts";
 import type { Command } from "./command.ts";
 import { credentialsCommands } from "./credentials/index.ts";
+import { envCommands } from "./env/index.ts";
 import { imageCommands } from "./image/index.ts";
 import { invitationsCommands } from "./invitations/index.ts";
 import { keysCommands } from "./keys/index.ts";
@@ -17,6 +18,7 @@ export const commands: Command[] = [
   ...modelsCommands,
   ...keysCommands,
   ...reposCommands,
+  ...envCommands,
   ...imageCommands,
   ...credentialsCommands,
   ...usersCommands,

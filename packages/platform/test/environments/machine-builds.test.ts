@@ -5,6 +5,8 @@ import type { Build } from "@agentcli/protocol/api";
 import { unlimited } from "@agentcli/testkit/machines";
 import { expect, test } from "vitest";
 import { readOutput } from "../../src/environments/builds/output.ts";
+import { compareDisks } from "../../src/environments/compare-disks.ts";
+import { diskOf, openEnvironmentOperator } from "../../src/environments/operator.ts";
 import { openMachines, openMachineWorkspace } from "../../src/machines/index.ts";
 import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
 
@@ -100,4 +102,34 @@ test("a cancelled build ends its processes and leaves no machine", async () => {
   const { directory } = machinesOf(harness);
   expect(readdirSync(join(directory, "machines"))).toEqual([]);
   expect(existsSync(join(directory, "builds", begun.id))).toBe(false);
+});
+
+test("an operator builds by name, and the disks of two builds are compared file by file", async () => {
+  const harness = await openEnvironmentHarness({ executor: "machines" });
+  const { id } = await harness.create("shop", { config: { install: "echo one > /root/both; echo > /root/gone" } });
+  await built(harness, id);
+  if ((await obstacle(harness)) !== null) return;
+  const { db, vault } = harness.fixture.platform;
+  const operator = openEnvironmentOperator(db, vault);
+  const environment = await operator.find("shop");
+  const again = await operator.build(environment, "active");
+  await harness.ended({ id: again.id, environmentId: id });
+  const environmentJson = JSON.stringify({ install: "echo three > /root/both; echo > /root/new" });
+  await harness.client.send("PATCH", `/v1/environments/${id}`, { environmentJson });
+  await built(harness, id);
+  const [changed, same, first] = await operator.builds(id);
+  if (!changed || !same || !first) return expect.fail("three builds expected");
+  const machines = machinesOf(harness);
+  expect(await compareDisks(machines, diskOf(first), diskOf(same))).toMatchObject({ packages: [], files: [] });
+  const { files, bytes } = await compareDisks(machines, diskOf(first), diskOf(changed));
+  expect(files).toEqual([
+    ...["- /root/both (4 bytes)", "+ /root/both (6 bytes)", "- /root/gone (1 bytes)", "+ /root/new (1 bytes)"],
+  ]);
+  expect(bytes[1] - bytes[0]).toBe(2);
+  await operator.activate(first);
+  expect(await harness.active(id)).toBe(first.id);
+  await expect(operator.find("none")).rejects.toThrow(
+    "There is no environment none. List them with: platform env list",
+  );
+  expect((await operator.readLog(first, 0)).map(({ text }) => text).join("")).toContain("$ echo one");
 });
