@@ -40,6 +40,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     repositories,
     findAgent: agents.findAgent,
     completionQueries: { touchAgent, enqueueDeliveries },
+    machines,
   });
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });

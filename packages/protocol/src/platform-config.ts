@@ -202,6 +202,24 @@ export const PlatformConfig = z.object({
     })
     .optional()
     .describe("What agents see of the machine"),
+  machines: z
+    .object({
+      provider: z
+        .enum(["auto", "host", "local"])
+        .optional()
+        .describe(
+          "Where agents work: local, a machine each; host, a directory of the server; auto, local where it works (host)",
+        ),
+      cpus: z.number().positive().optional().describe("Processors that each machine may use, such as 1.5 (all)"),
+      idle_seconds: z
+        .int()
+        .nonnegative()
+        .max(86_400)
+        .optional()
+        .describe("How long the disk of a machine stays mounted after a run (60)"),
+    })
+    .optional()
+    .describe("Machines of agents"),
   budget: BudgetConfig.optional().describe("What a run may spend, its sub-agents included"),
   network: Network.optional().describe("Reachable addresses"),
   metrics: MetricsAccess.optional().describe("Who may read /metrics"),

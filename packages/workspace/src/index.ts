@@ -47,6 +47,7 @@ export {
   insidePath,
   knownGapsOf,
   loadMachineParts,
+  type MachineDisk,
   type MachineParts,
   openWorkspace,
   type Placement,

@@ -4,7 +4,7 @@ import type { HelpLayout } from "@agentcli/command-line/help";
 export const helpLayout: HelpLayout = {
   summary: "runs coding agents as a service",
   commandGroups: [
-    { title: "Server", names: ["serve", "doctor", "models", "migrate"] },
+    { title: "Server", names: ["serve", "doctor", "models", "machines", "migrate"] },
     { title: "Access", names: ["keys", "users", "invitations", "teams", "login-link"] },
     { title: "Repositories", names: ["repos"] },
     { title: "Machines", names: ["env", "image"] },

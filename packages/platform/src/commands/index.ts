@@ -7,6 +7,7 @@ import { envCommands } from "./env/index.ts";
 import { imageCommands } from "./image/index.ts";
 import { invitationsCommands } from "./invitations/index.ts";
 import { keysCommands } from "./keys/index.ts";
+import { machinesCommands } from "./machines/index.ts";
 import { modelsCommands } from "./models/index.ts";
 import { reposCommands } from "./repos/index.ts";
 import { serverCommands } from "./server/index.ts";
@@ -16,6 +17,7 @@ import { usersCommands } from "./users/index.ts";
 export const commands: Command[] = [
   ...serverCommands,
   ...modelsCommands,
+  ...machinesCommands,
   ...keysCommands,
   ...reposCommands,
   ...envCommands,

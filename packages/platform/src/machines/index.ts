@@ -1,5 +1,12 @@
 // Machines: a computer of its own for each agent.
 export {
+  type AgentMachines,
+  type MachineChoice,
+  MachineFault,
+  type MachineUse,
+  openAgentMachines,
+} from "./agent-machines.ts";
+export {
   type BuilderNamespace,
   inBuilderNamespace,
   type LocalOptions,
@@ -17,6 +24,9 @@ export {
   type MachineSpec,
   type MachineStats,
   MachineUnavailable,
+  type MountedDisk,
+  type MountOptions,
   type Supervisor,
 } from "./provider.ts";
+export { type MachineReport, removeAgentMachine, reportMachines, stopMachine } from "./this-host.ts";
 export { type MachineWorkspaceOptions, openMachineWorkspace } from "./workspace.ts";

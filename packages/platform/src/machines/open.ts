@@ -43,12 +43,12 @@ export function openMachines(settings: Settings): Machines {
 
 const defaults = { memory: "4g", tmp: "2g", disk: "20g" };
 
-function machineLimits({ models: { limits = {} } }: Pick<Settings, "models">): MachineLimits {
+function machineLimits({ models: { limits = {} }, machines }: Pick<Settings, "models" | "machines">): MachineLimits {
   const { memory = defaults.memory, tmp = defaults.tmp, disk = defaults.disk, processes: chosen } = limits;
   const { memoryBytes, temporaryBytes, processes } = resourceLimits({
     memory,
     tmp,
     ...(chosen && { processes: chosen }),
   });
-  return { memoryBytes, temporaryBytes, processes, cpus: null, diskBytes: sizeBytes(disk) };
+  return { memoryBytes, temporaryBytes, processes, cpus: machines.cpus, diskBytes: sizeBytes(disk) };
 }

@@ -1,6 +1,6 @@
 // What every provider of machines promises; `machineContract` of the testkit checks it.
 import type { Duplex, Readable } from "node:stream";
-import type { Connection, Denial, ServerConfig } from "@agentcli/workspace";
+import type { Connection, Denial, MachineDisk, ServerConfig } from "@agentcli/workspace";
 
 export interface MachineProvider {
   readonly kind: "host" | "local" | "docker" | "kubernetes" | "qemu" | "worker";
@@ -11,6 +11,8 @@ export interface MachineProvider {
   create(spec: MachineSpec): Promise<Machine>;
   find(id: string): Promise<Machine | undefined>;
   list(): Promise<Machine[]>;
+  /** Mounts the disk of a machine for sandboxes of the caller; what is in them ends with it. Throws if it runs already. */
+  mount(id: string, options: MountOptions): Promise<MountedDisk>;
   /** Ends and removes what a killed server left behind. Disks stay, and so does what a live server uses. */
   collect(): Promise<void>;
   /** Removes the layers that neither a machine nor this list uses. */
@@ -42,6 +44,22 @@ export interface Supervisor extends Connection {
   config: Pick<ServerConfig, "orphans" | "egress" | "terminalModule">;
   /** A connection to a port of the machine's loopback; closed at once if nothing listens there. */
   dial(port: number): Duplex;
+}
+
+export interface MountOptions {
+  /** Directories of the host that sandboxes may show; their files belong to users of the machine. */
+  directories: string[];
+  /** That of the disk is the machine's own. */
+  limits: MachineLimits;
+}
+
+export interface MountedDisk extends MachineDisk {
+  /** Who root inside is on the host; null: the user of the server. */
+  userId: number | null;
+  /** Settles when it has ended, with the reason. */
+  ended: Promise<string>;
+  /** Kills what is inside, and unmounts. The disk stays. */
+  close(): Promise<void>;
 }
 
 export interface MachineSpec {

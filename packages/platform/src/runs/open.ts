@@ -1,12 +1,13 @@
 // Runs: their execution, their streams, artifacts and usage.
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
+import { type AgentMachines, type Machines, openAgentMachines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { FindReadableAgent } from "./agent-reader.ts";
 import { addArtifactRoutes, artifactRetention, openArtifacts, startArtifactRetries } from "./artifacts/index.ts";
 import type { RunHost } from "./execution/execute.ts";
 import type { CompletionQueries } from "./execution/finish.ts";
 import { readReport, readSummary } from "./execution/run-summary.ts";
-import { startRunner } from "./execution/runner.ts";
+import { type Runner, startRunner } from "./execution/runner.ts";
 import { measureStarts, openSandboxes } from "./execution/sandbox/index.ts";
 import { addRunMetrics } from "./execution/telemetry.ts";
 import { addQueueMetrics } from "./queue.ts";
@@ -22,6 +23,7 @@ export interface RunsOptions {
   repositories: Repositories;
   findAgent: FindReadableAgent;
   completionQueries: CompletionQueries;
+  machines: Machines;
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
@@ -30,6 +32,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
   const hub = await openHub(readFrames(db, vault), notifications);
   addQueueMetrics(metrics, db);
   if (settings.roles.includes("runner")) addRunMetrics(metrics);
+  const machines = openAgentMachines(settings, options.machines);
   const streams: StreamHost = { platform: context, hub, findAgent };
   return {
     streams,
@@ -43,7 +46,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
       artifactRetention({ db, ...settings, ...settings.retention, now: Date.now }),
     ],
     activities: [
-      { role: "runner", start: () => startRunner(runHost(context, hub, options)) },
+      { role: "runner", start: () => startInMachines(runHost(context, { hub, machines }, options)) },
       { role: "runner", start: () => startArtifactRetries(context) },
       { role: "scheduler", start: () => repositories.startChecks((runId) => readReport(context, runId)) },
       { role: "every server", start: () => ({ stop: async () => hub.close() }) },
@@ -51,9 +54,14 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
   };
 }
 
-const runHost = (context: ServerContext, hub: Hub, { repositories, completionQueries }: RunsOptions): RunHost => ({
+const runHost = (
+  context: ServerContext,
+  { hub, machines }: { hub: Hub; machines: AgentMachines },
+  { repositories, completionQueries }: RunsOptions,
+): RunHost => ({
   platform: context,
   hub,
+  machines,
   workspaces: repositories.workspaces,
   network: context.network,
   sandboxes: openSandboxes(context.settings, measureStarts(context.metrics)),
@@ -62,3 +70,15 @@ const runHost = (context: ServerContext, hub: Hub, { repositories, completionQue
   completionQueries,
   handoff: repositories.openHandoff((runId) => readSummary(context, runId)),
 });
+
+/** The disks of machines are unmounted after the last run has left them. */
+async function startInMachines(host: RunHost): Promise<Runner> {
+  const runner = await startRunner(host);
+  return {
+    ...runner,
+    async stop() {
+      await runner.stop();
+      await host.machines.close();
+    },
+  };
+}

@@ -158,6 +158,11 @@ const withoutAuditEntry = [
   "signing-key",
   "doctor",
   "models",
+  // They concern files and processes of this host, and read no database.
+  "image build",
+  "image list",
+  "machines list",
+  "machines stop",
 ];
 const auditReaders = ["audit verify", "audit export"];
 

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { machineScenarios } from "@agentcli/testkit/machines";
+import { machineScenarios, sandboxScenarios } from "@agentcli/testkit/machines";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { MachineCapabilities } from "../../src/machines/index.ts";
 import { bundleInto } from "../harness/bundled.ts";
@@ -13,9 +13,14 @@ const unprivilegedId = 65534;
 const users = isRoot ? ["root", "an ordinary user"] : ["an ordinary user"];
 const run = promisify(execFile);
 
+interface Found {
+  capabilities: MachineCapabilities;
+  failures: Record<string, string | null>;
+}
+
 describe.each(users)("machines of a server that runs as %s", (user) => {
   const directory = mkdtempSync("/var/tmp/machines-");
-  let found: { capabilities: MachineCapabilities; failures: Record<string, string | null> };
+  let [found, inSandbox]: Found[] = [];
 
   beforeAll(async () => {
     chmodSync(directory, 0o755);
@@ -27,18 +32,27 @@ describe.each(users)("machines of a server that runs as %s", (user) => {
     if (drops) chownSync(data, unprivilegedId, unprivilegedId);
     const lowered = ["setpriv", `--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups", "--"];
     const server = join(programs, "workspace-server.cjs");
-    const [program = "", ...args] = [...(drops ? lowered : []), process.execPath, child, data, server];
-    const { stdout } = await run(program, args, { cwd: "/", env: { PATH: process.env.PATH }, maxBuffer: 2 ** 24 });
-    found = JSON.parse(stdout);
+    const runIn = async (location: string): Promise<Found> => {
+      const [program = "", ...args] = [...(drops ? lowered : []), process.execPath, child, data, server, location];
+      const { stdout } = await run(program, args, { cwd: "/", env: { PATH: process.env.PATH }, maxBuffer: 2 ** 24 });
+      return JSON.parse(stdout);
+    };
+    found = await runIn("machine");
+    inSandbox = await runIn("sandbox");
   });
   // Files of other users and of no rights are among them.
   afterAll(() => run("unshare", [...(isRoot ? [] : ["--user", "--map-root-user"]), "rm", "-rf", directory]));
 
   test.each(Object.keys(machineScenarios))("%s", (name) => {
-    expect(found.failures[name]).toBe(null);
+    expect(found?.failures[name]).toBe(null);
+  });
+
+  test.each(Object.keys(sandboxScenarios))("in the sandbox of a run: %s", (name) => {
+    expect(inSandbox?.failures[name]).toBe(null);
   });
 
   test("say what is enforced", () => {
+    if (found === undefined) return expect.fail("The scenarios did not run.");
     const { obstacle, kernel, users: ids, limits } = found.capabilities;
     expect(kernel).toBe("shared");
     if (obstacle !== null) expect(obstacle).toContain("Machines cannot be made here: ");

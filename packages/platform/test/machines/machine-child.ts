@@ -1,29 +1,64 @@
-// Runs every scenario of the contract against the provider `local` as the user of this process, and prints what failed.
+// Runs the scenarios of the contract against the provider `local` as the user of this process, and prints what failed: in the
+// machine itself, or in a sandbox inside it as runs have.
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Workspace } from "@agentcli/protocol";
-import { type MachineHarness, machineScenarios, unlimited } from "@agentcli/testkit/machines";
-import { type Machine, openLocalProvider, openMachineWorkspace, type Supervisor } from "../../src/machines/index.ts";
+import { type MachineHarness, machineScenarios, sandboxScenarios, unlimited } from "@agentcli/testkit/machines";
+import { giveFiles, openWorkspace, sandboxPolicy } from "@agentcli/workspace";
+import {
+  type Machine,
+  type MachineLimits,
+  openLocalProvider,
+  openMachineWorkspace,
+  type Supervisor,
+} from "../../src/machines/index.ts";
 import { machineVariables } from "./variables.ts";
 
-const [directory = "", serverProgram = "", names = ""] = process.argv.slice(2);
+const [directory = "", serverProgram = "", location = "machine"] = process.argv.slice(2);
 const provider = await openLocalProvider({ directory, path: process.env.PATH ?? "", serverProgram });
 const capabilities = await provider.capabilities();
 
 const dials = new Map<string, Supervisor["dial"]>();
 let sharedMachine: Promise<Workspace> | undefined;
 
-async function start(machine: Machine): Promise<Workspace> {
+async function startSupervisor(machine: Machine): Promise<Workspace> {
   const supervisor = await machine.start({ allowed: [], denied: [], onDenied: () => {} });
   dials.set(machine.id, supervisor.dial);
   return openMachineWorkspace(supervisor, { root: "/", incarnation: "test", env: machineVariables });
 }
 
+/** Its /workspace is a directory of the host, as that of an agent. */
+async function startSandbox(machine: Machine): Promise<Workspace> {
+  const root = join(directory, "workspaces", machine.id);
+  mkdirSync(root, { recursive: true });
+  const disk = await provider.mount(machine.id, { directories: [root], limits: limitsOf.get(machine.id) ?? unlimited });
+  if (disk.userId !== null) await giveFiles(root, disk.userId);
+  const placement = { directory: root, path: "/workspace" };
+  const domains = { network: "proxy" as const, allowedDomains: ["example.com"] };
+  const policy = sandboxPolicy({ mode: "workspace-write", root, view: "system", shown: [root], placement, ...domains });
+  const options = { serverProgram, env: machineVariables, incarnation: randomUUID(), disk: async () => disk };
+  return openWorkspace(policy, options);
+}
+
+const start = location === "sandbox" ? startSandbox : startSupervisor;
+
 async function openShared(): Promise<Workspace> {
   return start(await provider.create({ id: "shared", layers: [], limits: unlimited }));
 }
 
+/** A sandbox has the limits that its machine is mounted with. */
+const limitsOf = new Map<string, MachineLimits>();
+const noting: typeof provider = {
+  ...provider,
+  create(spec) {
+    limitsOf.set(spec.id, spec.limits);
+    return provider.create(spec);
+  },
+};
+
 const harness: MachineHarness<Machine> = {
-  provider,
+  provider: noting,
   directory,
   start,
   dial(machine, port) {
@@ -37,7 +72,7 @@ const harness: MachineHarness<Machine> = {
   },
 };
 
-const chosen = Object.entries(machineScenarios).filter(([name]) => name.includes(names));
+const chosen = Object.entries(location === "sandbox" ? sandboxScenarios : machineScenarios);
 const failures: Record<string, string | null> = {};
 for (const [name, scenario] of chosen) failures[name] = await failureOf(() => scenario(harness as MachineHarness));
 await (await provider.find("shared"))?.remove();

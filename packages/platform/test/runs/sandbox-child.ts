@@ -32,6 +32,7 @@ const { workspace } = await sandboxes.open({
   workspace: { root, repositories: [] },
   paths,
   variables: {},
+  machine: null,
 });
 const start = { argv: ["bash", "-c", script] };
 const result = await workspace.exec({ id: "script", start }, ({ text }) => process.stdout.write(text), stop.signal);

@@ -43,6 +43,12 @@ export const RunError = z.object({ message: z.string(), code: z.string().optiona
 export const RunModel = z.object({ id: z.string(), provider: z.string().optional() });
 export type RunModel = z.infer<typeof RunModel>;
 
+export const RunMachine = z.object({
+  provider: z.enum(["host", "local"]),
+  reason: z.string().describe("Why this one"),
+});
+export type RunMachine = z.infer<typeof RunMachine>;
+
 /** For people. */
 export function describeRunModel({ id, provider }: RunModel): string {
   if (provider === "practice") return "practice model (scripted, no intelligence)";
@@ -64,6 +70,7 @@ export const Run = z.object({
   updatedAt: Timestamp,
   requestId: z.string().optional(),
   model: RunModel.optional().describe("What answers; absent for runs of older versions"),
+  machine: RunMachine.optional().describe("Where its commands run; absent until a server drives it"),
   durationMs: z.int().nonnegative().optional(),
   result: z.string().optional().describe("The final message, once there is one"),
   error: RunError.optional(),

@@ -14,3 +14,20 @@ export const machineScenarios: Record<string, Scenario> = {
   ...limitScenarios,
   ...escapeScenarios,
 };
+
+/** An overlay refuses it. Where `/workspace` is a directory of the host, such a file is one that nothing reads. */
+const onDiskOnly = "a machine cannot make a whiteout by hand";
+
+/** What holds for each sandbox in a machine too, where `/workspace` is not on its disk. */
+const inSandbox = [
+  "a machine runs commands as its root, who is an ordinary user outside",
+  "a removed machine leaves no process, mount, loop device, control group, file or range of ids",
+  "a command that needs more memory than the machine has is killed, and the machine goes on",
+  "a machine cannot have more processes than its limit",
+  "the size of /tmp is limited",
+  ...Object.keys(escapeScenarios).filter((name) => name !== onDiskOnly),
+];
+
+export const sandboxScenarios: Record<string, Scenario> = Object.fromEntries(
+  Object.entries(machineScenarios).filter(([name]) => inSandbox.includes(name)),
+);

@@ -28,7 +28,7 @@ export const limitScenarios: Record<string, Scenario> = {
         const fork =
           'for (1..1500) { my $p = fork(); if (!defined $p) { print "refused\\n"; kill 9, @p; exit } if (!$p) { sleep 1000 } push @p, $p } print "all\\n"; kill 9, @p';
         const { output } = await sh(workspace, `perl -e '${fork}'`);
-        assert.equal(output, processes === "nothing" ? "all\n" : "refused\n");
+        assert.match(output, processes === "nothing" ? /^all\n/ : /^refused\n/);
       },
       { limits: { ...unlimited, processes: 300 } },
     );

@@ -42,8 +42,10 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   refuseUnsupported(requested, backEnd);
   const { policy, addWatch } = await protectRepositories(requested, backEnd, options.unfinishedRuns);
   const egress = await openEgress(policy, options, backEnd);
-  const limits = openLimits(options.limits ?? noLimits);
-  const sandbox = await startSandboxed(policy, backEnd, programOf(options, limits, egress)).catch(async (error) => {
+  const disk = await options.disk?.();
+  const limits = disk ? { ...disk.limits, close: async () => {} } : openLimits(options.limits ?? noLimits);
+  const program = { ...programOf(options, limits, egress), ...(disk && { disk, temporaryBytes: disk.temporaryBytes }) };
+  const sandbox = await startSandboxed(policy, backEnd, program).catch(async (error) => {
     await limits.close();
     throw error;
   });

@@ -6,6 +6,7 @@ import type { OpenedLimits } from "../limits/index.ts";
 import type { ServerConfig } from "../server/index.ts";
 import type { Shadow } from "./commits/shadow.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
+import type { MachineDisk } from "./machine-disk.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { SandboxUnavailable } from "./sandbox-unavailable.ts";
 import { architectureOf } from "./seccomp/architecture.ts";
@@ -31,6 +32,8 @@ export interface ServerProgram {
   enter: OpenedLimits["enter"];
   /** The size of private directories such as /tmp; null: half of the memory. */
   temporaryBytes: number | null;
+  /** The root directory of the sandbox is the disk of a machine; only bubblewrap supports one. */
+  disk?: MachineDisk | undefined;
   /** Receives the host's end of the bridge; only bubblewrap supports one. */
   onBridge?: ((stream: Duplex) => void) | undefined;
 }

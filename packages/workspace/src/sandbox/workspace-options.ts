@@ -3,6 +3,7 @@ import type { Denial } from "../egress/index.ts";
 import type { Environment, EnvironmentPolicy } from "../environment/index.ts";
 import type { ResourceLimits } from "../limits/index.ts";
 import type { BackEnd } from "./back-end.ts";
+import type { MachineDisk } from "./machine-disk.ts";
 
 export interface WorkspaceOptions {
   /** The built server: one file that Node can run. */
@@ -27,4 +28,6 @@ export interface WorkspaceOptions {
   onDenied?(denial: Denial): void;
   /** None when absent. */
   limits?: ResourceLimits;
+  /** The machine that the sandbox is in, mounted when it is opened; without it the host. Its limits hold instead. */
+  disk?(): Promise<MachineDisk>;
 }

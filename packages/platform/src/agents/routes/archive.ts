@@ -2,6 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ApiError, notify, type PlatformContext, retryWhileAway } from "../../foundation/index.ts";
+import { removeAgentMachine } from "../../machines/index.ts";
 import type { Workspaces } from "../../repositories/index.ts";
 import { requestCancel, requestCancelOfAll, waitForEnd } from "../../runs/index.ts";
 import { lockAgent } from "../store.ts";
@@ -64,6 +65,7 @@ export async function removeDeleted(
   workspaces: Pick<Workspaces, "remove">,
   directory: string,
 ): Promise<void> {
+  await removeAgentMachine(settings, directory);
   await workspaces.remove(directory);
   await rm(join(settings.dataDirectory, "artifacts", directory), { recursive: true, force: true });
   await db.deleteFrom("deleted_directories").where("directory", "=", directory).execute();

@@ -70,6 +70,7 @@ export const runAsCreated = (row: RunRow): RunRow => ({
   error_code: null,
   error_message: null,
   unsaved_artifacts: null,
+  machine_provider: null,
 });
 
 export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
@@ -82,6 +83,7 @@ export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
     updatedAt: row.updated_at.toISOString(),
     ...(row.request_id && { requestId: row.request_id }),
     ...(row.model && row.model_provider && { model: { id: row.model, provider: row.model_provider } }),
+    ...(row.machine_provider && { machine: { provider: row.machine_provider, reason: row.machine_reason ?? "" } }),
     ...(row.ended_at && { durationMs: Math.max(0, row.ended_at.getTime() - started.getTime()) }),
     ...(row.result && { result: key.openText(row.result, resultAad(row.id)) }),
     ...(row.error_message && {

@@ -5,6 +5,7 @@ import { describeUnset, type Settings } from "../../foundation/config/index.ts";
 import { type Inspection, inspectDatabase } from "../../foundation/db/index.ts";
 import { describeStorage } from "../../foundation/storage/index.ts";
 import { readKeyFile } from "../../foundation/vault/index.ts";
+import { openAgentMachines, openMachines } from "../../machines/index.ts";
 import { requireGit } from "../../repositories/git/index.ts";
 import { readPrivateKey } from "../../repositories/scm/index.ts";
 import { openSigningKey } from "../../repositories/signing/index.ts";
@@ -24,6 +25,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     examineSigningKey(settings),
     await examineSandbox(settings),
     await examineLimits(settings),
+    await examineMachines(settings),
     await examineGit(),
     ...examineGithub(settings),
     examineModel(settings),
@@ -122,6 +124,18 @@ async function examineSandbox(settings: Settings): Promise<Finding> {
 async function examineLimits(settings: Settings): Promise<Finding> {
   const limits = agentLimits(settings);
   return describeEnforcement(limits, await describeLimits(limits));
+}
+
+async function examineMachines(settings: Settings): Promise<Finding> {
+  const subject = "machines";
+  try {
+    const { provider, reason } = await openAgentMachines(settings, openMachines(settings)).choose();
+    if (provider === "local") return { subject, verdict: "fine", text: "local: each agent has a machine of its own" };
+    const text = `host: agents work in sandboxes of this host, without machines of their own (${reason})`;
+    return { subject, verdict: settings.machines.provider === "host" ? "fine" : "note", text };
+  } catch (error) {
+    return { subject, verdict: "wrong", text: (error as Error).message };
+  }
 }
 
 async function examineGit(): Promise<Finding> {

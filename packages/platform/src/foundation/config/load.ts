@@ -100,6 +100,11 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     concurrentRuns: config.concurrent_runs ?? 50,
     allowPrivate: config.network?.allow_private ?? [],
     readableDirectories: config.sandbox?.readable ?? [],
+    machines: {
+      provider: config.machines?.provider ?? "host",
+      cpus: config.machines?.cpus ?? null,
+      idleMs: (config.machines?.idle_seconds ?? 60) * 1_000,
+    },
     rateLimits: readRateLimits(config.rate_limits),
     metricsToken: (config.metrics?.token_env && variables[config.metrics.token_env]) || null,
     models: modelSettings(config, variables),

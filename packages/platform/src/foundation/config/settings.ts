@@ -34,6 +34,7 @@ export interface Settings {
   allowPrivate: string[];
   /** More directories that agents may read. */
   readableDirectories: string[];
+  machines: MachineSettings;
   rateLimits: RateLimitSettings;
   /** That reading the metrics needs; null: none, and only this machine may read them. */
   metricsToken: string | null;
@@ -129,3 +130,11 @@ export type ModelSettings = Pick<
   | "limits"
   | "budget"
 > & { model: string };
+
+export interface MachineSettings {
+  provider: "auto" | "host" | "local";
+  /** Null: all processors. */
+  cpus: number | null;
+  /** How long a disk stays mounted after a run. */
+  idleMs: number;
+}

@@ -25,6 +25,7 @@ import * as sourceCredentials from "./migrations/0021-source-credentials.ts";
 import * as environments from "./migrations/0022-environments.ts";
 import * as activeBuilds from "./migrations/0023-active-builds.ts";
 import * as unverifiedAddresses from "./migrations/0024-unverified-addresses.ts";
+import * as runMachines from "./migrations/0025-run-machines.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -55,6 +56,7 @@ const migrations: Record<string, Migration> = {
   "0022-environments": environments,
   "0023-active-builds": activeBuilds,
   "0024-unverified-addresses": unverifiedAddresses,
+  "0025-run-machines": runMachines,
 };
 
 /** Nothing is missing in a database that lacks them. */

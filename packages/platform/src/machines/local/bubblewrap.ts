@@ -21,7 +21,7 @@ export const toolPath = (name: string): string => join("/run/agent", name);
  * What package managers and servers need of root, over the machine's own users only. Not: devices (mknod), raw sockets,
  * network settings, mounts, other processes' memory.
  */
-const capabilities = [
+export const capabilities = [
   ...["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP", "SETFCAP"],
   ...["NET_BIND_SERVICE", "AUDIT_WRITE"],
 ];

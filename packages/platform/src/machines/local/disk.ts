@@ -6,6 +6,8 @@ import { run } from "./command.ts";
 import type { MachineRecord } from "./records.ts";
 
 const imageName = "disk.img";
+/** A file system with a journal does not fit into less. */
+const minImageBytes = 16 * 1024 ** 2;
 const pollMs = 10;
 const detachTimeoutMs = 60_000;
 
@@ -14,7 +16,7 @@ export async function makeDisk(directory: string, { disk, limits, firstId }: Mac
   if (disk === "directory") return void mkdirSync(join(directory, "disk"), { mode: 0o755 });
   const image = join(directory, imageName);
   writeFileSync(image, "", { mode: 0o600 });
-  truncateSync(image, limits.diskBytes ?? 0);
+  truncateSync(image, Math.max(limits.diskBytes ?? 0, minImageBytes));
   const lazy = "lazy_itable_init=1,lazy_journal_init=1,nodiscard";
   await run([
     "mkfs.ext4",

@@ -17,6 +17,9 @@ export interface Host {
   capabilities(): Promise<MachineCapabilities>;
 }
 
+/** How this process ends the machines that it has started, by their directory. */
+export type LiveMachines = Map<string, () => Promise<void>>;
+
 export const machineDirectory = ({ machines }: Pick<Host, "machines">, id: string): string => join(machines, id);
 
 /** Only root can map the ids of other users. */

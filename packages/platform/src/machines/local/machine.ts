@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { identityOf, ownIdentity, type ProcessIdentity } from "@agentcli/workspace";
+import { identityOf, type ProcessIdentity } from "@agentcli/workspace";
 import {
   type EgressOptions,
   type Machine,
@@ -10,17 +10,15 @@ import {
   MachineUnavailable,
   type Supervisor,
 } from "../provider.ts";
-import { awaitDetached, diskBytes } from "./disk.ts";
+import { claimLimits } from "./claim.ts";
+import { diskBytes } from "./disk.ts";
 import { unpublish } from "./drafts.ts";
 import { signalTree } from "./freeze.ts";
-import { type Host, machineDirectory } from "./host.ts";
+import { type Host, type LiveMachines, machineDirectory } from "./host.ts";
 import { launch } from "./launch.ts";
-import { claimRunning, type MachineRecord, readMachine, readRunning, removeRunning, writeRunning } from "./records.ts";
+import { type MachineRecord, readRunning, writeRunning } from "./records.ts";
 import { endRunning, isActive } from "./running.ts";
 import { takeSnapshot } from "./snapshot.ts";
-
-/** How this process ends the machines that it has started, by their directory. */
-export type LiveMachines = Map<string, () => Promise<void>>;
 
 export function openMachine(host: Host, record: MachineRecord, live: LiveMachines): Machine {
   const directory = machineDirectory(host, record.id);
@@ -103,17 +101,12 @@ interface StartContext {
 async function start(host: Host, record: MachineRecord, { live, egress }: StartContext): Promise<Supervisor> {
   const { parts } = host;
   const directory = machineDirectory(host, record.id);
-  if (readMachine(directory) === undefined)
-    throw new MachineUnavailable(`Machine ${record.id} does not exist any more.`);
   const rules = await parts.readRules(egress.allowed, egress.denied);
   const proxy = await parts.openEgressProxy({ rules, onDenied: egress.onDenied });
-  const { limits, claim } = await claimLimits(host, record);
-  const release = async () => {
+  const { limits, claim, release: end } = await claimLimits(host, record, null);
+  const release = () => {
     live.delete(directory);
-    if (claim.freezer !== null) await parts.killGroup(claim.freezer);
-    await awaitDetached(directory);
-    await limits.close();
-    removeRunning(directory);
+    return end();
   };
   try {
     const { process: confined, tools, stream } = await launch(host, record, limits);
@@ -137,33 +130,6 @@ async function start(host: Host, record: MachineRecord, { live, egress }: StartC
     await release();
     throw error;
   }
-}
-
-/** The limits of the machine, and the record that it is this server's to run. */
-async function claimLimits(host: Host, record: MachineRecord) {
-  const { memoryBytes, cpus, processes, temporaryBytes } = record.limits;
-  const wanted = { memoryBytes, cpus, processes, temporaryBytes, fileBytes: null, freezable: true };
-  const limits = host.parts.openLimits(wanted);
-  const groups = limits.groups.map((group) => group.directory);
-  const freezer = limits.groups.find(({ controller }) => controller === "freezer")?.directory ?? null;
-  const claim = { owner: ownIdentity(), groups, freezer };
-  try {
-    await claimStart(host, record, { ...claim, main: null });
-    return { limits, claim };
-  } catch (error) {
-    await limits.close();
-    throw error;
-  }
-}
-
-/** One server at a time: a record of a dead one is cleaned up first. */
-async function claimStart(host: Host, { id }: MachineRecord, claim: Parameters<typeof claimRunning>[1]): Promise<void> {
-  const directory = machineDirectory(host, id);
-  if (claimRunning(directory, claim)) return;
-  const found = readRunning(directory);
-  if (found && isActive(found)) throw new MachineUnavailable(`Machine ${id} is running already. Stop it first.`);
-  await endRunning(host.parts, directory);
-  if (!claimRunning(directory, claim)) throw new MachineUnavailable(`Machine ${id} was started by another server.`);
 }
 
 async function readStats(directory: string, record: MachineRecord): Promise<MachineStats> {

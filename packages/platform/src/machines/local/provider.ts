@@ -5,11 +5,12 @@ import { isRunning, loadMachineParts } from "@agentcli/workspace";
 import { type MachineCapabilities, type MachineProvider, type MachineSpec, MachineUnavailable } from "../provider.ts";
 import { makeDisk } from "./disk.ts";
 import { beingMade, collectDrafts, makeDraft, publish, published } from "./drafts.ts";
-import { type Host, isRoot, machineDirectory } from "./host.ts";
+import { type Host, isRoot, type LiveMachines, machineDirectory } from "./host.ts";
 import { importHostBase } from "./host-base.ts";
 import { layerRange, openRanges } from "./ids.ts";
 import { maxLayers, openLayers } from "./layers.ts";
-import { type LiveMachines, openMachine } from "./machine.ts";
+import { openMachine } from "./machine.ts";
+import { mountMachine } from "./mounted.ts";
 import { probe } from "./probe.ts";
 import { type MachineRecord, readMachine, readRunning, writeMachine } from "./records.ts";
 import { endRunning } from "./running.ts";
@@ -39,6 +40,11 @@ export async function openLocalProvider(options: LocalOptions): Promise<MachineP
     },
     find: async (id) => open(readMachine(machineDirectory(host, checkId(id)))),
     list: async () => readAll().map((record) => openMachine(host, record, live)),
+    async mount(id, options) {
+      const record = readMachine(machineDirectory(host, checkId(id)));
+      if (record === undefined) throw new MachineUnavailable(`Machine ${id} does not exist any more.`);
+      return mountMachine(host, record, { ...options, live });
+    },
     collect: () => collect(host),
     removeLayers: (keep) => host.layers.keepOnly(new Set([...keep, ...readAll().flatMap(({ layers }) => layers)])),
   };

@@ -2,6 +2,7 @@
 import { driveServiceTurn } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
 import { isStorageFull, type NetworkPolicy, type PlatformContext, storageFullMessage } from "../../foundation/index.ts";
+import { type AgentMachines, type MachineUse, removeAgentMachine } from "../../machines/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
 import { type ClaimedRun, maxCrashedServers } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
@@ -17,6 +18,7 @@ import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type ActiveRun, openRun, recordModel } from "./records.ts";
 import { hookInside } from "./repository-files/index.ts";
+import { openRunMachine } from "./run-machine.ts";
 import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
 import { openRunTelemetry, type RunTelemetry } from "./telemetry.ts";
@@ -29,6 +31,7 @@ export interface RunHost {
   /** Throws RepositoryFault if the requester of the run no longer has access to a repository. */
   checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
   sandboxes: Sandboxes;
+  machines: AgentMachines;
   network: NetworkPolicy;
   artifacts: Artifacts;
   completionQueries: CompletionQueries;
@@ -108,9 +111,23 @@ function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): v
 
 const abandonedMessage = `The run was stopped: ${maxCrashedServers} servers in a row crashed while running it. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 
-async function driveInWorkspace(
+interface DriveContext extends RunContext {
+  allowance: Allowance;
+}
+
+async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext, signal: AbortSignal): Promise<RunEnd> {
+  const { activeRun, host } = context;
+  const machine = await openRunMachine({ activeRun, ...host });
+  try {
+    return await driveInMachine(workspace, { ...context, machine }, signal);
+  } finally {
+    await machine?.release();
+  }
+}
+
+async function driveInMachine(
   workspace: OpenWorkspace,
-  { activeRun, plan, recorder, telemetry, host, allowance }: RunContext & { allowance: Allowance },
+  { activeRun, plan, recorder, telemetry, host, allowance, machine }: DriveContext & { machine: MachineUse | null },
   signal: AbortSignal,
 ): Promise<RunEnd> {
   const { db, settings } = host.platform;
@@ -122,6 +139,7 @@ async function driveInWorkspace(
   const turn = turnSettings(plan, paths.inside(workspace.root), allowance.budget);
   const assembly = await openAssembly(
     {
+      machine,
       plan,
       turn,
       workspace,
@@ -192,6 +210,7 @@ function toRunEnd(end: TurnEnd, { limitedBy }: Pick<Allowance, "limitedBy">): Ru
 
 /** The agent was deleted during the run: removes what the run wrote since. */
 async function cleanUpDeletedAgent(directory: string, host: RunHost): Promise<void> {
+  await removeAgentMachine(host.platform.settings, directory);
   await host.workspaces.remove(directory);
   await host.artifacts.removeAll(directory);
 }

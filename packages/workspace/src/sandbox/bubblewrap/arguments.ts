@@ -1,5 +1,6 @@
 // The command line of bubblewrap for a list of mounts. Pure.
 import { contains } from "../../paths.ts";
+import { type MachineDisk, sourceIn } from "../machine-disk.ts";
 import { insidePath, type Placement } from "../placement.ts";
 
 export type Mount =
@@ -12,6 +13,8 @@ export type Mount =
   | { kind: "symlink"; path: string; target: string }
   /** A file with this content, read from the descriptor. */
   | { kind: "generated"; path: string; content: string; descriptor: number }
+  /** The disk of a machine as root directory. */
+  | { kind: "disk"; path: "/"; source: string; access: "writable" | "read-only" }
   /** A root directory without anything. */
   | { kind: "empty-root"; path: "/" }
   /** For other mounts below it; bubblewrap would create it so that only its owner can enter. */
@@ -37,6 +40,8 @@ export interface MountPlan {
   userId: number | null;
   /** Mounts are named by paths of the host; this one is elsewhere inside. */
   placement: Placement | null;
+  /** Set if bubblewrap starts in a machine: it is root there already. */
+  machine?: Pick<MachineDisk, "capabilities" | "sources"> | undefined;
   mounts: Mount[];
 }
 
@@ -68,15 +73,17 @@ export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): str
   const root = insidePath(plan.placement, plan.root);
   const mounts = parentsFirst(plan.mounts.map((mount) => ({ mount, path: insidePath(plan.placement, mount.path) })));
   return [
-    ...(plan.userId === null ? ["--unshare-user"] : []),
+    ...(plan.userId === null && plan.machine === undefined ? ["--unshare-user"] : []),
     ...[...(own ? ["--unshare-pid"] : []), "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...(plan.network === "on" ? [] : ["--unshare-net"]),
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
-    ...(plan.userId === null ? [] : ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]),
+    ...rightsInside(plan).flatMap((name) => ["--cap-add", name]),
     // It writes a kernel setting. Without it, only the system-call filter refuses user namespaces.
-    ...(plan.nestedSandboxes === "refused" && own && plan.userId === null ? ["--disable-userns"] : []),
+    ...(plan.nestedSandboxes === "refused" && own && plan.userId === null && plan.machine === undefined
+      ? ["--disable-userns"]
+      : []),
     ...["--hostname", "sandbox"],
-    ...mounts.flatMap((placed) => argumentsOf(placed, plan.processes)),
+    ...mounts.flatMap((placed) => argumentsOf(withSource(placed, plan.machine), plan.processes)),
     // After all mounts: a path shown inside a hidden one needs its mount point created first.
     ...mounts.flatMap(({ mount, path }) => (isEmptied(mount) ? ["--remount-ro", path] : [])),
     // Tools must not write kernel settings, interrupts or the memory of the server beside them.
@@ -87,6 +94,11 @@ export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): str
     ...(plan.userId === null ? [] : asUser(plan.userId, root)),
     ...inside.argv,
   ];
+}
+
+function rightsInside({ userId, machine }: MountPlan): string[] {
+  if (machine !== undefined) return machine.capabilities;
+  return userId === null ? [] : ["CAP_SETUID", "CAP_SETGID"];
 }
 
 /**
@@ -111,6 +123,16 @@ interface PlacedMount {
   path: string;
 }
 
+/** Directories of the host are elsewhere for a bubblewrap that starts in a machine. */
+function withSource({ mount, path }: PlacedMount, machine: MountPlan["machine"]): PlacedMount {
+  if (machine === undefined) return { mount, path };
+  const moved = (source: string) => sourceIn(machine, source);
+  if (mount.kind === "read-only") return { path, mount: { ...mount, source: moved(mount.source) } };
+  return mount.kind === "writable" || mount.kind === "entry"
+    ? { path, mount: { ...mount, path: moved(mount.path) } }
+    : { mount, path };
+}
+
 /** The deepest mount at or above the path; of several at one path the last. */
 export function decidingMount(path: string, mounts: Mount[]): Mount | undefined {
   let deciding: Mount | undefined;
@@ -120,7 +142,9 @@ export function decidingMount(path: string, mounts: Mount[]): Mount | undefined 
   return deciding;
 }
 
-const isEmptied = ({ kind }: Mount) => emptyKinds.includes(kind);
+/** After mount points were made in it. */
+const isEmptied = (mount: Mount) =>
+  emptyKinds.includes(mount.kind) || (mount.kind === "disk" && mount.access === "read-only");
 const emptyKinds: Mount["kind"][] = ["hidden-directory", "absent", "rebuilt", "empty-root"];
 
 const depth = (path: string) => path.split("/").filter((name) => name !== "").length;
@@ -150,6 +174,8 @@ function argumentsOf({ mount, path }: PlacedMount, processes: MountPlan["process
       return ["--perms", "0755", "--dir", path];
     case "empty-root":
       return [];
+    case "disk":
+      return ["--bind", mount.source, path];
     case "rebuilt":
       return ["--perms", "0755", "--tmpfs", path];
     case "entry":

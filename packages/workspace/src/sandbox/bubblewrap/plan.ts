@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
 import { findShadows, hostDirectory, type Shadow } from "../commits/shadow.ts";
+import type { MachineDisk } from "../machine-disk.ts";
 import { isMountPoint } from "../mount-points.ts";
 import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import { insidePath } from "../placement.ts";
@@ -13,11 +14,13 @@ import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { decidingMount, type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
 import { hideMounts, maskPath } from "./hide.ts";
 import { protectRepositories } from "./repositories.ts";
-import { parentDirectories, systemView } from "./system-view.ts";
+import { diskView, parentDirectories, systemView } from "./system-view.ts";
 
 export interface PlanOptions extends PrivateMountOptions {
   /** HOME inside. */
   home: string;
+  /** Instead of the view of the policy. */
+  disk?: MachineDisk | undefined;
 }
 
 export interface PlannedMounts extends MountPlan {
@@ -28,7 +31,7 @@ export interface PlannedMounts extends MountPlan {
 export function planMounts(policy: SandboxPolicy, options: PlanOptions): PlannedMounts {
   const roots = policy.mode === "workspace-write" ? writableRoots(policy) : [];
   const hidden = [...policy.hidden, ...(options.euid === 0 ? hiddenFromRoot : [])].flatMap(resolveExisting);
-  const mounts = policy.view === "system" ? systemView(policy, options) : machineView(policy, roots, options);
+  const mounts = viewOf(policy, roots, options);
   const shadows = findShadows(policy).filter(({ commonDirectory }) => !isInside(commonDirectory, hidden));
   const isShadowed = ({ path }: Mount) =>
     isInside(
@@ -51,9 +54,15 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
     processes: "own",
     userId: policy.userId,
     placement: policy.placement,
+    machine: options.disk,
     shadows,
     mounts: mounts.filter((mount) => !isHiding(mount) || !isInPrivate(mount.path, mounts)),
   };
+}
+
+function viewOf(policy: SandboxPolicy, roots: string[], options: PlanOptions): Mount[] {
+  if (options.disk) return diskView(options.disk, policy.mode, options);
+  return policy.view === "system" ? systemView(policy, options) : machineView(policy, roots, options);
 }
 
 const placedBy =
@@ -152,7 +161,8 @@ function show(path: string, mounts: Mount[]): Mount[] {
 const isMasked = (path: string, mounts: Mount[]) => {
   const deciding = decidingMount(path, mounts);
   return (
-    deciding !== undefined && ["empty-root", "private", "hidden-directory", "rebuilt", "absent"].includes(deciding.kind)
+    deciding !== undefined &&
+    ["disk", "empty-root", "private", "hidden-directory", "rebuilt", "absent"].includes(deciding.kind)
   );
 };
 

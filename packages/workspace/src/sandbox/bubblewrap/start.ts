@@ -3,6 +3,7 @@
 import { sandboxedEnvironment } from "../../environment/index.ts";
 import type { BackEnd } from "../back-end.ts";
 import { setupDescriptor, startConfined } from "../confined-process.ts";
+import { machineFilter } from "../machine-filter.ts";
 import { makeMountPoints, removeMountPoints } from "../mount-points.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { policyInside } from "../policy-inside.ts";
@@ -18,24 +19,30 @@ type Bubblewrap = Extract<BackEnd, { kind: "bubblewrap" }>;
 export function startWithBubblewrap(
   policy: SandboxPolicy,
   { program, processes }: Bubblewrap,
-  { serverProgram, nodePath, env, enter, onBridge, temporaryBytes }: ServerProgram,
+  { env, enter, onBridge, temporaryBytes, ...sources }: ServerProgram,
 ): StartedSandbox {
-  const terminals = findTerminalLibrary(serverProgram);
-  const runtime = { serverProgram, nodePath, path: env.PATH ?? "", terminals };
-  const plan = planMounts(showRuntime(policy, runtime), {
+  const { disk } = sources;
+  const {
+    argv: server,
+    terminalModule,
+    shown,
+  } = disk ? { ...disk.server, shown: policy } : hostServer(policy, { ...sources, env });
+  const plan = planMounts(shown, {
     euid: process.geteuid?.() ?? 0,
     home: env.HOME ?? "/",
     bytes: temporaryBytes ?? undefined,
+    disk,
   });
   const points = makeMountPoints(plan.mounts.flatMap((mount) => (mount.kind === "absent" ? mount.path : [])));
   const mounts = plan.mounts.filter((mount) => mount.kind !== "absent" || points.includes(mount.path));
-  const filter = filterOf(policy, "allowed");
+  const filter = disk ? machineFilter(disk) : filterOf(policy, "allowed");
   const argv = bubblewrapArguments(
     { ...plan, mounts, processes },
-    { argv: [nodePath, serverProgram], seccompDescriptor: filter && setupDescriptor },
+    { argv: server, seccompDescriptor: filter && setupDescriptor },
   );
   const files = mounts.flatMap((mount) => (mount.kind === "generated" ? mount : []));
-  const confined = startConfined({ ...enter(program, argv), setup: filter, files, onBridge });
+  const started = disk ? disk.enter(program, argv) : { program, argv };
+  const confined = startConfined({ ...enter(started.program, started.argv), setup: filter, files, onBridge });
   return {
     process: confined,
     shadows: plan.shadows,
@@ -43,7 +50,7 @@ export function startWithBubblewrap(
       env: sandboxedEnvironment(env),
       writable: writableOf(policyInside(policy), "/tmp"),
       orphans: processes === "own" ? "ended-by-namespace" : "ended-by-watchdog",
-      ...(terminals && { terminalModule: terminals.module }),
+      ...(terminalModule && { terminalModule }),
     },
     async close() {
       await (processes === "own" ? confined.killNamespace() : confined.end());
@@ -55,4 +62,14 @@ export function startWithBubblewrap(
       return new SandboxUnavailable(reason, remedy);
     },
   };
+}
+
+/** The programs of the host, which the policy must show. */
+function hostServer(
+  policy: SandboxPolicy,
+  { serverProgram, nodePath, env }: Pick<ServerProgram, "serverProgram" | "nodePath" | "env">,
+) {
+  const terminals = findTerminalLibrary(serverProgram);
+  const runtime = { serverProgram, nodePath, path: env.PATH ?? "", terminals };
+  return { argv: [nodePath, serverProgram], terminalModule: terminals?.module, shown: showRuntime(policy, runtime) };
 }

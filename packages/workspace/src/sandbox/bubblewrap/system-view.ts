@@ -2,6 +2,7 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { contains } from "../../paths.ts";
+import type { MachineDisk } from "../machine-disk.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { existingSystemPaths, findSystemPath, generatedFiles } from "../system-paths.ts";
 import { type Mount, type PrivateMountOptions, privateMounts } from "./arguments.ts";
@@ -26,6 +27,13 @@ export function systemView({ userId }: SandboxPolicy, options: SystemViewOptions
   ];
 }
 
+/** The disk of a machine has its own users and settings; it is shown as its policy says. */
+export const diskView = (disk: MachineDisk, mode: SandboxPolicy["mode"], options: PrivateMountOptions): Mount[] => [
+  { kind: "disk", path: "/", source: disk.root, access: mode === "workspace-write" ? "writable" : "read-only" },
+  ...privateMounts({ ...options, euid: -1 }).filter(({ path }) => path !== "/"),
+  ...disk.shown.map((shown): Mount => ({ kind: "read-only", ...shown })),
+];
+
 /** A link stays a link if its target is visible too. */
 function showSystemPath(path: string): Mount {
   const source = realpathSync(path);
@@ -37,7 +45,7 @@ function showSystemPath(path: string): Mount {
 export function parentDirectories(mounts: Mount[]): Mount[] {
   const paths = new Set(mounts.map(({ path }) => path));
   const parents = new Set(mounts.flatMap(({ path }) => parentsOf(path)));
-  const existing = mounts.filter(({ kind }) => kind !== "empty-root" && kind !== "private");
+  const existing = mounts.filter(({ kind }) => !["disk", "empty-root", "private"].includes(kind));
   const isCovered = (path: string) => existing.some((mount) => contains(mount.path, path));
   return [...parents]
     .filter((path) => !paths.has(path) && !isCovered(path))

@@ -63,6 +63,11 @@ export interface RunTable {
   /** As chosen when it was created, and again by the server that drives it; null for runs of older versions. */
   model: string | null;
   model_provider: string | null;
+  /** Where its commands run, as chosen by the server that drives it, and why; null before that. */
+  machine_provider: "host" | "local" | null;
+  machine_reason: string | null;
+  /** The machine whose disk it has used. */
+  machine_id: string | null;
   /** Who drives it, how often it changed hands, and until when: the fence of every write. */
   lease_owner: string | null;
   lease_epoch: ColumnType<number, number | undefined, number>;

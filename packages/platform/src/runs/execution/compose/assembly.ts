@@ -4,6 +4,7 @@ import { assembleService, effortOf, requestedRole, type ServiceAssembly } from "
 import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
 import { checkedLookup, type NetworkPolicy, type Settings, version } from "../../../foundation/index.ts";
+import type { MachineUse } from "../../../machines/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import type { AgentPaths } from "../agent-paths.ts";
 import { newId } from "../ids.ts";
@@ -17,6 +18,8 @@ export interface AssemblyContext {
   turn: TurnSettings;
   workspace: OpenWorkspace;
   paths: AgentPaths;
+  /** Null: the host itself. */
+  machine: MachineUse | null;
   store: SessionStore;
   /** The hooks that the conversation began with; null if it begins now. */
   recordedHooks: HookDefinition[] | null;
@@ -30,7 +33,7 @@ export interface RunAssembly extends ServiceAssembly {
 }
 
 export async function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<RunAssembly> {
-  const { plan, turn, workspace, paths, recordedHooks, host } = context;
+  const { plan, turn, workspace, paths, machine, recordedHooks, host } = context;
   const { variables, servers, contextWindow } = plan;
   const { limits, prices, compatible_folders: readsOtherTools = true } = host.settings.models;
   const otherTools = readsOtherTools ? "read" : "ignored";
@@ -45,7 +48,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       prices,
       limits,
       unfinishedRuns: unfinishedRuns(host.settings, paths),
-      openSandbox: (mode) => host.sandboxes.open({ mode, workspace, paths, variables }),
+      openSandbox: (mode) => host.sandboxes.open({ mode, workspace, paths, variables, machine }),
       instructions: readInstructions(roots, { cwd: workspace.root, paths, contextWindow, otherTools }),
       guard: await repositoryGuard(roots, host.settings.programDirectory),
       roles: {

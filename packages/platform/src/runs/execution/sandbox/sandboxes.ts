@@ -6,12 +6,14 @@ import type { SandboxMode } from "@agentcli/protocol";
 import {
   environmentPolicy,
   giveFiles,
+  type MachineDisk,
   type SandboxPolicy,
   SandboxUnavailable,
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
 import { type Settings, unlockDirectory } from "../../../foundation/index.ts";
+import { MachineUnavailable, type MachineUse } from "../../../machines/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import type { AgentPaths } from "../agent-paths.ts";
 import { newId } from "../ids.ts";
@@ -26,6 +28,8 @@ export interface SandboxRequest {
   paths: AgentPaths;
   /** Environment variables of commands, including the agent's own. */
   variables: Record<string, string>;
+  /** Null: the host itself. */
+  machine: Pick<MachineUse, "disk"> | null;
 }
 
 export interface Sandboxes {
@@ -47,9 +51,12 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
     async open(request) {
       const result = await probe();
       if (result.kind === "unavailable") throw new SandboxUnavailable(result.reason, result.remedy);
-      const { directory } = request.paths;
+      const {
+        machine,
+        paths: { directory },
+      } = request;
       const own = ownDirectories(directory);
-      const userId = result.sharedUser === undefined ? agentUser(directory) : null;
+      const userId = machine === null && result.sharedUser === undefined ? agentUser(directory) : null;
       if (userId !== null) await giveFiles(directory, userId);
       const policy = { ...policyOf(request, own, settings), userId };
       const env = environmentOf(request, own, settings);
@@ -63,6 +70,7 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
         allowedDomains: ["public hosts"],
         // The previous driver of the run may still be removing its sandbox from the same directory.
         maxAttempts: 5,
+        ...(machine && { disk: () => mountFor(directory, machine) }),
         ...(measureStart && { measureStart }),
       });
     },
@@ -72,6 +80,19 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
 /** Where the agent's runs note that their workspace is still to be searched for new repositories. */
 export const unfinishedRuns = ({ dataDirectory }: Settings, { directory }: AgentPaths): string =>
   join(dataDirectory, "unfinished-runs", basename(directory));
+
+/** The files of the agent belong to root of its machine. */
+async function mountFor(directory: string, machine: Pick<MachineUse, "disk">): Promise<MachineDisk> {
+  try {
+    const disk = await machine.disk();
+    if (disk.userId !== null) await giveFiles(directory, disk.userId);
+    return disk;
+  } catch (error) {
+    // Another server may still be ending it.
+    if (error instanceof MachineUnavailable) throw new SandboxUnavailable(error.message, "");
+    throw error;
+  }
+}
 
 /** Paths that commands must not write, such as `.git`, are protected in each repository. */
 function policyOf(

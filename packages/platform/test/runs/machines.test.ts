@@ -1,0 +1,110 @@
+// Runs whose commands are in a machine of the agent.
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { call, type Reply, replyWith } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import type { Settings } from "../../src/foundation/config/index.ts";
+import { reportMachines, stopMachine } from "../../src/machines/index.ts";
+import { openRunHarness } from "./run-harness.ts";
+
+const shell = (cmd: string) => call("exec_command", { cmd });
+const local: Settings["machines"] = { provider: "local", cpus: 1, idleMs: 60_000 };
+
+async function openWithMachines(replies: Reply[], settings: Partial<Settings> = {}) {
+  const harness = await openRunHarness({ replies, settings: { machines: local, ...settings } });
+  const machines = () => readdirSync(join(harness.dataDirectory, "machines/machines"));
+  return { ...harness, machines };
+}
+
+type Harness = Awaited<ReturnType<typeof openWithMachines>>;
+
+/** The output of the commands of a run, and the run as it is read. */
+async function outcome({ client }: Harness, ids: { agentId: string; runId: string }) {
+  const frames = await client.stream(ids);
+  const text = JSON.stringify(frames.filter(({ event }) => event === "tool_call"));
+  return { text, run: await client.read(ids) };
+}
+
+test("commands of a run are root of a machine whose disk stays for the next run and goes with the agent", async () => {
+  const harness = await openWithMachines([
+    shell("id -u; pwd; echo text > /etc/own.conf; mkdir /opt/tool; echo file > file.txt; hostname"),
+    replyWith("First."),
+    shell("cat /etc/own.conf file.txt; ls -d /opt/tool"),
+    replyWith("Second."),
+  ]);
+  const first = await harness.client.create({ prompt: { text: "begin" } });
+  const begun = await outcome(harness, first);
+  expect(begun.text).toContain("0\\n/workspace/workspace\\n");
+  expect(begun.run).toMatchObject({
+    status: "FINISHED",
+    machine: { provider: "local", reason: "machines.provider is local" },
+  });
+  const second = await outcome(harness, await harness.client.followUp(first.agentId, { prompt: { text: "and?" } }));
+  expect(second.text).toContain("text\\nfile\\n/opt/tool\\n");
+  expect(harness.machines()).toEqual([first.agentId]);
+  await harness.client.send("DELETE", `/v1/agents/${first.agentId}`);
+  expect(harness.machines()).toEqual([]);
+});
+
+test("a machine whose disk is gone is reported on the run, and the next run has a new one", async () => {
+  const harness = await openWithMachines(
+    [shell("echo kept > file.txt"), replyWith("First."), shell("true"), shell("cat file.txt"), replyWith("Third.")],
+    { machines: { ...local, idleMs: 0 } },
+  );
+  const first = await harness.client.create({ prompt: { text: "begin" } });
+  await outcome(harness, first);
+  await expect
+    .poll(() => readdirSync(join(harness.dataDirectory, "machines/machines", first.agentId)))
+    .not.toContain("running.json");
+  rmSync(join(harness.dataDirectory, "machines/machines", first.agentId), { recursive: true });
+  const lost = await outcome(harness, await harness.client.followUp(first.agentId, { prompt: { text: "go on" } }));
+  expect(lost.run).toMatchObject({ status: "ERROR", error: { code: "machine_lost" } });
+  expect(harness.machines()).toEqual([]);
+  const third = await outcome(harness, await harness.client.followUp(first.agentId, { prompt: { text: "again" } }));
+  expect(third.run.status).toBe("FINISHED");
+});
+
+test("a machine that is stopped during a run is reported on it, and the next run goes on with its disk", async () => {
+  const harness = await openWithMachines([
+    shell("echo text > /etc/own.conf; touch ready; sleep 1000"),
+    shell("true"),
+    shell("cat /etc/own.conf"),
+    replyWith("Third."),
+  ]);
+  const first = await harness.client.create({ prompt: { text: "begin" } });
+  const ready = join(harness.dataDirectory, "workspaces", first.agentId, "workspace/ready");
+  await expect.poll(() => existsSync(ready)).toBe(true);
+  const [listed] = await reportMachines(harness.fixture.platform.settings);
+  expect(listed).toMatchObject({ id: first.agentId, state: "running" });
+  expect(await stopMachine(harness.fixture.platform.settings, first.agentId)).toBe(true);
+  expect((await outcome(harness, first)).run).toMatchObject({ status: "ERROR", error: { code: "machine_lost" } });
+  const next = await outcome(harness, await harness.client.followUp(first.agentId, { prompt: { text: "go on" } }));
+  expect(next.text).toContain("text\\n");
+});
+
+test("in a machine, what configures the agent cannot be changed, and a plan run changes nothing", async () => {
+  const harness = await openWithMachines([
+    shell("touch .git/host/x .agentcli/x /workspace/x; echo $?; touch /opt/made"),
+    replyWith("First."),
+    shell("touch file /opt/file /etc/file; ls /opt"),
+    replyWith("Planned."),
+  ]);
+  const url = await harness.repository("protected", { "a.txt": "a\n", ".agentcli/config.toml": "" });
+  const first = await harness.client.create({ prompt: { text: "begin" }, repos: [{ url }] });
+  const { text } = await outcome(harness, first);
+  for (const path of [".git/host/x", ".agentcli/x", "/workspace/x"])
+    expect(text).toMatch(new RegExp(`'${path}': (Read-only file system|Permission denied)`));
+  const plan = await harness.client.followUp(first.agentId, { prompt: { text: "plan" }, mode: "plan" });
+  const planned = (await outcome(harness, plan)).text;
+  for (const path of ["file", "/opt/file", "/etc/file"]) expect(planned).toContain(`'${path}': Read-only file system`);
+  expect(planned).toContain("made\\n");
+});
+
+test("without machines a run is on the host, and says so", async () => {
+  const harness = await openRunHarness({ replies: [shell("id -u"), replyWith("Done.")] });
+  const ids = await harness.client.create({ prompt: { text: "begin" } });
+  await harness.client.stream(ids);
+  expect(await harness.client.read(ids)).toMatchObject({
+    machine: { provider: "host", reason: "machines.provider is host" },
+  });
+});
