@@ -109,6 +109,8 @@ test("two terminals on one server show the same thread, through the death of the
       .split("\n")
       .filter((line) => /^[›•✗■] (?!Ask)/.test(line))
       .map((line) => line.trim());
+  await expect.poll(one.screen).toContain("Ask for a change");
+  await expect.poll(two.screen).toContain("Ask for a change");
   expect(marks(two.lines().join("\n"))).toEqual(marks(one.history()));
 });
 
