@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { parseCommandLine } from "@agentcli/command-line";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { openClient } from "@agentcli/testkit/platform";
+import type { Kysely } from "kysely";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import { syntax } from "../../src/commands/syntax.ts";
+import type { Tables } from "../../src/foundation/db/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { openSessions } from "../../src/identity/sessions/index.ts";
 import { announceServer } from "../../src/server-file.ts";
@@ -165,6 +167,11 @@ const withoutAuditEntry = [
   "machines stop",
 ];
 const auditReaders = ["audit verify", "audit export"];
+/** Of files of the data directory only. */
+const ofFiles = ["image build", "image list"];
+const environmentReaders = ["env list", "env logs", "env diff"];
+/** They wait for a server that builds; the entry is that of the route. */
+const onServers = ["env build", "env verify"];
 
 test("every command that changes something is listed here and leaves an audit entry of the operator", async () => {
   const [database, restored, folder] = [await freshDatabase(), await emptyDatabase(), await temporaryDirectory()];
@@ -225,12 +232,17 @@ test("every command that changes something is listed here and leaves an audit en
       await perform("users create", ["eve@example.com", "--team", "red"]);
       return ["eve@example.com"];
     },
+    "env activate": async () => {
+      const { id } = await database.db.selectFrom("teams").select("id").limit(1).executeTakeFirstOrThrow();
+      return [await insertSucceededBuild(database.db, id)];
+    },
     backup: () => [join(folder.path, "backup"), ...sealed],
     "rotate-kek": () => [],
     restore: () => [join(folder.path, "backup"), ...sealed],
   };
   const names = commands.map(({ path }) => path.join(" "));
-  expect([...Object.keys(argumentsOf), ...withoutAuditEntry, ...auditReaders].toSorted()).toEqual(names.toSorted());
+  const others = [...withoutAuditEntry, ...auditReaders, ...ofFiles, ...environmentReaders, ...onServers];
+  expect([...Object.keys(argumentsOf), ...others].toSorted()).toEqual(names.toSorted());
   for (const [name, readArguments] of Object.entries(argumentsOf)) {
     const isRestore = name === "restore";
     const { db } = isRestore ? restored : database;
@@ -244,3 +256,27 @@ test("every command that changes something is listed here and leaves an audit en
     if (isRestore) expect(events.at(-1)?.action).toMatch(/restore/);
   }
 });
+
+/** Returns its id. */
+async function insertSucceededBuild(db: Kysely<Tables>, teamId: number): Promise<string> {
+  const [environmentId, versionId, now] = [randomUUID(), randomUUID(), new Date()];
+  const buildId = `bld-20300101-${randomUUID()}`;
+  await db.transaction().execute(async (tx) => {
+    const stamps = { created_at: now, updated_at: now };
+    const environment = { id: environmentId, team_id: teamId, user_id: null, name: "shop", repos: "[]" };
+    await tx
+      .insertInto("environments")
+      .values({ ...environment, version_id: versionId, next_build_at: now, ...stamps })
+      .execute();
+    const title = { title: "Created", description: "", kind: "created", source: "api" } as const;
+    const config = Buffer.from("sealed");
+    const version = { id: versionId, environment_id: environmentId, number: 1, ...title, config, created_at: now };
+    await tx.insertInto("environment_versions").values(version).execute();
+    const build = { id: buildId, environment_id: environmentId, version_id: versionId, draft: false, commits: "[]" };
+    await tx
+      .insertInto("environment_builds")
+      .values({ ...build, status: "SUCCEEDED", trigger: "MANUAL", ...stamps })
+      .execute();
+  });
+  return buildId;
+}
