@@ -17,6 +17,7 @@ export const allowedImports: Record<string, string[]> = {
   "command-line": ["project", "protocol"],
   host: everything,
   "app-server": [...everything, "surfaces", "host", "command-line"],
+  action: [],
   testkit: ["protocol"],
   sdk: ["protocol"],
   "platform-sdk": [...everything, "surfaces", "host"],

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 import { rolldown } from "rolldown";
+import { buildAction } from "./build-action.mjs";
 import { declarePlatformSdk, declareSdk } from "./declarations.mjs";
 import { exportValues } from "./export-values.mjs";
 
@@ -58,6 +59,7 @@ await build({
   input: { "model-server": "packages/testkit/src/model-server/main.ts" },
 });
 await buildTestDatabase();
+await buildAction(join(root, "packages/action/dist/main.cjs"));
 
 /** The program that makes databases for tests of the built platform. */
 async function buildTestDatabase() {

@@ -33,9 +33,11 @@ const operations = [
   "checks/update",
   "checks/list-for-ref",
   "repos/check-collaborator",
+  "repos/get-collaborator-permission-level",
   "repos/get",
   "repos/list-for-authenticated-user",
   "users/get-authenticated",
+  "users/get-by-username",
 ];
 
 /** The path of the whole description, downloaded unless it is cached. */

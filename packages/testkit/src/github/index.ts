@@ -1,3 +1,3 @@
 // A fake GitHub for tests of its clients.
 export { type FakeGithub, startGithub } from "./server.ts";
-export type { FakePull, FakeRepository } from "./state.ts";
+export type { FakeAccount, FakePull, FakeRepository } from "./state.ts";

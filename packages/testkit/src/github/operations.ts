@@ -1,5 +1,6 @@
 // The operations that the platform uses, with the rules that GitHub has for them.
 import type { Context } from "openapi-backend";
+import { accountOperations } from "./accounts.ts";
 import { checkOperations } from "./checks.ts";
 import { type Operation, pageOf, type RequestReader } from "./request.ts";
 import { idOf, type Shapes } from "./shapes.ts";
@@ -15,6 +16,7 @@ export function operationsOf(state: GithubState, shapes: Shapes): Record<string,
     ...reviewOperations(reader),
     ...commentOperations(reader),
     ...checkOperations(reader),
+    ...accountOperations(state, reader),
   };
 }
 

@@ -15,7 +15,7 @@ import { type FakeRepository, GithubError, type GithubState, gitIn, type Planned
 import { addGrant, findGrant } from "./tokens.ts";
 import { answerWeb, client } from "./web.ts";
 
-export interface FakeGithub extends Pick<GithubState, "url" | "grants" | "requests" | "violations"> {
+export interface FakeGithub extends Pick<GithubState, "url" | "grants" | "accounts" | "requests" | "violations"> {
   /** Of the API, as an enterprise server has it. */
   apiUrl: string;
   app: { id: string; privateKey: string; client: { id: string; secret: string } };
@@ -46,6 +46,7 @@ export async function startGithub(options: { description?: string } = {}): Promi
     publicKey: publicKey.export({ type: "spki", format: "pem" }).toString(),
     repositories: [],
     grants: [],
+    accounts: [],
     requests: [],
     violations: [],
     plannedResponses: [],
@@ -65,6 +66,7 @@ export async function startGithub(options: { description?: string } = {}): Promi
     url: state.url,
     apiUrl: `${state.url}/api/v3`,
     grants: state.grants,
+    accounts: state.accounts,
     requests: state.requests,
     violations: state.violations,
     // PKCS #1, as GitHub issues them.

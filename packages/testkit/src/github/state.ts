@@ -9,6 +9,7 @@ export interface GithubState {
   publicKey: string;
   repositories: FakeRepository[];
   grants: Grant[];
+  accounts: FakeAccount[];
   requests: LoggedOperation[];
   /** Requests, and responses of the fake, that the official description does not allow. */
   violations: string[];
@@ -22,6 +23,13 @@ export interface GithubState {
   renames: Map<string, string>;
   /** Permissions of the installed app. */
   appPermissions: Record<string, string>;
+}
+
+export interface FakeAccount {
+  login: string;
+  type: "User" | "Bot" | "Organization";
+  /** By full name of a repository. */
+  permissions: Record<string, "admin" | "write" | "read" | "none">;
 }
 
 export interface Code {

@@ -1,0 +1,2 @@
+/** Writes the bundle of the workflow action to this file. */
+export function buildAction(file: string): Promise<void>;
