@@ -16,6 +16,7 @@ export const systemTools = [
     ...{ program: "python3", package: "python3-venv", need: "required", purpose: "tests of the Python SDK" },
     probe: ["-c", "import ensurepip"],
   },
+  { program: "sudo", package: "sudo", need: "required", purpose: "tests of the workflow action" },
   { program: "go", package: "golang-go", need: "required", purpose: "tests with a Go project" },
   { program: "cargo", package: "cargo", need: "required", purpose: "tests with a Rust project" },
   { program: "buildah", package: "buildah", need: "recommended", purpose: "Dockerfiles of environments" },
