@@ -178,10 +178,10 @@ async function listedUser(account, variables) {
 	return isOpen ? "allow-users admits every user" : "named in allow-users";
 }
 const ownBot = "github-actions[bot]";
-/** `true` admits the bot of GitHub Actions alone. Others are named one by one: anybody can install an app. */
+/** `true` admits the bot of GitHub Actions alone. Others are named one by one: any user can install an app. */
 async function listedBot(account, variables) {
 	const list = entries(variables, "allow-bots").flatMap((entry) => entry === "true" ? [ownBot] : entry === "false" ? [] : [entry]);
-	if (list.includes("*")) throw new StepError("allow-bots does not take *: anybody can install an app. Name each bot.");
+	if (list.includes("*")) throw new StepError("allow-bots does not take *: any user can install an app. Name each bot.");
 	if (!isListed(account, list)) return void 0;
 	return await kindOf(account, variables) === "Bot" ? "named in allow-bots" : void 0;
 }
@@ -201,7 +201,7 @@ async function kindOf({ login, id }, variables) {
 	if (!found || id && String(found.id) !== id) return void 0;
 	return String(found.type);
 }
-/** Some apps act under a name that is no account; the event then describes the sender. */
+/** Some apps act under a name that does not belong to an account; the event then describes the sender. */
 function senderOf(login, { GITHUB_EVENT_PATH }) {
 	try {
 		const { sender } = JSON.parse((0, node_fs.readFileSync)(GITHUB_EVENT_PATH ?? "", "utf8"));

@@ -54,12 +54,13 @@ async function listedUser(account: Account, variables: Variables): Promise<strin
 
 const ownBot = "github-actions[bot]";
 
-/** `true` admits the bot of GitHub Actions alone. Others are named one by one: anybody can install an app. */
+/** `true` admits the bot of GitHub Actions alone. Others are named one by one: any user can install an app. */
 async function listedBot(account: Account, variables: Variables): Promise<string | undefined> {
   const list = entries(variables, "allow-bots").flatMap((entry) =>
     entry === "true" ? [ownBot] : entry === "false" ? [] : [entry],
   );
-  if (list.includes("*")) throw new StepError("allow-bots does not take *: anybody can install an app. Name each bot.");
+  if (list.includes("*"))
+    throw new StepError("allow-bots does not take *: any user can install an app. Name each bot.");
   if (!isListed(account, list)) return undefined;
   return (await kindOf(account, variables)) === "Bot" ? "named in allow-bots" : undefined;
 }
@@ -79,7 +80,7 @@ async function kindOf({ login, id }: Account, variables: Variables): Promise<str
   return String(found.type);
 }
 
-/** Some apps act under a name that is no account; the event then describes the sender. */
+/** Some apps act under a name that does not belong to an account; the event then describes the sender. */
 function senderOf(login: string, { GITHUB_EVENT_PATH }: Variables): Record<string, unknown> | undefined {
   try {
     const { sender } = JSON.parse(readFileSync(GITHUB_EVENT_PATH ?? "", "utf8"));

@@ -20,7 +20,7 @@ export const accountOperations = (
       const fields = { login, id: idOf(login), type, user_view_type: "public" };
       return { status: 200, body: shapes.with("users/get-by-username", fields) };
     },
-    // Everybody may read a public repository; the answer knows no more than four levels.
+    // Any user may read a public repository; the answer knows no more than four levels.
     "repos/get-collaborator-permission-level": async (context) => {
       const { repository } = at(context, ["metadata", "read"]);
       const { login, permissions } = find(context);
