@@ -72,6 +72,22 @@ test.each([60, 80, 120, 250])(
   },
 );
 
+test("a question of the model is a card, and its answer reaches the model", async () => {
+  const options = [
+    { label: "Red", description: "like fire" },
+    { label: "Blue", description: "like the sea" },
+  ];
+  const question = { id: "colour", header: "Colour", question: "Which colour?", options };
+  const { repository, home, requests } = await openHarness({
+    replies: [call("request_user_input", { questions: [question] }), replyWith("Thanks.")],
+  });
+  const terminal = openTmux({ cwd: repository, env: { AGENT_HOME: home }, args: ["ask me something"] });
+  await expect.poll(terminal.screen).toMatch(/Which colour\?[\s\S]*1 Red {2}like fire[\s\S]*2 Blue/);
+  terminal.keys("2");
+  await expect.poll(terminal.screen).toContain("Thanks.");
+  expect(JSON.stringify(requests()[1]?.body)).toContain("Blue");
+});
+
 const clearsScrollback = /\u001b\[3J|\u001b\[2J|\u001bc|\u001b\[\?1049h|\u001b\[\?47h/;
 
 test("a long answer is whole in the scrollback, also when the terminal is resized meanwhile", async () => {

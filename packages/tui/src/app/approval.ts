@@ -91,7 +91,7 @@ export function askUser(app: App, question: Question): Overlay | null {
     case "mcpServer/elicitation/request":
       return openCard(app, elicitationCard(question));
     case "item/tool/requestUserInput":
-      return null;
+      return askNext(app, question, {});
     case "item/permissions/requestApproval":
     case "item/tool/call":
       return null;
@@ -132,6 +132,32 @@ function commandCard({ params, answer }: QuestionNamed<"item/commandExecution/re
     ],
     dismiss: () => answer({ decision: "decline" }),
   };
+}
+
+type Answers = Record<string, { answers: string[] }>;
+
+/** One card for each question, the next after the answer to the one before. */
+function askNext(app: App, asked: QuestionNamed<"item/tool/requestUserInput">, given: Answers): Overlay | null {
+  const next = asked.params.questions.find(({ id }) => !(id in given));
+  if (!next) {
+    asked.answer({ answers: given });
+    return null;
+  }
+  const answer = (answers: string[]) => void askNext(app, asked, { ...given, [next.id]: { answers } });
+  const options = (next.options ?? []).slice(0, 9).map(({ label, description }, index) => ({
+    key: String(index + 1),
+    label: `${label}  ${description}`,
+    choose: () => answer([label]),
+  }));
+  return openCard(app, {
+    title: visible(next.header),
+    body: (columns) => [
+      ...markdown(visible(next.question), columns),
+      [span("Another answer: n, then write it as a message.", { dim: true })],
+    ],
+    choices: [...options, { key: "n", label: "No answer", choose: () => answer([]) }],
+    dismiss: () => answer([]),
+  });
 }
 
 const reasonRows = (reason: string | null | undefined, columns: number): Line[] =>
