@@ -122,7 +122,7 @@ describe("help", () => {
 
   test("on an unknown command fails with the nearest name", () => {
     expect(() => printed(["help", "revew"])).toThrow('no command "revew". The nearest is "review"');
-    expect(() => printed(["help", "resum"])).toThrow('The nearest is "exec resume"');
+    expect(() => printed(["help", "resum"])).toThrow('The nearest is "resume"');
     expect(() => printed(["help", "mcp", "lst"])).toThrow('The nearest is "mcp list"');
     expect(() => printed(["help", "exec", "resum"])).toThrow('The nearest is "exec resume"');
     expect(() => parseCommandLine(["revew", "--help"])).toThrow("Did you mean review?");
@@ -130,7 +130,7 @@ describe("help", () => {
 
   test("on a word that is near to no command lists the commands instead of a far one", () => {
     expect(() => printed(["help", "nope"])).toThrow(
-      /^There is no command "nope", and none .*: app-server, apply, .* exec, /,
+      /^There is no command "nope", and none .*: agents, app-server, apply, .* exec, /,
     );
     expect(() => printed(["help", "x"])).toThrow('no command "x", and none');
     expect(() => printed(["help", "mcp", "frobnicate"])).toThrow("Choose one of: agentcli mcp list,");
