@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type Images, openImages } from "../../src/images/index.ts";
 import { requireTool } from "../../src/images/tools.ts";
 import { type Machines, openMachines, openMachineWorkspace, removeMachineFiles } from "../../src/machines/index.ts";
+import { testSettings } from "../harness/settings.ts";
 import { newDataDirectory, usualSettings } from "../runs/run-harness.ts";
 
 interface ImageHarness {
@@ -19,7 +20,8 @@ function openImageHarness(): ImageHarness {
   const dataDirectory = newDataDirectory();
   onTestFinished(() => removeMachineFiles(dataDirectory));
   const variables = { PATH: process.env.PATH };
-  const machines = openMachines({ ...usualSettings, dataDirectory, variables, models: { model: "none" } } as never);
+  const { programDirectory } = usualSettings;
+  const machines = openMachines({ ...testSettings(dataDirectory), programDirectory, variables });
   const images = openImages({ settings: { dataDirectory }, provider: machines.provider });
   return { images, machines, directory: join(dataDirectory, "work") };
 }
