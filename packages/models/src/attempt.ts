@@ -1,5 +1,6 @@
 // One attempt: sends a request, reads the stream, and resolves to a reply or a failure.
 import type { IncomingHttpHeaders } from "node:http";
+import type { EventFraming } from "./endpoints/endpoint.ts";
 import { type Attempt, type AttemptFailure, failAttempt, interrupted, quote } from "./failure.ts";
 import { post, type Receiver, type ResponseEnd } from "./http.ts";
 import type { Provider } from "./provider.ts";
@@ -22,6 +23,10 @@ export interface AttemptRequest {
   headers: Record<string, string>;
   body: string;
   reader: StreamReader;
+  /** The model that is asked, for messages. */
+  model: string;
+  /** How events are framed; absent: as server-sent events. */
+  events?: EventFraming | undefined;
 }
 
 export async function attempt(request: AttemptRequest, signal: AbortSignal): Promise<Attempt> {
@@ -40,12 +45,18 @@ interface ResponseCollector extends Receiver {
   outcome(ending: ResponseEnd): Attempt;
 }
 
-function openCollector({ provider, url, reader }: AttemptRequest): ResponseCollector {
+function openCollector({
+  provider,
+  url,
+  reader,
+  model,
+  events: framing = serverSentEvents,
+}: AttemptRequest): ResponseCollector {
   let head: { status: number; headers: IncomingHttpHeaders } | undefined;
   let outcome: Attempt | undefined;
   let received = 0;
   let events = 0;
-  const sse = openSse((data, name) => {
+  const parser = framing.open((data, name) => {
     events += 1;
     outcome ??= reader.take(data, name);
   });
@@ -58,7 +69,7 @@ function openCollector({ provider, url, reader }: AttemptRequest): ResponseColle
       received += bytes.length;
       const before = events;
       if (received > maxBytes) outcome = failAttempt("protocol", `${provider.name} sent more than ${maxBytes} bytes.`);
-      else if (head && isEventStream(head)) sse.push(bytes);
+      else if (head && isEventStream(head, framing)) parser.push(bytes);
       else return otherText.push(bytes);
       if (outcome) return "enough";
       // Comments, empty events and single bytes may come from a proxy whose model is gone.
@@ -66,9 +77,9 @@ function openCollector({ provider, url, reader }: AttemptRequest): ResponseColle
     },
     outcome(ending) {
       if (!head) return noResponse(provider, url, ending);
-      if (!isSuccess(head.status)) return statusFailure(provider, { ...head, body: otherText.text() });
-      if (!isEventStream(head)) return notAStream(provider, head.headers["content-type"], otherText.text());
-      if (ending.kind === "ended") sse.end();
+      if (!isSuccess(head.status)) return statusFailure({ ...provider, model }, { ...head, body: otherText.text() });
+      if (!isEventStream(head, framing)) return notAStream(provider, head.headers["content-type"], otherText.text());
+      if (ending.kind === "ended") parser.end();
       return outcome ?? reader.end() ?? incompleteStream(provider, ending);
     },
   };
@@ -77,8 +88,12 @@ function openCollector({ provider, url, reader }: AttemptRequest): ResponseColle
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 // A missing type is accepted: some small servers send none.
-const isEventStream = ({ status, headers }: { status: number; headers: IncomingHttpHeaders }): boolean =>
-  isSuccess(status) && (headers["content-type"] ?? "text/event-stream").toLowerCase().includes("text/event-stream");
+const isEventStream = (
+  { status, headers }: { status: number; headers: IncomingHttpHeaders },
+  { contentType }: EventFraming,
+): boolean => isSuccess(status) && (headers["content-type"] ?? contentType).toLowerCase().includes(contentType);
+
+const serverSentEvents: EventFraming = { contentType: "text/event-stream", open: openSse };
 
 const maxTextBytes = 65_536;
 

@@ -1,13 +1,12 @@
 // Providers from the configuration, and the built-in ones.
 import type { Config, LocalProvider, ModelProvider, PriceConfig, Usage } from "@agentcli/protocol";
 import type { ExitName } from "@agentcli/protocol/exit-codes";
+import { findPreset, presetNames, type Variables } from "./presets.ts";
 import { costUsd } from "./prices.ts";
 import type { Provider } from "./provider.ts";
 
 /** Name of the model without key and network, as a provider and as a model. */
 export const practice = "practice";
-
-type Variables = Record<string, string | undefined>;
 
 export class ProviderError extends Error {
   /** Exit code of a program that ends with this error. */
@@ -23,11 +22,19 @@ export function findProvider(
 ): ModelProvider {
   const builtIn = builtInProviders(variables);
   if (id === "openai" && config.openai_base_url) return { ...builtIn[id], base_url: config.openai_base_url };
-  const entry = builtIn[id] ?? config.model_providers?.[id];
+  const own = config.model_providers?.[id];
+  const preset = findPreset(id, own, variables);
+  if (preset?.kind === "missing") throw new ProviderError(preset.message);
+  const entry = builtIn[id] ?? preset?.entry ?? own;
   if (entry) return entry;
-  const ids = [...Object.keys(builtIn), practice, ...Object.keys(config.model_providers ?? {})];
+  const ids = new Set([
+    ...Object.keys(builtIn),
+    ...presetNames,
+    practice,
+    ...Object.keys(config.model_providers ?? {}),
+  ]);
   throw new ProviderError(
-    `Unknown model provider "${id}". Available: ${ids.join(", ")}. Add [model_providers.${id}] to config.toml.`,
+    `Unknown model provider "${id}". Available: ${[...ids].join(", ")}. Add [model_providers.${id}] to config.toml.`,
   );
 }
 
@@ -51,12 +58,29 @@ export function describeProvider(
     wireApi: entry.wire_api ?? "responses",
     headers: { ...entry.http_headers, ...environmentHeaders(entry, variables) },
     query: entry.query_params ?? {},
+    keyHeader: entry.key_header,
+    keyVariable: entry.env_key,
+    ...endpointOf(id, entry, variables),
     requestMaxRetries: entry.request_max_retries ?? 4,
     streamMaxRetries: entry.stream_max_retries ?? 5,
     idleMs: Math.min(entry.stream_idle_timeout_ms ?? Infinity, idleMs),
     firstByteMs,
     retryBaseMs: entry.retry_base_ms ?? 200,
   };
+}
+
+function endpointOf(
+  id: string,
+  { endpoint, base_url = "" }: ModelProvider,
+  variables: Variables,
+): Pick<Provider, "endpoint"> {
+  if (endpoint !== "bedrock") return endpoint === undefined ? {} : { endpoint: { kind: endpoint } };
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SESSION_TOKEN: sessionToken } = variables;
+  if (!accessKeyId)
+    throw new ProviderError(`Provider ${id} needs AWS_ACCESS_KEY_ID beside AWS_SECRET_ACCESS_KEY. Set it.`);
+  const [, named] = /^https:\/\/bedrock-runtime\.([a-z0-9-]+)\./.exec(base_url) ?? [];
+  const region = named ?? variables.AWS_REGION ?? variables.AWS_DEFAULT_REGION ?? "us-east-1";
+  return { endpoint: { kind: "bedrock", region, accessKeyId, sessionToken: sessionToken || undefined } };
 }
 
 const localPorts: Record<LocalProvider, number> = { ollama: 11434, lmstudio: 1234 };

@@ -13,6 +13,10 @@ export interface Provider {
   apiKey?: string | KeySource;
   /** The header that has the key; absent: as the wire does it. */
   keyHeader?: string | undefined;
+  /** The variable that holds the key, for messages. */
+  keyVariable?: string | undefined;
+  /** A service that offers the models of others in its own way. */
+  endpoint?: { kind: "azure" } | { kind: "vertex" } | ({ kind: "bedrock" } & AwsIdentity);
   /** Advice where the provider does not know the model: a sentence after a space, or nothing. */
   modelHint?(): string;
   requestMaxRetries: number;
@@ -23,6 +27,13 @@ export interface Provider {
   firstByteMs: number;
   /** Delay before the first retry, doubled each time. */
   retryBaseMs: number;
+}
+
+/** Who signs requests to AWS; the secret part is the key of the provider. */
+export interface AwsIdentity {
+  region: string;
+  accessKeyId: string;
+  sessionToken: string | undefined;
 }
 
 /**

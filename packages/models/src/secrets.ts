@@ -8,6 +8,7 @@ export function hideSecrets(provider: Provider, key: string | undefined): (text:
     ...secretValues(provider.headers),
     ...secretValues(provider.query),
     passwordIn(provider.baseUrl),
+    provider.endpoint?.kind === "bedrock" ? provider.endpoint.sessionToken : undefined,
   ].filter((secret) => secret !== undefined && secret.length >= minSecretLength);
   return (text) => secrets.reduce<string>((shown, secret) => shown.replaceAll(secret ?? "", redacted), text);
 }

@@ -10,7 +10,7 @@ export interface StatusResponse {
   body: string;
 }
 
-export function statusFailure(provider: Provider, answer: StatusResponse): AttemptFailure {
+export function statusFailure(provider: Provider & { model: string }, answer: StatusResponse): AttemptFailure {
   const { status } = answer;
   const { code, message } = errorIn(answer.body);
   const summary = `${provider.name} answered HTTP ${status}${message ? `: ${quote(message)}` : "."}`;
@@ -28,13 +28,27 @@ export function statusFailure(provider: Provider, answer: StatusResponse): Attem
   if (status >= 500 || status === 408)
     return failAttempt("overloaded", summary, { status, ...retryAfter(answer.headers) });
   if (isContextOverflow(code, message)) return failAttempt("context_window", summary, { status });
+  if (isUnknownModel(code, message, status))
+    return failAttempt("refused", `${summary} ${modelAdvice(provider)}`, { status });
   return failAttempt("refused", `${summary} ${addressAdvice(provider, answer)}`.trimEnd(), { status });
 }
 
 function keyAdvice(provider: Provider): string {
   const state = provider.apiKey === undefined ? "No API key is set for it." : "The API key was refused.";
+  if (provider.keyVariable) return `${state} Set ${provider.keyVariable} to a valid one.`;
   return `${state} Set one with \`agentcli login --with-api-key\`, AGENT_API_KEY, or env_key of model_providers.${provider.id}.`;
 }
+
+/** Providers say it with a code of their own, or in a sentence. */
+const isUnknownModel = (code: string, message: string, status: number): boolean =>
+  code === "model_not_found" ||
+  (status === 404 && /\bmodel\b/i.test(message)) ||
+  /\bmodel\b.{0,80}\b(not found|not exist|not a valid|not supported|unknown)|(unknown|invalid|no such) model/is.test(
+    message,
+  );
+
+const modelAdvice = ({ name, model, modelHint }: Provider & { model: string }): string =>
+  `${name} does not offer the model ${model} to this key: check its name.${modelHint?.() ?? ""}`;
 
 function addressAdvice(provider: Provider, { status, headers }: StatusResponse): string {
   if (status < 400) return `It redirects to ${headers.location ?? "no location"}: correct base_url of ${provider.id}.`;

@@ -1,6 +1,7 @@
 // Shared by all wires: URL, headers, attempts.
 import type { Model, ModelProgress, ModelRequest } from "@agentcli/engine";
 import { attempt, type StreamReader } from "./attempt.ts";
+import { openEndpoint } from "./endpoints/open.ts";
 import { withKey } from "./key.ts";
 import { continuePaused } from "./paused.ts";
 import type { Client, Provider } from "./provider.ts";
@@ -29,7 +30,7 @@ export interface ReplyContext {
 }
 
 export function openWire(wire: Wire, provider: Provider, client: Client): Model {
-  const url = addressOf(provider, wire.path);
+  const plainUrl = addressOf(provider, wire.path);
   const { requestMaxRetries, streamMaxRetries, retryBaseMs } = provider;
   const plan = {
     requestMaxRetries,
@@ -41,13 +42,23 @@ export function openWire(wire: Wire, provider: Provider, client: Client): Model 
   return {
     async reply(request, onProgress, signal) {
       const format = await wire.load();
+      const endpoint = provider.endpoint && (await openEndpoint(provider));
+      const url = endpoint ? addressOf(provider, endpoint.path(request.model)) : plainUrl;
       const headers = { ...wire.headers, ...headersOf(provider, client, request) };
       const ask = (paused?: object[]) => {
-        const body = JSON.stringify(format.body(request, paused));
+        const content = format.body(request, paused);
+        const body = JSON.stringify(endpoint?.body?.(content) ?? content);
         const attemptWith = (key: string | undefined) => {
           const reader = format.reader({ serverName: provider.name, request, onProgress });
-          const signed = { ...keyHeader(provider.keyHeader ?? wire.keyHeader, key), ...headers };
-          return attempt({ provider, key, url, headers: signed, body, reader }, signal);
+          const signed = endpoint?.sign?.({ url, headers, body, key }) ?? {
+            ...keyHeader(provider.keyHeader ?? wire.keyHeader, key),
+            ...headers,
+          };
+          const { model } = request;
+          return attempt(
+            { provider, key, url, headers: signed, body, reader, model, events: endpoint?.events },
+            signal,
+          );
         };
         return withRetries(plan, () => withKey(provider, attemptWith, signal), onProgress, signal);
       };

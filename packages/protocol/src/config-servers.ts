@@ -15,6 +15,14 @@ export const ModelProvider = z.object({
   env_key: z.string().optional().describe("Environment variable that holds the API key"),
   env_key_instructions: z.string().optional().describe("How to get the key, shown when it is missing"),
   wire_api: WireApi.optional().describe("Protocol of the server (responses)"),
+  key_header: z
+    .string()
+    .optional()
+    .describe("Header with the key (Authorization, as Bearer; x-api-key with wire_api anthropic)"),
+  endpoint: z
+    .enum(["azure", "bedrock", "vertex"])
+    .optional()
+    .describe("Service whose paths and signatures differ from those of the wire"),
   query_params: stringTable.optional().describe("Added to the request URL"),
   http_headers: stringTable.optional().describe("Added to each request"),
   env_http_headers: stringTable.optional().describe("Header name to environment variable"),

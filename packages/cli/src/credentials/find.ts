@@ -1,7 +1,7 @@
 // Which credential a provider is asked with: its env_key, AGENT_API_KEY, the saved login, workload identity, in this order.
 import { CommandError } from "@agentcli/command-line";
 import type { Environment } from "@agentcli/host";
-import type { KeySource } from "@agentcli/models";
+import { type KeySource, keylessProviders } from "@agentcli/models";
 import type { Auth, ModelProvider } from "@agentcli/protocol";
 import { readAuthFile } from "./auth-file.ts";
 import type { Credential } from "./credential.ts";
@@ -13,9 +13,6 @@ export interface CredentialSearch {
   environment: Environment;
   log(line: string): void;
 }
-
-/** Servers on this machine are never sent a key of another provider. */
-const keylessProviders = ["ollama", "lmstudio"];
 
 export async function findCredential(search: CredentialSearch): Promise<Credential> {
   const { providerId, provider, environment } = search;

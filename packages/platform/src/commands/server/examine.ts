@@ -1,5 +1,6 @@
 // Checks what a start needs: database, key, sandbox, git, model. A failed check says what to do.
 import { existsSync } from "node:fs";
+import { findProvider, ProviderError } from "@agentcli/models";
 import { describeLimits } from "@agentcli/workspace";
 import { describeUnset, type Settings } from "../../foundation/config/index.ts";
 import { type Inspection, inspectDatabase } from "../../foundation/db/index.ts";
@@ -162,10 +163,17 @@ function examineGithub({ sourceHosts: { github } }: Settings): Finding[] {
   }
 }
 
-const keylessProviders = ["ollama", "lmstudio"];
+function knownProvider(id: string, models: Settings["models"], variables: Settings["variables"]) {
+  try {
+    return findProvider(id, models, variables);
+  } catch (error) {
+    if (error instanceof ProviderError) return error;
+    throw error;
+  }
+}
 
 function examineModel({ models, variables }: Settings): Finding {
-  const { model, model_provider: id = "openai", model_providers: providers = {} } = models;
+  const { model, model_provider: id = "openai" } = models;
   const subject = "model";
   if (model === "practice" || id === "practice")
     return {
@@ -173,14 +181,9 @@ function examineModel({ models, variables }: Settings): Finding {
       verdict: "note",
       text: "the practice model, which only follows plain instructions. Set model and a key to use a real one.",
     };
-  const provider = providers[id];
-  if (!provider && !["openai", ...keylessProviders].includes(id))
-    return {
-      subject,
-      verdict: "wrong",
-      text: `there is no provider ${id}. Add [model_providers.${id}] to the configuration.`,
-    };
-  const variable = provider?.env_key ?? (id === "openai" ? "AGENT_API_KEY" : null);
+  const provider = knownProvider(id, models, variables);
+  if (provider instanceof Error) return { subject, verdict: "wrong", text: provider.message };
+  const variable = provider.env_key ?? (id === "openai" ? "AGENT_API_KEY" : null);
   if (variable === null || variables[variable]) return { subject, verdict: "fine", text: `${model} at ${id}` };
   return { subject, verdict: "wrong", text: `${model} at ${id} needs a key. Set ${variable}.` };
 }

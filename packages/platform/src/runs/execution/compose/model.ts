@@ -2,7 +2,17 @@
 // stands in for another: one that cannot be used answers every request with the reason.
 import type { ModelFault, Secret } from "@agentcli/engine";
 import { type ChosenModel, compactAtWindow, type OtherModels, openChosenModel, providerTimeouts } from "@agentcli/host";
-import { describeProvider, findProvider, modelFacts, type Provider, ProviderError, practice } from "@agentcli/models";
+import {
+  describeProvider,
+  findProvider,
+  keylessProviders,
+  modelFacts,
+  type Provider,
+  ProviderError,
+  practice,
+  presetKeys,
+  presetNames,
+} from "@agentcli/models";
 import { openPracticeModel } from "@agentcli/models/practice";
 import type { RunModel } from "@agentcli/protocol/api";
 import { type ModelSettings, type Settings, version } from "../../../foundation/index.ts";
@@ -51,7 +61,8 @@ export const otherModels = (settings: Settings): OtherModels => ({
 
 /** The keys of all providers: a sub-agent may use any of them. */
 export function providerKeys({ models, variables }: Settings): Secret[] {
-  const names = ["AGENT_API_KEY", ...Object.values(models.model_providers ?? {}).map(({ env_key }) => env_key)];
+  const own = Object.values(models.model_providers ?? {}).map(({ env_key }) => env_key);
+  const names = [...new Set(["AGENT_API_KEY", ...presetKeys, ...own])];
   return names.flatMap((name) => {
     const value = name && variables[name];
     return value ? [{ name, value }] : [];
@@ -66,12 +77,12 @@ interface Location {
 /** `PROVIDER/MODEL` is a model of another provider than the default one. */
 function locate(id: string, { model_provider = "openai", model_providers = {} }: ModelSettings): Location {
   const [provider = "", ...rest] = id.split("/");
-  if (rest.length > 0 && (provider in model_providers || localProviders.includes(provider)))
+  if (rest.length > 0 && (provider in model_providers || builtIn.includes(provider)))
     return { name: rest.join("/"), providerId: provider };
   return { name: id, providerId: id === practice ? practice : model_provider };
 }
 
-const localProviders = ["ollama", "lmstudio"];
+const builtIn = [...presetNames, ...keylessProviders];
 
 function openProviderModel(
   { name, providerId, otherwise }: Location & { otherwise: Partial<Provider> },
