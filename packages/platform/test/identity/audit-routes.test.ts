@@ -167,8 +167,6 @@ const withoutAuditEntry = [
   "machines stop",
 ];
 const auditReaders = ["audit verify", "audit export"];
-/** Of files of the data directory only. */
-const ofFiles = ["image build", "image list"];
 const environmentReaders = ["env list", "env logs", "env diff"];
 /** They wait for a server that builds; the entry is that of the route. */
 const onServers = ["env build", "env verify"];
@@ -241,7 +239,7 @@ test("every command that changes something is listed here and leaves an audit en
     restore: () => [join(folder.path, "backup"), ...sealed],
   };
   const names = commands.map(({ path }) => path.join(" "));
-  const others = [...withoutAuditEntry, ...auditReaders, ...ofFiles, ...environmentReaders, ...onServers];
+  const others = [...withoutAuditEntry, ...auditReaders, ...environmentReaders, ...onServers];
   expect([...Object.keys(argumentsOf), ...others].toSorted()).toEqual(names.toSorted());
   for (const [name, readArguments] of Object.entries(argumentsOf)) {
     const isRestore = name === "restore";
