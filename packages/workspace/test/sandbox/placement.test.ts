@@ -63,6 +63,21 @@ test("commands, file tools and git work there, and nothing of the path on the ho
   expect(files).toMatchObject([{ kind: "lines", lines: ["second"] }]);
 });
 
+test("a repository that contains the directories of the workspace is not theirs", async () => {
+  git(base, "init", "-q", "-b", "main", ".");
+  const commit = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "--allow-empty", "-qm", "outer"];
+  git(base, ...commit);
+  const before = git(base, "for-each-ref");
+  const inside = await open();
+  const tried = await bash(
+    inside,
+    `ls -A ${base} 2>&1; git -C ~ log 2>&1; git --git-dir=${base}/.git branch stolen 2>&1`,
+  );
+  expect(tried.stdout).toContain(`cannot access '${base}': No such file or directory`);
+  expect(tried.stdout).not.toContain("outer");
+  expect(git(base, "for-each-ref")).toBe(before);
+});
+
 test("what is protected on the host is protected there, and refusals name the path that commands use", async () => {
   const inside = await open();
   const refused = await bash(

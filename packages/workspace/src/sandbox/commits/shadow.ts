@@ -41,7 +41,9 @@ const maxNested = 16;
 export function findShadows(policy: SandboxPolicy): Shadow[] {
   if (policy.mode !== "workspace-write" || policy.git !== "commit") return [];
   const roots = [policy.root, ...policy.writableRoots];
-  const own = roots.flatMap((root) => findShadow(findRepositoryRoot(root) ?? root, policy) ?? []);
+  // What only contains them is not shown to commands, and is not theirs to change.
+  const above = policy.view === "system" ? () => undefined : findRepositoryRoot;
+  const own = roots.flatMap((root) => findShadow(above(root) ?? root, policy) ?? []);
   const within = [...roots, ...own.map(({ commonDirectory }) => commonDirectory)];
   // A `.git` file below could lead to a repository that is not the user's choice.
   const nested = policy.protectedRepositories
