@@ -89,8 +89,8 @@ export function answers(wire: WireName): void {
   });
 
   test("slow tokens do not time out, even if the response takes longer than the idle timeout", async () => {
-    const { ask } = await openHarness(wire, [replyWith("slow but steady", { deltas: 15, deltaDelayMs: 60 })], {
-      idleMs: 600,
+    const { ask } = await openHarness(wire, [replyWith("slow but steady", { deltas: 15, deltaDelayMs: 220 })], {
+      idleMs: 3_000,
     });
     expect((await ask()).reply).toMatchObject({ kind: "replied", blocks: [{ text: "slow but steady" }] });
   });
