@@ -1,6 +1,6 @@
 // Runs a program that writes a root directory as a tar archive, and imports it.
-import { PassThrough } from "node:stream";
-import { type MachineProvider, runProgram } from "../machines/index.ts";
+import { PassThrough, type Readable } from "node:stream";
+import { type MachineProvider, MachineUnavailable, runProgram } from "../machines/index.ts";
 import { ImageFault } from "./image-fault.ts";
 
 export interface ImageCommand {
@@ -22,7 +22,7 @@ export async function importOutput(
   { log, signal }: ImageLog,
 ): Promise<string> {
   const archive = new PassThrough();
-  const imported = provider.importBase(archive);
+  const imported = importArchive(provider, archive, `The output of ${purpose}`);
   const made = runProgram(argv, {
     attach(child) {
       const kill = () => void child.kill("SIGKILL");
@@ -40,6 +40,17 @@ export async function importOutput(
     throw new ImageFault(`${purpose} failed (${reasonOf(ending.reason)}); its output says why.`);
   if (importing.status === "rejected") throw importing.reason;
   return importing.value;
+}
+
+/** Returns the digest of the layer. */
+export async function importArchive(provider: MachineProvider, archive: Readable, source: string): Promise<string> {
+  try {
+    return await provider.importBase(archive);
+  } catch (error) {
+    if (error instanceof MachineUnavailable) throw error;
+    const reason = (error as Error).message.replace(/^[^:]* failed \([^()]*\): /, "").trim();
+    throw new ImageFault(`${source} cannot be unpacked as a root directory: ${reason}`);
+  }
 }
 
 /** The rest is in the log already. */

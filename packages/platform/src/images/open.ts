@@ -5,7 +5,7 @@ import type { Settings } from "../foundation/index.ts";
 import type { MachineProvider } from "../machines/index.ts";
 import { type DebianOptions, debianCommand, describeDebian } from "./debian.ts";
 import { buildDockerfile, type DockerfileRequest } from "./dockerfile.ts";
-import { type ImageLog, importOutput } from "./make.ts";
+import { type ImageLog, importArchive, importOutput } from "./make.ts";
 import { type ImageRecord, openImageRecords } from "./records.ts";
 
 export interface Images {
@@ -13,7 +13,7 @@ export interface Images {
   /** Null: machines have the system directories of the host, read-only. */
   base(): ImageRecord | null;
   setBase(digest: string): void;
-  /** Unpacks a tar archive of a root directory. */
+  /** Unpacks a tar archive of a root directory. Throws ImageFault. */
   importArchive(archive: Readable, source: string): Promise<ImageRecord>;
   /** Throws ImageFault. */
   buildDebian(options: DebianOptions, output: ImageLog): Promise<ImageRecord>;
@@ -38,7 +38,7 @@ export function openImages({ settings, provider }: ImagesOptions): Images {
     base: records.base,
     setBase: records.setBase,
     importArchive: async (archive, source) =>
-      add({ digest: await (await provider()).importBase(archive), source, env: {} }),
+      add({ digest: await importArchive(await provider(), archive, source), source, env: {} }),
     async buildDebian(options, output) {
       const digest = await importOutput(await provider(), debianCommand(options), output);
       return add({ digest, source: describeDebian(options), env: {} });

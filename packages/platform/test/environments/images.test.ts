@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
 import { unlimited } from "@agentcli/testkit/machines";
 import { expect, onTestFinished, test } from "vitest";
 import { type Images, openImages } from "../../src/images/index.ts";
@@ -95,7 +96,7 @@ test("a Dockerfile becomes an image with its files, owners and variables, and a 
   expect(harness.images.list()).toEqual([image]);
 });
 
-test("commands of a Dockerfile are no root of the host, and see neither its files nor its network", async () => {
+test("commands of a Dockerfile are no root of the host, and see none of its files, devices and settings", async () => {
   const harness = openImageHarness();
   copyPrograms(join(harness.directory, "files/root"));
   const secret = join(harness.directory, "secret");
@@ -128,6 +129,15 @@ test("a Dockerfile that fails shows its output, and one that leads out of the re
     output,
   );
   await expect(linked).rejects.toThrow("etc is a link that leads out of the repository.");
+});
+
+test("an archive that cannot be unpacked is refused with the reason, and leaves no image", async () => {
+  const { machines, images } = openImageHarness();
+  const { obstacle } = await (await machines.provider()).capabilities();
+  const imported = images.importArchive(Readable.from([Buffer.alloc(2000, "no archive")]), "root.tar");
+  const refused = /^root\.tar cannot be unpacked as a root directory: tar: This does not look like a tar archive/;
+  await expect(imported).rejects.toThrow(obstacle ?? refused);
+  expect(images.list()).toEqual([]);
 });
 
 test("a missing builder is named with the line that installs it", () => {
