@@ -1,25 +1,14 @@
 import type { ModelRequest } from "@agentcli/engine";
 import { garbage, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
+import { everything as common } from "./everything.ts";
 import { openHarness, textOf } from "./harness.ts";
 
 const image = { type: "image", url: "data:image/png;base64,AA==", detail: "high", name: "shot.png" } as const;
 
 const everything: Partial<ModelRequest> = {
-  effort: "high",
+  ...common,
   reasoningSummary: "auto",
-  verbosity: "low",
-  maxOutputTokens: 900,
-  outputSchema: { type: "object" },
-  tools: [
-    { form: "function", name: "exec_command", description: "Run", parameters: { type: "object" } },
-    {
-      form: "freeform",
-      name: "apply_patch",
-      description: "Patch",
-      grammar: { syntax: "lark", definition: "start: x" },
-    },
-  ],
   messages: [
     { role: "developer", parts: [{ type: "text", text: "Rules" }] },
     { role: "user", parts: [{ type: "text", text: "Look" }, image] },

@@ -1,5 +1,6 @@
 // The package as users get it: without dependencies, its parts loaded when used, and declarations that stand alone.
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -47,8 +48,9 @@ test("who only asks the platform loads nothing of the engine", async () => {
 });
 
 test("a local agent works from the installed package, in its sandbox", async () => {
+  const outside = `../outside-${randomUUID()}`;
   const harness = await openLocalHarness([
-    call("exec_command", { cmd: "touch inside ../outside" }),
+    call("exec_command", { cmd: `touch inside ${outside}` }),
     replyWith("Tried."),
   ]);
   const home = await installed();
@@ -62,7 +64,7 @@ console.log(status, error?.message ?? "");`,
   const { stdout } = await promisify(execFile)(process.execPath, [join(home, "user.mjs")], { env: harness.variables });
   expect(stdout.trim()).toBe("finished");
   const isThere = (path: string) => existsSync(join(harness.repository.path, path));
-  expect([isThere("inside"), isThere("../outside")]).toEqual([true, false]);
+  expect([isThere("inside"), isThere(outside)]).toEqual([true, false]);
 });
 
 const textOf = (file: string): Promise<string> => readFile(join(dist, file), "utf8");
