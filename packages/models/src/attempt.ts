@@ -8,10 +8,16 @@ import { hideSecrets } from "./secrets.ts";
 import { openSse } from "./sse.ts";
 import { statusFailure } from "./status.ts";
 
+/** The event that settles the response gives its outcome; one that says nothing about the response is a keep-alive. */
+export type EventOutcome = Attempt | "keep-alive" | undefined;
+
+/** For an event that a reader does not know by its type. */
+export const keepAliveOf = (type: string): EventOutcome =>
+  type === "ping" || type === "keepalive" ? "keep-alive" : undefined;
+
 /** Reads the events of one wire. */
 export interface StreamReader {
-  /** Returns the outcome with the event that settles it. */
-  take(data: string, name: string): Attempt | undefined;
+  take(data: string, name: string): EventOutcome;
   /** The outcome at the end of the stream; undefined if the response is incomplete. */
   end(): Attempt | undefined;
 }
@@ -57,8 +63,11 @@ function openCollector({
   let received = 0;
   let events = 0;
   const parser = framing.open((data, name) => {
+    if (outcome) return;
+    const read = reader.take(data, name);
+    if (read === "keep-alive") return;
     events += 1;
-    outcome ??= reader.take(data, name);
+    outcome = read;
   });
   const otherText = openTextBuffer();
   return {
@@ -72,7 +81,7 @@ function openCollector({
       else if (head && isEventStream(head, framing)) parser.push(bytes);
       else return otherText.push(bytes);
       if (outcome) return "enough";
-      // Comments, empty events and single bytes may come from a proxy whose model is gone.
+      // Comments, keep-alives and single bytes may come from a proxy whose model is gone.
       return events > before ? "progress" : "more";
     },
     outcome(ending) {

@@ -23,7 +23,7 @@ const numRuns = Number(process.env.FUZZ_RUNS ?? 20);
 const never = new AbortController().signal;
 
 /** What follows the events of a stream: its end, or a server that only keeps the connection alive. */
-type Tail = "end" | "comments" | "single bytes" | "events without data" | "silence";
+type Tail = "end" | "comments" | "single bytes" | "events without data" | "keep-alive events" | "silence";
 interface Stream {
   events: string[];
   tail: Tail;
@@ -34,6 +34,7 @@ const noise: Record<Tail, string> = {
   comments: ": keep-alive\n\n",
   "single bytes": "x",
   "events without data": "event: ping\n\n",
+  "keep-alive events": 'data: {"type":"ping"}\n\ndata: {"type":"keepalive"}\n\n',
   silence: "",
 };
 
@@ -42,7 +43,7 @@ async function serveStreams(wire: WireName, callCount: number): Promise<{ model:
   let damaged: Stream | undefined;
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request);
-    const isAnswered = body.includes("function_call_output") || body.includes('"role":"tool"');
+    const isAnswered = /function_call_output|"role":"tool"|tool_result/.test(body);
     const stream = damaged ?? { events: isAnswered ? finalMessage(wire) : callEvents(wire, callCount), tail: "end" };
     damaged = undefined;
     play(stream, response);
@@ -80,6 +81,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 function callEvents(wire: WireName, count: number): string[] {
   const numbers = Array.from({ length: count }, (_, index) => index);
+  if (wire === "anthropic") return messageEvents(numbers.flatMap(toolUseEvents), "tool_use");
   if (wire === "chat") {
     const chunk = (delta: object, finish: string | null = null) =>
       JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] });
@@ -113,7 +115,41 @@ function callEvents(wire: WireName, count: number): string[] {
   );
 }
 
+const toolUseEvents = (index: number): object[] => {
+  const grow = (json: string) => ({
+    type: "content_block_delta",
+    index,
+    delta: { type: "input_json_delta", partial_json: json },
+  });
+  const content_block = { type: "tool_use", id: `call_${index}`, name: "act", input: {} };
+  return [
+    { type: "content_block_start", index, content_block },
+    grow('{"number":'),
+    grow(`${index}}`),
+    { type: "content_block_stop", index },
+  ];
+};
+
+const messageEvents = (content: object[], stop_reason: string): string[] =>
+  [
+    { type: "message_start", message: { usage: { input_tokens: 1 } } },
+    ...content,
+    { type: "message_delta", delta: { stop_reason }, usage: { output_tokens: 1 } },
+    { type: "message_stop" },
+  ].map((event) => JSON.stringify(event));
+
 const finalMessage = (wire: WireName): string[] =>
+  wire === "anthropic"
+    ? messageEvents(
+        [
+          { type: "content_block_start", index: 0, content_block: { type: "text", text: "Done." } },
+          { type: "content_block_stop", index: 0 },
+        ],
+        "end_turn",
+      )
+    : finalOpenAiMessage(wire);
+
+const finalOpenAiMessage = (wire: "chat" | "responses"): string[] =>
   wire === "chat"
     ? [JSON.stringify({ choices: [{ delta: { content: "Done." }, finish_reason: "stop" }] }), "[DONE]"]
     : [
@@ -200,7 +236,17 @@ const damage = fc.record({
   repeats: fc.array(fc.tuple(position, position), { maxLength: 6 }),
   swaps: fc.array(fc.tuple(position, position), { maxLength: 3 }),
   cutAt: fc.option(position),
-  tail: fc.constantFrom<Tail>("end", "end", "end", "end", "comments", "single bytes", "events without data", "silence"),
+  tail: fc.constantFrom<Tail>(
+    "end",
+    "end",
+    "end",
+    "end",
+    "comments",
+    "single bytes",
+    "events without data",
+    "keep-alive events",
+    "silence",
+  ),
 });
 type Damage = typeof damage extends fc.Arbitrary<infer T> ? T : never;
 
@@ -218,6 +264,7 @@ function damagedStream(wire: WireName, { repeats, swaps, cutAt, tail }: Damage):
 test.each([
   { wire: "responses", everyCall: "once" },
   { wire: "chat", everyCall: "at most once" },
+  { wire: "anthropic", everyCall: "at most once" },
 ] as const)(
   "however a $wire stream repeats, reorders, cuts or stalls, a turn ends and acts on every call $everyCall",
   async ({ wire, everyCall }) => {
@@ -241,6 +288,11 @@ test.each([
   ["responses", "events without data"],
   ["chat", "comments"],
   ["chat", "single bytes"],
+  ["chat", "keep-alive events"],
+  ["responses", "keep-alive events"],
+  ["anthropic", "comments"],
+  ["anthropic", "single bytes"],
+  ["anthropic", "keep-alive events"],
 ] as const)("a %s stream of nothing but %s meets the idle limit", async (wire, tail) => {
   const { model, send } = await serveStreams(wire, 1);
   const [first = ""] = callEvents(wire, 1);
@@ -269,6 +321,21 @@ test.each([
   expect(reply.kind === "replied" && reply.blocks).toHaveLength(1);
   expect(seen.filter((type) => type === "settled")).toHaveLength(1);
   expect(seen.filter((type) => type === "calling").length).toBeLessThanOrEqual(1);
+});
+
+test.each([
+  { repeated: "of the same index", numbers: [0, 0, 0] },
+  { repeated: "under another index", numbers: [0, 1] },
+])("a call of a Messages stream that is repeated $repeated is made once and announced once", async ({ numbers }) => {
+  const { model, send } = await serveStreams("anthropic", 1);
+  const call = toolUseEvents(0);
+  const content = numbers.flatMap((index) => call.map((event) => ({ ...event, index })));
+  send({ events: messageEvents(content, "tool_use"), tail: "end" });
+  const seen: string[] = [];
+  const reply = await model.reply(plainRequest, ({ type }) => void seen.push(type), never);
+  expect(reply).toMatchObject({ kind: "replied", blocks: [{ type: "call", wireId: "call_0" }] });
+  expect(reply.kind === "replied" && reply.blocks).toHaveLength(1);
+  expect(seen).toEqual(["calling", "settled"]);
 });
 
 test("repeated text is shown once", async () => {

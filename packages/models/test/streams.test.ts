@@ -1,6 +1,7 @@
 import type { ModelProgress } from "@agentcli/engine";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { anthropicFormat } from "../src/anthropic/model.ts";
 import { chatFormat } from "../src/chat/model.ts";
 import { responsesFormat } from "../src/responses/model.ts";
 import { plainRequest } from "./harness.ts";
@@ -55,6 +56,7 @@ const event = fc.oneof(
 describe.each([
   { name: "responses", format: responsesFormat, last: '{"type":"response.completed","response":{}}' },
   { name: "chat", format: chatFormat, last: "[DONE]" },
+  { name: "anthropic", format: anthropicFormat, last: '{"type":"message_stop"}' },
 ])("the stream reader of $name", ({ format, last }) => {
   test("settles on its last event after any events, and never throws", () => {
     fc.assert(
@@ -64,7 +66,7 @@ describe.each([
         const reader = format.reader({ serverName: "Test", request: plainRequest, onProgress });
         const outcomes = [...events, last].map((data) => reader.take(data, type));
         reader.end();
-        const outcome = outcomes.find((found) => found !== undefined);
+        const outcome = outcomes.find((found) => typeof found === "object");
         expect(["replied", "fault"]).toContain(outcome?.kind);
         expect(progress.every((news) => "delta" in news || "name" in news || "block" in news)).toBe(true);
         if (outcome?.kind === "replied") expect(Object.values(outcome.usage).every((tokens) => tokens >= 0)).toBe(true);

@@ -17,10 +17,12 @@ type Show = (progress: ModelProgress) => void;
 export function openBlocks(freeform: Set<string>) {
   const blocks = new Map<unknown, OpenBlock>();
   const stopped: OpenBlock[] = [];
+  const isRepeated = openRepeats();
 
   function begin(event: Fields, onProgress: Show): void {
     if (blocks.has(event.index)) return;
     const block = openBlock(fields(event.content_block));
+    if (isRepeated(event.index, block)) return;
     blocks.set(event.index, block);
     if (block.type === "tool_use") onProgress({ type: "calling", name: block.name });
   }
@@ -47,6 +49,20 @@ export function openBlocks(freeform: Set<string>) {
   }
 
   return { begin, grow, stop, count: () => blocks.size, content: () => stopped.flatMap(wireBlock) };
+}
+
+/** Whether a block began before. Some servers send no indexes, or no ids: then two blocks are two. */
+function openRepeats(): (index: unknown, block: OpenBlock) => boolean {
+  const seen = new Set<string | number>();
+  return (index, block) => {
+    const keys = [
+      ...(typeof index === "number" ? [index] : []),
+      ...(block.type === "tool_use" && block.id !== "" ? [block.id] : []),
+    ];
+    const isRepeated = keys.some((key) => seen.has(key));
+    for (const key of keys) seen.add(key);
+    return isRepeated;
+  };
 }
 
 function openBlock(block: Fields): OpenBlock {

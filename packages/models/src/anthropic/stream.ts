@@ -1,6 +1,6 @@
 // Builds a reply from the events of a Messages stream: blocks that begin, grow and stop, one after the other.
 import type { Block, Usage } from "@agentcli/protocol";
-import type { StreamReader } from "../attempt.ts";
+import { type EventOutcome, keepAliveOf, type StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
 import { freeformNames } from "../freeform.ts";
 import { count, type Fields, fields, parseJson, text } from "../untrusted.ts";
@@ -15,7 +15,7 @@ export function messagesReader({ serverName, request, onProgress }: ReplyContext
   let model = request.model;
   let stop: Fields | undefined;
 
-  function take(data: string, name: string): Attempt | undefined {
+  function take(data: string, name: string): EventOutcome {
     const parsed = parseJson(data);
     if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
     const event = fields(parsed);
@@ -39,7 +39,7 @@ export function messagesReader({ serverName, request, onProgress }: ReplyContext
       case "error":
         return messagesFailure(serverName, fields(event.error));
     }
-    return undefined;
+    return keepAliveOf(text(event.type) ?? name);
   }
 
   function start(message: Fields): undefined {

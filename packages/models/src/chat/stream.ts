@@ -1,6 +1,6 @@
 // Builds a reply from the chunks of a chat completion. Lenient: servers differ in what they send and when.
 import type { Block, CallBlock, Usage } from "@agentcli/protocol";
-import type { StreamReader } from "../attempt.ts";
+import type { EventOutcome, StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
 import { freeformInput, freeformNames } from "../freeform.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
@@ -16,7 +16,7 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
   let model = request.model;
   let finish: string | undefined;
 
-  function take(data: string): Attempt | undefined {
+  function take(data: string): EventOutcome {
     if (data.trim() === "[DONE]") return settle();
     const parsed = parseJson(data);
     if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
@@ -24,7 +24,9 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
     if (chunk.error) return chatFailure(serverName, chunk.error);
     model = text(chunk.model) || model;
     if (chunk.usage) usage = fields(chunk.usage);
-    const choice = fields(list(chunk.choices)[0]);
+    const [first] = list(chunk.choices);
+    if (first === undefined && !chunk.usage) return "keep-alive";
+    const choice = fields(first);
     takeDelta(fields(choice.delta));
     finish = text(choice.finish_reason) ?? finish;
     return undefined;

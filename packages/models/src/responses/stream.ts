@@ -1,6 +1,6 @@
 // Builds a reply from the events of a Responses stream. Completed items count; deltas are only shown.
 import type { Block, MessageBlock, Usage, WebSearchAction } from "@agentcli/protocol";
-import type { StreamReader } from "../attempt.ts";
+import { type EventOutcome, keepAliveOf, type StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
 import type { ReplyContext } from "../wire.ts";
@@ -11,7 +11,7 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
   const items = openItems({ toBlocks: blockOf, onBlock: (block) => onProgress({ type: "settled", block }) });
   const isNew = openNumbers();
 
-  function take(data: string, name: string): Attempt | undefined {
+  function take(data: string, name: string): EventOutcome {
     const parsed = parseJson(data);
     if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
     const event = fields(parsed);
@@ -34,7 +34,7 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
       case "response.incomplete":
         return incompleteFailure(serverName, fields(event.response), usageOf);
     }
-    return undefined;
+    return keepAliveOf(text(event.type) ?? name);
   }
 
   function show(type: "text" | "reasoning", event: Fields): undefined {
