@@ -155,6 +155,15 @@ describe("a change shortened to its limit", () => {
     );
   });
 
+  test("names files that are too large to be compared before all others that are left out", () => {
+    const files = parseDiff(Array.from({ length: 30 }, (_, index) => added(`f${index}.ts`, 400)).join(""));
+    const last = files.at(-1);
+    if (last) Object.assign(last, { kind: "oversized", body: "", changedLines: 0 });
+    expect(coverageSentence(fitChange(files, 0).coverage, 2)).toBe(
+      "Coverage: 0 of 30 files, 0 % of changed lines; not reviewed: f29.ts (too large), f0.ts and 28 more",
+    );
+  });
+
   test("names only so many files and counts the rest", () => {
     const files = parseDiff(Array.from({ length: 30 }, (_, index) => added(`f${index}.ts`, 400)).join(""));
     const { coverage } = fitChange(files, 0);

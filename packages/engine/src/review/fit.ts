@@ -82,15 +82,17 @@ function linesWithin(body: string, maxBytes: number): string[] {
 function coverageOf(files: ChangedFile[], selected: Map<ChangedFile, Selection>): Coverage {
   const partly: PartlyRead[] = [];
   const notRead: string[] = [];
+  // Named first: nothing is known about changes that may be the largest ones.
+  const tooLarge: string[] = [];
   let readLines = 0;
   for (const file of files) {
     const read = selected.get(file)?.changedLines ?? 0;
     readLines += read;
-    if (!selected.has(file)) notRead.push(file.path);
+    if (file.kind === "oversized") tooLarge.push(`${file.path} (too large)`);
     else if (file.kind === "binary") notRead.push(`${file.path} (binary)`);
-    else if (file.kind === "oversized") notRead.push(`${file.path} (too large)`);
+    else if (!selected.has(file)) notRead.push(file.path);
     else if (read < file.changedLines) partly.push({ path: file.path, readLines: read, ofLines: file.changedLines });
   }
   const changedLines = files.reduce((total, file) => total + file.changedLines, 0);
-  return { files: files.length, changedLines, readLines, partly, notRead };
+  return { files: files.length, changedLines, readLines, partly, notRead: [...tooLarge, ...notRead] };
 }
