@@ -46,6 +46,15 @@ describe("the command line", () => {
     expect(command(["sessions"]).path).toBe("sessions list");
   });
 
+  test("with a misspelt flag or second word is answered with the nearest one", () => {
+    expect(() => parseCommandLine(["exec", "--hepl"])).toThrow("Did you mean --help?");
+    expect(() => parseCommandLine(["sessions", "shwo"])).toThrow("Did you mean agentcli sessions show?");
+    expect(() => parseCommandLine(["cache", "cler", "x"])).toThrow("Did you mean agentcli cache clear?");
+    expect(() => parseCommandLine(["sessions", "xyzzy"])).toThrow(
+      'agentcli sessions list does not take "xyzzy". See agentcli sessions list --help.',
+    );
+  });
+
   test("collects repeated overrides in order", () => {
     expect(command(["exec", "-c", "a=1", "x", "-c", "b=2"]).invocation.list("config")).toEqual(["a=1", "b=2"]);
   });

@@ -159,11 +159,18 @@ function unknownFlag(rawName: string, name: string, { flags, program }: Syntax):
   return usage(`Unknown flag ${rawName}.${near ? ` Did you mean --${near}?` : ""} See ${program} --help.`);
 }
 
-function extraArgument(extra: string, command: CommandDescription, { program, hints }: Syntax): CommandError {
+function extraArgument(extra: string, command: CommandDescription, syntax: Syntax): CommandError {
+  const { program, hints } = syntax;
   if (command.maxPositionals > 0 && hints?.extraArgument)
     return usage(`Unexpected argument "${extra}". ${hints.extraArgument}`);
   const name = `${program} ${command.path.join(" ")}`;
-  return usage(`${name} does not take "${extra}". See ${name} --help.`);
+  const near = nearest(extra, siblingsOf(command, syntax));
+  const hint = near ? ` Did you mean ${program} ${command.path[0]} ${near}?` : "";
+  return usage(`${name} does not take "${extra}".${hint} See ${name} --help.`);
 }
+
+/** `show`, `delete` and so on for `sessions list`. */
+const siblingsOf = (command: CommandDescription, syntax: Syntax): string[] =>
+  pathsOf(syntax).flatMap(({ path }) => (path[0] === command.path[0] && path[1] !== undefined ? [path[1]] : []));
 
 const usage = (message: string): CommandError => new CommandError("usage", message);
