@@ -38,14 +38,16 @@ const secretPatterns = [
   // A process that reaches the agent for keys can sign with all of them; one that reaches the screen can type.
   ...["SSH_AUTH_SOCK", "XAUTHORITY"],
 ];
-/** A password in an address, anything before the @ of a web address, or a secret among the parameters. */
+/** A password in an address (not the port before a path), anything before the @ of a web address, or a secret parameter. */
 const secretAddresses = [
-  /:\/\/[^\s/?#@:]*:[^\s/?#@]+@/,
+  /:\/\/[^\s/?#@:]*:(?!\d{1,5}[/?#])[^\s@]+@/,
   /https?:\/\/[^\s/?#@]+@/i,
-  /[?&][\w.-]{0,40}(?:key|token|secret|pass|credential|signature)[\w.-]{0,40}=[^&\s]/i,
+  /[?&#;][\w.-]{0,40}(?:key|token|secret|pass|credential|signature)[\w.-]{0,40}=[^&\s]/i,
 ];
-/** Tokens and keys that are recognized by how they begin, under any name. */
+/** Tokens and keys that are recognized by how they begin, under any name, and addresses and data sources without ://. */
 const secretValues = [
+  /^[^\s/:@]+:[^\s/@]+@[\w.[-]/,
+  /(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]/i,
   /\b(?:sk|rk|pk)_live_\w{3}/,
   /\bsk-[\w-]{16}/,
   /\b(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[abeoprs]-|xapp-|hf_|pypi-|dop_v1_|shpat_|SG\.)[\w-]{16}/,

@@ -43,6 +43,12 @@ describe("the environment of tools", () => {
       REDIS: "redis://:hunter2@cache.example.com",
       REGISTRY: "https://0123456789abcdef@npm.example.com/",
       SEARCH: "https://search.example.com/?q=1&api_key=0123456789abcdef",
+      SLASHED: "postgres://app:hunter/2?#@db.example.com/app",
+      FRAGMENT: "https://example.com/callback#access_token=0123456789abcdef",
+      JDBC: "jdbc:sqlserver://db.example.com;user=sa;password=hunter2",
+      HTTPS_PROXY: "app:hunter2@proxy.example.com:3128",
+      ConnectionStrings__Main: "Server=db;User Id=sa;Password=hunter2",
+      LIBPQ: "host=db user=app password=hunter2",
       SSH_AUTH_SOCK: "/run/user/1000/agent.sock",
       DOCKER_AUTH_CONFIG: "{}",
       CURL_USERPWD: "x",
@@ -61,6 +67,9 @@ describe("the environment of tools", () => {
       HOMEPAGE: "https://example.com/a:b@c?page=2",
       GIT_ORIGIN: "ssh://git@github.com/o/r",
       SCP: "git@github.com:o/r.git",
+      SCOPED: "http://registry.example.com:4873/@scope",
+      HTTP_PROXY: "proxy.example.com:3128",
+      OPTIONS: "mode=fast;passes=3",
       MAIL: "someone@example.com",
     };
     const given = { ...secret, ...plain };
