@@ -126,6 +126,18 @@ const withMarkup: Payload[] = [
     visible: "<ruby>a<rt>b</ruby>",
   },
   { what: "a closed dialog", text: `a<dialog>x<dialog>y</dialog>${order}</dialog>b`, visible: "ab" },
+  { what: "a closed popover", text: `a<div popover=manual>${order}</div>b`, visible: "ab" },
+  {
+    what: "attributes that hide text of a drawing",
+    text: `<svg><text opacity=0>${order}</text><text Display="none">${order}</text><text fill-opacity=".0">${order}</text></svg>`,
+    visible: "<svg></svg>",
+  },
+  { what: "definitions of a drawing", text: `<svg><defs><text>${order}</text></defs></svg>`, visible: "<svg></svg>" },
+  {
+    what: "a row of unknown elements that are closed",
+    text: "<ignore><all><earlier><instructions>c</instructions></earlier></all></ignore>",
+    visible: "c",
+  },
   { what: "an open dialog", text: "<dialog open>b</dialog>", visible: "<dialog open>b</dialog>" },
   {
     what: "the source of a formula",

@@ -5,6 +5,7 @@ import type { Attribute, Tag } from "./tags.ts";
 const hiddenByName = new Set([
   ...["script", "style", "template", "noscript", "noframes", "noembed", "title", "datalist"],
   ...["iframe", "object", "canvas", "audio", "video", "rp", "annotation", "annotation-xml", "desc", "metadata"],
+  ...["defs", "symbol"],
 ]);
 
 const withoutContent = new Set([
@@ -20,12 +21,16 @@ export function isHiddenByAttribute(tag: Tag): boolean {
   if (tag.kind === "close") return false;
   if (tag.name === "dialog" && !tag.attributes.some(({ name }) => name === "open")) return true;
   return tag.attributes.some(({ name, value }) => {
-    if (name === "hidden") return true;
+    if (name === "hidden" || name === "popover") return true;
     if (name === "aria-hidden") return decodeReferences(value).trim().toLowerCase() === "true";
     if (name === "type") return tag.name === "input" && decodeReferences(value).trim().toLowerCase() === "hidden";
+    if (likeStyles.has(name)) return hides(`${name}:${value}`);
     return name === "style" && hides(value);
   });
 }
+
+/** Attributes of drawings that mean the same as in a style. */
+const likeStyles = new Set(["display", "visibility", "opacity", "fill-opacity", "font-size", "clip-path", "transform"]);
 
 /** A style that makes an element invisible, also with CSS escapes and comments. */
 function hides(style: string): boolean {
@@ -56,7 +61,7 @@ const invisible = [
   /^visibility:(?:hidden|collapse)/,
   /^content-visibility:hidden/,
   /^(?:-webkit-text-fill-)?color:(?:transparent|rgba\(.*,0?\.?0+\)|#[0-9a-f]{3}0$|#[0-9a-f]{6}00$)/,
-  new RegExp(`^(?:font-size|opacity|max-height|max-width|height|width|zoom|line-height):${zero}`),
+  new RegExp(`^(?:font-size|opacity|fill-opacity|max-height|max-width|height|width|zoom|line-height):${zero}`),
   new RegExp(`^font:(?:.*[^0-9.])?${zero.replace("$", "")}(?:/|[a-z"'])`),
   /^(?:text-indent|left|right|top|bottom|margin(?:-left|-top)?):-\d{3,}/,
   /^transform:.*(?:scale(?:[xy3z]d?)?\(0(?:\.0+)?[,)]|translate[xy]?\(-\d{3,})/,

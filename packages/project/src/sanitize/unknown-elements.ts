@@ -35,8 +35,8 @@ export function openUnknownElements(text: string): UnknownElements {
     spellsWords(tag) {
       if (tag.start >= rowEnd) rowEnd = endOfRow(text, tag.start);
       if (known.has(tag.name)) return false;
+      if (placeholder.test(tag.name) && tag.name.length <= maxPlaceholder) return tag.start < rowEnd;
       const isElement = (tag.kind === "open" ? closed : opened).has(tag.name);
-      if (placeholder.test(tag.name) && tag.name.length <= maxPlaceholder) return !isElement && tag.start < rowEnd;
       return !isElement || tag.name.length > maxName;
     },
   };
