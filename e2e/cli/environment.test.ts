@@ -1,7 +1,9 @@
 // The environment of commands, as configured.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { itemsOf, openHarness } from "@agentcli/testkit/cli";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const printing = [call("exec_command", { cmd: "env | sort", login: false }), replyWith("Done.")];
 const secretValue = "canary-4711-value";
@@ -45,4 +47,19 @@ test("the variable with the provider's key is removed, even where secrets are al
   const env = await environmentOf(config, { TEAM_NAME: "some-team-name", MY_TOKEN: "my-token-value" });
   expect(env).toContain("MY_TOKEN=");
   expect(env).not.toContain("TEAM_NAME");
+});
+
+test("a command cannot read credentials in a location that a variable names", async () => {
+  const elsewhere = mkdtempSync("/var/tmp/elsewhere-");
+  onTestFinished(() => rmSync(elsewhere, { recursive: true }));
+  for (const path of ["codex/auth.json", "config/gh/hosts.yml", "plain/file"]) {
+    mkdirSync(join(elsewhere, path, ".."), { recursive: true });
+    writeFileSync(join(elsewhere, path), `content of ${path}\n`);
+  }
+  const replies = [call("exec_command", { cmd: `cat ${elsewhere}/*/* ${elsewhere}/*/*/*` }), replyWith("Done.")];
+  const harness = await openHarness({ replies });
+  const env = { CODEX_HOME: join(elsewhere, "codex"), XDG_CONFIG_HOME: join(elsewhere, "config") };
+  const { events } = await harness.events(["print"], { env });
+  const output = String(itemsOf(events, "command_execution")[0]?.aggregated_output);
+  expect(output.match(/content of .*/g)).toEqual(["content of plain/file"]);
 });

@@ -43,6 +43,7 @@ export {
   describeSandbox,
   giveFiles,
   hiddenByDefault,
+  hiddenByVariables,
   identifyPeer,
   insidePath,
   knownGapsOf,

@@ -9,6 +9,7 @@ import { sanitize } from "@agentcli/project/sanitize";
 import type { Config, McpServer, SandboxMode } from "@agentcli/protocol";
 import {
   hiddenByDefault,
+  hiddenByVariables,
   type LazyWorkspace,
   lazyWorkspace,
   openWorkspace,
@@ -103,7 +104,11 @@ function openServerSandbox(
     mode,
     root,
     ...networkOf(mode, config.sandbox_workspace_write ?? {}),
-    hidden: [...hiddenByDefault(userHome, agentHome), ...ownFiles],
+    hidden: [
+      ...hiddenByDefault(userHome, agentHome),
+      ...hiddenByVariables(variables, { home: userHome, roots: [root] }),
+      ...ownFiles,
+    ],
     shown: programDirectories(config),
   });
   const open = async (incarnation: string) =>

@@ -3,7 +3,13 @@ import { resolve } from "node:path";
 import { type Environment, type MinBackEnd, resourceLimits, type Sandbox, sandboxFor } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
 import type { Config, TurnSettings } from "@agentcli/protocol";
-import { hiddenByDefault, type SandboxPolicy, sandboxPolicy, toolEnvironment } from "@agentcli/workspace";
+import {
+  hiddenByDefault,
+  hiddenByVariables,
+  type SandboxPolicy,
+  sandboxPolicy,
+  toolEnvironment,
+} from "@agentcli/workspace";
 import { ownSkillPaths } from "../config/context.ts";
 import type { Program } from "../program.ts";
 import { buildCaches } from "./build-caches.ts";
@@ -53,6 +59,8 @@ export const configuredRoots = ({ cwd }: { cwd: string }, { sandbox_workspace_wr
 
 function policyOf(settings: SandboxSettings, config: Config, environment: Environment): SandboxPolicy {
   const write = config.sandbox_workspace_write ?? {};
+  const { userHome, agentHome, variables, ownFiles = [] } = environment;
+  const roots = [settings.cwd, ...configuredRoots(settings, config)];
   return sandboxPolicy({
     mode: settings.sandbox,
     root: settings.cwd,
@@ -63,7 +71,11 @@ function policyOf(settings: SandboxSettings, config: Config, environment: Enviro
     git: write.git ?? "commit",
     nestedRepositories: write.nested_repositories ?? "protected",
     unixSockets: write.unix_sockets ? "allowed" : "refused",
-    hidden: [...hiddenByDefault(environment.userHome, environment.agentHome), ...(environment.ownFiles ?? [])],
+    hidden: [
+      ...hiddenByDefault(userHome, agentHome),
+      ...hiddenByVariables(variables, { home: userHome, roots }),
+      ...ownFiles,
+    ],
     shown: ownSkillPaths(settings.cwd, config, environment),
   });
 }

@@ -5,6 +5,7 @@ import type { SandboxMode } from "@agentcli/protocol";
 import {
   environmentPolicy,
   hiddenByDefault,
+  hiddenByVariables,
   probeSandbox,
   type SandboxPolicy,
   type SandboxProbe,
@@ -73,13 +74,17 @@ const unavailable = (mode: SandboxMode, why: string): ConfigurationError =>
 
 export function policyOf(mode: SandboxMode, request: Omit<SandboxRequest, "secrets" | "limits">): SandboxPolicy {
   const { cwd, dirs, protectedPaths = [], machine } = request;
-  const { userHome, settingsHome, sdkHome } = machine;
+  const { userHome, settingsHome, sdkHome, variables } = machine;
   return sandboxPolicy({
     mode,
     root: cwd,
     writableRoots: mode === "workspace-write" ? dirs : [],
     protectedPaths,
-    hidden: [settingsHome, ...hiddenByDefault(userHome, sdkHome)],
+    hidden: [
+      settingsHome,
+      ...hiddenByDefault(userHome, sdkHome),
+      ...hiddenByVariables(variables, { home: userHome, roots: [cwd, ...dirs] }),
+    ],
     shown: userSkills(machine).map(({ path }) => path),
   });
 }

@@ -17,7 +17,7 @@ export {
 } from "./back-end.ts";
 export type { ConnectionEnds, Peer } from "./local-peer.ts";
 export type { MachineDisk } from "./machine-disk.ts";
-export { hiddenByDefault } from "./personal-paths.ts";
+export { hiddenByDefault, hiddenByVariables } from "./personal-paths.ts";
 export { insidePath, type Placement } from "./placement.ts";
 export { type PolicyOptions, protectedNames, type SandboxPolicy, sandboxPolicy } from "./policy.ts";
 export type { ProbeOptions, SandboxProbe } from "./probe.ts";

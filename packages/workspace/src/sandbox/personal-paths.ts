@@ -1,6 +1,7 @@
 // Where users keep what commands must not read: credentials, histories, browser profiles. Pure, except for the account's home.
 import { userInfo } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
+import { contains } from "../paths.ts";
 
 const split = (list: string): string[] => list.trim().split(/\s+/);
 
@@ -59,6 +60,43 @@ const browserProfiles = [
 ];
 
 export const personalPaths = [...credentials, ...otherAgents, ...histories, ...browserProfiles];
+
+/** Variables that move such a file or directory elsewhere; some list several. */
+const locationVariables = split(`
+  CODEX_HOME CLAUDE_CONFIG_DIR GEMINI_CLI_HOME GH_CONFIG_DIR GLAB_CONFIG_DIR GNUPGHOME NETRC PGPASSFILE KUBECONFIG
+  DOCKER_CONFIG REGISTRY_AUTH_FILE AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE AZURE_CONFIG_DIR CLOUDSDK_CONFIG
+  GOOGLE_APPLICATION_CREDENTIALS BOTO_CONFIG OCI_CLI_CONFIG_FILE NPM_CONFIG_USERCONFIG npm_config_userconfig
+  PIP_CONFIG_FILE TF_CLI_CONFIG_FILE VAULT_TOKEN_PATH SOPS_AGE_KEY_FILE PASSWORD_STORE_DIR XAUTHORITY HISTFILE
+  SSLKEYLOGFILE
+`);
+
+/** Base directories that variables move, and where they are in a home. */
+const baseDirectories = {
+  XDG_CONFIG_HOME: ".config/",
+  XDG_DATA_HOME: ".local/share/",
+  XDG_STATE_HOME: ".local/state/",
+  XDG_CACHE_HOME: ".cache/",
+};
+
+type Variables = Record<string, string | undefined>;
+
+/** What variables of the user name; not a directory around the home or these roots, nor what the roots contain. */
+export function hiddenByVariables(variables: Variables, { home, roots }: { home: string; roots: string[] }): string[] {
+  const named = locationVariables.flatMap((name) => (variables[name] ?? "").split(":"));
+  const moved = Object.entries(baseDirectories).flatMap(([name, usual]) => {
+    const base = variables[name];
+    const below = personalPaths.filter((path) => path.startsWith(usual));
+    return base ? below.map((path) => join(base, path.slice(usual.length))) : [];
+  });
+  const isPrivate = (path: string) =>
+    !contains("/dev", path) &&
+    [home, ...roots].every((directory) => !contains(path, directory)) &&
+    roots.every((root) => !contains(root, path));
+  return [...named, ...moved]
+    .filter((path) => isAbsolute(path))
+    .map((path) => resolve(path))
+    .filter(isPrivate);
+}
 
 /** The agent's own home, and what users keep in theirs. */
 export const hiddenByDefault = (home: string, agentHome: string): string[] => [

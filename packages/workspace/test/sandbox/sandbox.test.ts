@@ -17,7 +17,7 @@ import type { Workspace } from "@agentcli/protocol";
 import { expect, test } from "vitest";
 import { WorkspaceLost } from "../../src/lifecycle/workspace-lost.ts";
 import { openSandbox } from "../../src/sandbox/launch.ts";
-import { hiddenByDefault, personalPaths } from "../../src/sandbox/personal-paths.ts";
+import { hiddenByDefault, hiddenByVariables, personalPaths } from "../../src/sandbox/personal-paths.ts";
 import { sandboxPolicy } from "../../src/sandbox/policy.ts";
 import { SandboxUnavailable } from "../../src/sandbox/sandbox-unavailable.ts";
 import { bash, exec, freshId, until } from "../support/commands.ts";
@@ -215,6 +215,25 @@ test("every usual location of credentials, histories and profiles in a home is h
     await workspace.close();
     rmSync(home, { recursive: true });
   }
+});
+
+test("credentials that variables put elsewhere are hidden; the workspace, devices and what is around them are not", () => {
+  const variables = {
+    CODEX_HOME: "/data/codex",
+    KUBECONFIG: "/data/one:relative:/data/two/",
+    XDG_CONFIG_HOME: "/data/config",
+    XDG_STATE_HOME: "",
+    HISTFILE: "/dev/null",
+    GNUPGHOME: "/home/a",
+    CLAUDE_CONFIG_DIR: "/work",
+    NETRC: "/work/repository/netrc",
+    GH_CONFIG_DIR: "/",
+    OTHER_HOME: "/data/other",
+  };
+  const hidden = hiddenByVariables(variables, { home: "/home/a/b", roots: ["/work/repository"] });
+  const ofConfig = hidden.filter((path) => path.startsWith("/data/config/"));
+  expect(hidden.filter((path) => !ofConfig.includes(path))).toEqual(["/data/codex", "/data/one", "/data/two"]);
+  expect(ofConfig).toEqual(expect.arrayContaining(["/data/config/gh", "/data/config/google-chrome"]));
 });
 
 /** Stated apart from the table, some of them files in a directory that is hidden as a whole. */
