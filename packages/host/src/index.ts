@@ -23,7 +23,7 @@ export type { Environment, Reporter } from "./program.ts";
 export { providerTimeouts } from "./provider-timeouts.ts";
 export { resourceLimits, sizeBytes, sizeForm } from "./resource-limits.ts";
 export { rulesGuard } from "./rules-guard.ts";
-export type { EndedTurn, Recorded, Run, RunContext } from "./run.ts";
+export type { EndedTurn, Recorded, Run, RunContext, Tape } from "./run.ts";
 export type { ConfigOptions, MinBackEnd, RunOptions } from "./run-options.ts";
 export { type OpenSandbox, type Sandbox, sandboxFor } from "./sandboxes.ts";
 export type { RunningServers, ServerSource } from "./servers.ts";

@@ -19,6 +19,8 @@ export interface RunOptions extends ConfigOptions {
   /** Definition hashes of hooks that may run. */
   /** Hidden text is removed from the prompt. */
   sanitize?: boolean;
+  /** The run is recorded here, to be replayed. */
+  recordFile?: string;
   trustHooks: string[];
   /** Hooks run without being trusted. */
   bypassHookTrust: boolean;

@@ -1,7 +1,9 @@
 // A run of agentcli: the command line drives it for one turn, the app server for many.
+import type { Model } from "@agentcli/engine";
 import type { ProjectContext } from "@agentcli/project";
 import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
 import type { Assembly } from "./assemble.ts";
+import type { Today } from "./date.ts";
 import type { TimeLimit } from "./drive-turn.ts";
 import type { RunObservers } from "./observers.ts";
 import type { FileStore } from "./sessions/index.ts";
@@ -36,9 +38,22 @@ export interface Recorded {
   hooks: HookDefinition[];
 }
 
+/** How a run is recorded or replayed. */
+export interface Tape {
+  store(store: FileStore): FileStore;
+  /** The model of the run, given how it is opened without a tape. */
+  openModel(open: () => Promise<Model>): Promise<Model>;
+  /** As the prompt states it; absent: now. */
+  today?: Today;
+  /** `none`: what MCP servers answered is part of the recording. */
+  servers: "started" | "none";
+}
+
 /** Store, recorded settings and observers of a run. */
 export interface RunContext {
   store: FileStore;
+  /** Absent: as the options say. */
+  tape?: Tape;
   /** Null for a new thread. */
   recorded: Recorded | null;
   observers: RunObservers;

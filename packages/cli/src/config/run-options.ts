@@ -40,6 +40,7 @@ export const runOptions = (invocation: Invocation): RunOptions => ({
   tags: parseTags(invocation.list("tag")),
   local: (invocation.text("local-provider") as LocalProvider | undefined) ?? (invocation.has("oss") ? "any" : null),
   sanitize: invocation.has("sanitize"),
+  recordFile: invocation.text("record"),
   ignoreRules: invocation.has("ignore-rules"),
   trustHooks: invocation.list("trust-hooks").map(hookHash),
   bypassHookTrust: invocation.has("dangerously-bypass-hook-trust"),

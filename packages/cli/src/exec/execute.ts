@@ -34,7 +34,7 @@ const openTurnOf = ({ state }: Log, { settings }: ProgramRun) => ({
   prompt: state.turn?.prompt ?? "",
 });
 
-function exitCode(end: TurnEnd): number {
+export function exitCode(end: TurnEnd): number {
   if (end.status === "completed") return exitCodes.completed.code;
   if (end.status === "failed" && end.code === "hook" && end.hook !== "managed") return exitCodes.failed.code;
   return exitCodes[end.status === "failed" ? exitOf[end.code] : "failed"].code;

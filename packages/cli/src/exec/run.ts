@@ -6,9 +6,9 @@ import {
   assemble,
   type Environment,
   localToday,
+  type OtherModels,
   type Run,
   type RunContext,
-  type RunObservers,
   type RunOptions,
 } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
@@ -19,7 +19,7 @@ import { findRepositoryRoot } from "@agentcli/workspace";
 import { openContext } from "../config/context.ts";
 import { compactAt, settle } from "../config/settings.ts";
 import type { EffortWire } from "../model/effort.ts";
-import { chooseModel, otherModels } from "../model/model.ts";
+import { chooseModel, describeModel, otherModels } from "../model/model.ts";
 import type { OutputSchema } from "../output-schema/load.ts";
 import type { Program } from "../program.ts";
 import { findLeftovers } from "../sandbox/unfinished-runs.ts";
@@ -35,7 +35,8 @@ export interface ProgramRun extends Run {
   options: RunOptions;
 }
 
-export async function openRun(options: RunOptions, program: Program, context: RunContext): Promise<ProgramRun> {
+export async function openRun(options: RunOptions, program: Program, given: RunContext): Promise<ProgramRun> {
+  const context = await withTape(given, options, program);
   if (options.outputFile !== undefined) await prepareOutput(options.outputFile, program);
   const schema = await loadSchema(options, program);
   const chosen = await chooseValues(options, program, context);
@@ -55,7 +56,7 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
     settings,
     thread: context.recorded ? "existing" : "new",
     model: chosen.model,
-    models: otherModels(settings, config, program),
+    models: withRecordings(otherModels(settings, config, program), context),
     costOf: chosen.price,
     requestOptions: requestOptions(chosen, schema, isReview ? "review" : "work"),
     compactionPrompt: config.compact_prompt,
@@ -67,9 +68,9 @@ export async function openRun(options: RunOptions, program: Program, context: Ru
     guard: chosen.guard,
     subagents,
     hooks: chooseHooks(chosen, options, { program, context }),
-    servers: isReview ? null : chooseServers(chosen, program, context.observers),
+    servers: isReview ? null : chooseServers(chosen, program, context),
     limits: { toolTimeoutMs: durationMs(config.limits.tool), toolOutputTokens: config.tool_output_token_limit },
-    today: localToday(),
+    today: context.tape?.today ?? localToday(),
     store: context.store,
     scrub: program.scrub,
     newId: () => newId(Date.now()),
@@ -120,7 +121,8 @@ interface Values {
 }
 
 /** Everything that can be refused without starting anything, in the order it is reported. */
-async function chooseValues(options: RunOptions, program: Program, { recorded }: RunContext): Promise<Values> {
+async function chooseValues(options: RunOptions, program: Program, context: RunContext): Promise<Values> {
+  const { recorded } = context;
   const { environment } = program;
   const settled = await settle(options, environment, recorded?.settings ?? null);
   const { loaded, warnings } = settled;
@@ -131,7 +133,7 @@ async function chooseValues(options: RunOptions, program: Program, { recorded }:
   if (!options.skipGitCheck && !findRepositoryRoot(base.cwd)) throw notARepository(base.cwd);
   const trust = loaded.project.trusted ? "trusted" : "untrusted";
   const guard = await composeGuard({ cwd: base.cwd, ignoreRules: options.ignoreRules, trust: () => trust, program });
-  const { model, facts, wireApi } = await chooseModel(base, config, program);
+  const { model, facts, wireApi } = await openModel(base, config, { program, context });
   const effortWarnings = await effortProblems(base, config, { api: wireApi, facts });
   const price = priceBook(config.prices);
   const budget = resolveBudget(options.budget, config.budget, recorded?.settings?.budget);
@@ -140,6 +142,28 @@ async function chooseValues(options: RunOptions, program: Program, { recorded }:
   const settings = { ...base, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
   const all = [...warnings, ...effortWarnings, ...webWarnings(config, wireApi)];
   return { settings, loaded, guard, model, facts, wireApi, price, warnings: all };
+}
+
+/** Loaded only where a run is recorded or replayed. */
+async function withTape(context: RunContext, options: RunOptions, program: Program): Promise<RunContext> {
+  const isRecorded = options.recordFile !== undefined || Boolean(program.environment.variables.AGENT_REPLAY);
+  if (!context.tape && !isRecorded) return context;
+  const tape = context.tape ?? (await (await import("./tape.ts")).openTape(options, program));
+  return { ...context, tape, store: tape.store(context.store) };
+}
+
+async function openModel(settings: TurnSettings, config: Config, { program, context: { tape } }: InProgram) {
+  if (!tape) return chooseModel(settings, config, program);
+  const model = await tape.openModel(async () => (await chooseModel(settings, config, program)).model);
+  return { model, ...describeModel(settings, config, program.environment) };
+}
+
+const withRecordings = (models: OtherModels, { tape }: RunContext): OtherModels =>
+  tape ? { ...models, open: (settings) => tape.openModel(() => models.open(settings)) } : models;
+
+interface InProgram {
+  program: Program;
+  context: RunContext;
 }
 
 /** Loaded only where an effort is chosen. */
@@ -158,8 +182,9 @@ const withMode = (sandbox: SandboxMode, settings: TurnSettings, { sandboxMin }: 
 });
 
 /** Loaded only where servers are configured and enabled. */
-function chooseServers({ settings, loaded }: Values, program: Program, { elicit }: RunObservers) {
+function chooseServers({ settings, loaded }: Values, program: Program, { observers: { elicit }, tape }: RunContext) {
   const { config } = loaded;
+  if (tape?.servers === "none") return null;
   const isEnabled = Object.values(config.mcp_servers ?? {}).some(({ enabled }) => enabled !== false);
   if (!isEnabled) return null;
   return async () => (await import("../mcp/source.ts")).serverSource(config, settings.cwd, { program, elicit });
@@ -169,7 +194,7 @@ function chooseServers({ settings, loaded }: Values, program: Program, { elicit 
 function chooseHooks(
   { settings, loaded }: Values,
   options: RunOptions,
-  { program, context }: { program: Program; context: RunContext },
+  { program, context }: InProgram,
 ): AssemblyRequest["hooks"] {
   const { agentHome: home, systemDirectory } = program.environment;
   const files = findHookFiles({ home, systemDirectory, cwd: settings.cwd, loaded });

@@ -1,7 +1,7 @@
 // The model of a run: the practice model, or one behind a provider.
 import type { Model } from "@agentcli/engine";
 import type { OtherModels } from "@agentcli/host";
-import { type ModelFacts, modelFacts, openModel, practice } from "@agentcli/models";
+import { findProvider, type ModelFacts, modelFacts, openModel, practice } from "@agentcli/models";
 import type { EffectiveConfig } from "@agentcli/project";
 import type { Config, TurnSettings, WireApi } from "@agentcli/protocol";
 import { compactAt } from "../config/settings.ts";
@@ -23,6 +23,16 @@ export async function chooseModel(
   const client = { clientName: "agentcli", clientVersion: version, originator, random: Math.random };
   const { wireApi } = provider;
   return { model: openModel(provider, client), facts: modelFacts(settings.model, wireApi), wireApi };
+}
+
+/** What is known of a model without a key for it. */
+export function describeModel(
+  { provider, model }: TurnSettings,
+  config: Config,
+  { variables }: Program["environment"],
+): { facts: ModelFacts; wireApi: WireApi } {
+  const { wire_api: wireApi = "responses" } = provider === practice ? {} : findProvider(provider, config, variables);
+  return { facts: modelFacts(model, wireApi), wireApi };
 }
 
 /** Sub-agents and hooks have models of the run's provider, or the practice model; only a role can name another provider. */

@@ -1,4 +1,4 @@
-// The records a fork begins with: those of another thread, up to the end of a turn.
+// The records a fork begins with: those of another thread, up to the end of a turn or a chosen record.
 import type { StoredRecord } from "@agentcli/engine";
 import { HostError } from "../host-error.ts";
 
@@ -6,13 +6,15 @@ export interface ForkRequest {
   threadId: string;
   /** The last turn to copy; absent: the last one that ended. */
   lastTurnId?: string | undefined;
+  /** Number of the last record to copy, which may be in the middle of a turn; absent: as `lastTurnId` says. */
+  lastSeq?: number | undefined;
 }
 
 /** A working tree belongs to the thread it was created for. */
-export function forkRecords(records: StoredRecord[], { threadId, lastTurnId }: ForkRequest): StoredRecord[] {
-  const last = records.findLastIndex(
-    ({ record }) => record.type === "turn.ended" && (lastTurnId === undefined || record.turnId === lastTurnId),
-  );
+export function forkRecords(records: StoredRecord[], { threadId, lastTurnId, lastSeq }: ForkRequest): StoredRecord[] {
+  const isEnd = ({ record }: StoredRecord) =>
+    record.type === "turn.ended" && (lastTurnId === undefined || record.turnId === lastTurnId);
+  const last = records.findLastIndex((stored) => (lastSeq === undefined ? isEnd(stored) : stored.seq <= lastSeq));
   const [first, ...rest] = records.slice(0, last + 1);
   const created = records[0]?.record;
   if (created?.type !== "thread.created") throw new HostError("usage", "Cannot fork: the session is empty.");

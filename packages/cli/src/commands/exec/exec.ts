@@ -1,15 +1,14 @@
 // `agentcli exec`: one prompt, one turn, one final message.
-import { joinServers, type NewThread, observersFor, type RunOptions } from "@agentcli/host";
+import { type NewThread, observersFor, type RunOptions } from "@agentcli/host";
 import { type FileStore, newId, openStore } from "@agentcli/host/sessions";
 import type { Part } from "@agentcli/protocol";
 import type { Invocation } from "../../command.ts";
 import { runOptions } from "../../config/run-options.ts";
 import { promptCleaner } from "../../exec/clean-prompt.ts";
-import { execute } from "../../exec/execute.ts";
+import { executePrompt } from "../../exec/execute-prompt.ts";
 import { promptInput, readImages } from "../../exec/images.ts";
 import { addPipedContext, readPipedPrompt } from "../../exec/prompt-input.ts";
 import { openRun } from "../../exec/run.ts";
-import { startThread } from "../../exec/start-thread.ts";
 import type { Program } from "../../program.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -64,11 +63,7 @@ async function begin({ options, start, images }: FirstTurn, program: Program, st
     const warn = (message: string) => void run.warnings.push(message);
     const { stdinLimitMs } = run;
     const text = piped ?? (await addPipedContext(argument ?? "", { stdinLimitMs, warn, clean, signal }));
-    await joinServers(run, signal);
-    const { messages: context, warnings } = await run.context.forPrompt(text);
-    run.warnings.push(...warnings);
-    const opening = { input: promptInput(images, text), ...(context.length > 0 && { context }) };
-    return await execute(await startThread(opening, run, start), run);
+    return await executePrompt(promptInput(images, text), run, start);
   } finally {
     await run.close();
   }

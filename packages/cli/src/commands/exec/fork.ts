@@ -13,12 +13,14 @@ import { openSession } from "../../sessions/open.ts";
 import { continueThread } from "./resume.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
-  const [reference, argument = null] = invocation.positionals;
+  const [source, argument = null] = invocation.positionals;
+  const [, reference = source, item] = /^(.+)@(item_\d+)$/.exec(source ?? "") ?? [];
   const { agentHome } = program.environment;
   const options = runOptions(invocation);
   const threadId = newId(Date.now());
   const { records: past } = openSession(reference, agentHome);
-  const records = forkRecords(past, { threadId });
+  const lastSeq = item === undefined ? undefined : await seqOf(past, item);
+  const records = forkRecords(past, { threadId, lastSeq });
   const { log: warn } = program.reporter;
   const clean = await promptCleaner(invocation.has("sanitize"), warn);
   const prompt = await readFollowUp({ argument, stdinLimitMs, warn, clean, signal: program.signal });
@@ -36,6 +38,10 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     store.close();
   }
 }
+
+/** Loaded only where the fork begins at an item. */
+const seqOf = async (records: StoredRecord[], item: string): Promise<number> =>
+  (await import("../../sessions/items.ts")).seqOfItem(records, item);
 
 /** How long a pipe may stay silent where a prompt is welcome and not needed. */
 const stdinLimitMs = 1_000;

@@ -6,15 +6,17 @@ export const execCommands: Command[] = [
   {
     path: ["exec", "fork"],
     aliases: [["e", "fork"]],
-    takes: "ID [PROMPT | -]",
+    takes: "ID[@ITEM] [PROMPT | -]",
     maxPositionals: 2,
     summary: "Start a new session with the history of another",
     flags: runFlags,
     load: () => import("./fork.ts"),
     notes: `Without a prompt the new session is only created, and its id printed.
+It begins with everything up to the last finished turn, or up to an item of \`exec --json\`.
 
-Example:
-  agentcli exec fork nightly "try it the other way"`,
+Examples:
+  agentcli exec fork nightly "try it the other way"
+  agentcli exec fork nightly@item_12 "stop here and write the test first"`,
   },
   {
     path: ["exec", "resume"],

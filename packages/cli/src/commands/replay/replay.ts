@@ -1,0 +1,131 @@
+// `agentcli replay`: the events of a recorded run, or the same run with something changed.
+import { resolve } from "node:path";
+import { CommandError } from "@agentcli/command-line";
+import { observersFor, type RunOptions, type Tape } from "@agentcli/host";
+import { type Cassette, describeDifference, failingModel, openPlayer, readCassette } from "@agentcli/host/cassette";
+import { newId, openStore } from "@agentcli/host/sessions";
+import type { RecordOf } from "@agentcli/protocol";
+import type { Invocation } from "../../command.ts";
+import { executePrompt } from "../../exec/execute-prompt.ts";
+import { openRun } from "../../exec/run.ts";
+import type { Program } from "../../program.ts";
+import { changedInput } from "../../replay/inputs.ts";
+import { play } from "../../replay/play.ts";
+
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const [file] = invocation.positionals;
+  if (file === undefined) throw new CommandError("usage", "No recording given: agentcli replay FILE.");
+  const cassette = readCassette(resolve(program.environment.cwd, file));
+  const options = optionsOf(invocation, cassette);
+  const isLive = invocation.text("tools") === "live";
+  const start = startOf(cassette);
+  if (!start) {
+    if (isLive || invocation.text("model") !== undefined) throw notFromTheStart(file);
+    return play(cassette, { reporter: program.reporter, until: invocation.text("until") });
+  }
+  if (isLive) return runLive(options, start, { program, tape: playingTape(cassette, program) });
+  const difference = await differenceNow({ cassette, start, options }, program);
+  if (!difference) return play(cassette, { reporter: program.reporter, until: invocation.text("until") });
+  program.reporter.log(`replay: ${describeDifference(difference)}. From here the run is live.`);
+  return runLive(options, start, { program });
+}
+
+/** As the run was started, with what this command line changes. */
+function optionsOf(invocation: Invocation, { header }: Cassette): RunOptions {
+  const { options } = header;
+  return {
+    ...options,
+    overrides: [...(options.overrides ?? []), ...invocation.list("config")],
+    ...present({ model: invocation.text("model"), directory: invocation.text("cd") }),
+    outputFile: invocation.text("output-last-message"),
+    ephemeral: invocation.has("ephemeral"),
+  };
+}
+
+const present = <Members extends object>(members: Members): Partial<Members> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Members>;
+
+interface Start {
+  created: RecordOf<"thread.created">;
+  begun: RecordOf<"turn.begun">;
+}
+
+/** Null if the recording continues an earlier thread, or is a review. */
+function startOf({ header, batches }: Cassette): Start | null {
+  const [created, , begun] = batches[0]?.records.map(({ record }) => record) ?? [];
+  const isNew = batches[0]?.type === "records" && created?.type === "thread.created" && begun?.type === "turn.begun";
+  return isNew && header.command === "exec" ? { created, begun } : null;
+}
+
+interface Comparison {
+  cassette: Cassette;
+  start: Start;
+  options: RunOptions;
+}
+
+/** A recording from another machine can be shown, also where its project or provider is missing. */
+async function differenceNow({ cassette, start, options }: Comparison, program: Program) {
+  const directory = options.directory ?? start.created.settings?.cwd;
+  try {
+    return await changedInput(cassette, start.created, { options: { ...options, ...present({ directory }) }, program });
+  } catch (error) {
+    if (options.model !== cassette.header.options.model) throw error;
+    program.reporter.log(`replay: not compared with what is here now: ${(error as Error).message}`);
+    return null;
+  }
+}
+
+/** Replies come from the recording until a request differs. */
+function playingTape(cassette: Cassette, { reporter }: Program): Tape {
+  let openLive: Parameters<Tape["openModel"]>[0] = async () => failingModel("auth", "No model has been opened.");
+  const player = openPlayer({
+    cassette,
+    compare: "requests",
+    async onDifference(difference) {
+      reporter.log(`replay: ${describeDifference(difference)}. From here the model is live.`);
+      return openLive().catch((error: Error) => failingModel("auth", error.message));
+    },
+  });
+  return {
+    store: (store) => store,
+    async openModel(open) {
+      openLive = open;
+      return player;
+    },
+    today: cassette.header.today,
+    servers: "started",
+  };
+}
+
+async function runLive(
+  options: RunOptions,
+  { begun, created }: Start,
+  { program, tape }: { program: Program; tape?: Tape },
+): Promise<number> {
+  const store = openStore(options, program.environment.agentHome);
+  try {
+    const run = await openRun(
+      { ...options, ...present({ directory: options.directory ?? created.settings?.cwd }) },
+      program,
+      {
+        store,
+        recorded: null,
+        observers: observersFor(program.reporter),
+        ...(tape && { tape }),
+      },
+    );
+    try {
+      return await executePrompt(begun.input, run, { threadId: newId(Date.now()) });
+    } finally {
+      await run.close();
+    }
+  } finally {
+    store.close();
+  }
+}
+
+const notFromTheStart = (file: string): CommandError =>
+  new CommandError(
+    "usage",
+    `${file} continues an earlier thread or is a review: it can be shown, not run again. --tools live and --model need a recording of agentcli exec.`,
+  );

@@ -1,0 +1,171 @@
+// A recorded run as a file of JSON lines: a header, then records and model exchanges in the order they happened.
+import { readFileSync } from "node:fs";
+import type { ModelReply, ModelRequest, StoredRecord } from "@agentcli/engine";
+import { HostError } from "../host-error.ts";
+import type { RunOptions } from "../run-options.ts";
+
+/** What the run was started with, and where. */
+export interface CassetteHeader {
+  /** Version of the format. */
+  cassette: 1;
+  /** RFC 3339, UTC. */
+  at: string;
+  program: { name: string; version: string };
+  command: "exec" | "resume" | "review" | "app-server";
+  options: RunOptions;
+  today: { date: string; timezone: string };
+  environment: Record<string, string>;
+}
+
+/** Records of one thread that were written together. `past`: before the recording began. */
+export interface RecordedBatch {
+  type: "past" | "records";
+  thread: string;
+  records: StoredRecord[];
+}
+
+/** Members that equal those of the thread's previous request are left out; of the messages only new ones are kept. */
+export interface RecordedExchange {
+  type: "exchange";
+  thread: string;
+  request: Partial<Omit<ModelRequest, "messages">> & { kept: number; added: ModelRequest["messages"] };
+  reply: ModelReply;
+}
+
+export type CassetteLine = RecordedBatch | RecordedExchange;
+
+export interface Exchange {
+  thread: string;
+  request: ModelRequest;
+  reply: ModelReply;
+}
+
+export interface Cassette {
+  header: CassetteHeader;
+  batches: RecordedBatch[];
+  /** Complete requests, in the order they were answered. */
+  exchanges: Exchange[];
+}
+
+export const writeLine = (line: CassetteHeader | CassetteLine): string => `${JSON.stringify(line)}\n`;
+
+/** A last line that was cut short by a crash is left out. */
+export function readCassette(path: string): Cassette {
+  const text = read(path);
+  const [first, ...rest] = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
+  const header = parseHeader(first ?? "");
+  if (!isHeader(header)) throw notACassette(path, header);
+  const lines = rest
+    .filter((line) => line !== "")
+    .map((line, index) => checked(parse(line, path, index + 2), path, index + 2));
+  const batches = lines.filter((line) => line.type !== "exchange");
+  if (batches.length === 0)
+    throw new HostError("usage", `${path} holds no record: the run ended before its thread began.`);
+  return { header, batches, exchanges: expand(lines.filter((line) => line.type === "exchange")) };
+}
+
+function expand(lines: RecordedExchange[]): Exchange[] {
+  const last = new Map<string, ModelRequest>();
+  return lines.map(({ thread, request: { kept, added, ...changed }, reply }) => {
+    const before = last.get(thread);
+    const messages = [...(before?.messages.slice(0, kept) ?? []), ...added];
+    // Written as null where a member of the previous request is gone.
+    const members = Object.entries({ ...before, ...changed }).filter(([, value]) => value !== null);
+    const request = { ...Object.fromEntries(members), messages } as ModelRequest;
+    last.set(thread, request);
+    return { thread, request, reply };
+  });
+}
+
+/** What `expand` undoes. */
+export function compress(request: ModelRequest, before: ModelRequest | undefined): RecordedExchange["request"] {
+  const { messages, ...members } = request;
+  const kept = commonLength(messages, before?.messages ?? []);
+  const gone = Object.keys(before ?? {}).filter((name) => name !== "messages" && !(name in request));
+  const changed = Object.entries(members).filter(([name, value]) => {
+    const previous = before?.[name as keyof ModelRequest];
+    return value !== undefined && JSON.stringify(value) !== JSON.stringify(previous);
+  });
+  return {
+    ...Object.fromEntries([...changed, ...gone.map((name) => [name, null])]),
+    kept,
+    added: messages.slice(kept),
+  };
+}
+
+function commonLength(now: unknown[], before: unknown[]): number {
+  let length = 0;
+  while (length < now.length && length < before.length && isEqual(now[length], before[length])) length += 1;
+  return length;
+}
+
+const isEqual = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new HostError("usage", `The recording ${path} cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+function parseHeader(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // Some other file.
+    return null;
+  }
+}
+
+function parse(line: string, path: string, number: number): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw damaged(path, number);
+  }
+}
+
+const isHeader = (value: unknown): value is CassetteHeader => {
+  const { cassette, options, today, command } = fields(value);
+  return cassette === 1 && typeof command === "string" && isObject(options) && typeof fields(today).date === "string";
+};
+
+function checked(value: unknown, path: string, number: number): CassetteLine {
+  const { type, thread, records, request, reply } = fields(value);
+  const isBatch = (type === "records" || type === "past") && Array.isArray(records) && records.every(isRecord);
+  const isExchange = type === "exchange" && isRequest(request) && isReply(reply);
+  if (typeof thread !== "string" || (!isBatch && !isExchange)) throw damaged(path, number);
+  return value as CassetteLine;
+}
+
+const isRecord = (value: unknown): boolean => {
+  const { seq, at, record } = fields(value);
+  return Number.isInteger(seq) && typeof at === "string" && typeof fields(record).type === "string";
+};
+
+const isRequest = (value: unknown): boolean => {
+  const { kept, added } = fields(value);
+  return Number.isInteger(kept) && Array.isArray(added) && added.every(isObject);
+};
+
+const isReply = (value: unknown): boolean => {
+  const { kind, blocks, fault } = fields(value);
+  return (kind === "replied" && Array.isArray(blocks)) || (kind === "fault" && isObject(fault));
+};
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+const fields = (value: unknown): Record<string, unknown> => (isObject(value) ? (value as Record<string, unknown>) : {});
+
+function notACassette(path: string, header: unknown): HostError {
+  const { cassette } = fields(header);
+  return new HostError(
+    "usage",
+    typeof cassette === "number" && cassette > 1
+      ? `${path} was recorded by a newer version (format ${cassette}). Update agentcli to replay it.`
+      : `${path} is not a recording. Make one with: agentcli exec --record FILE "…"`,
+  );
+}
+
+const damaged = (path: string, line: number): HostError =>
+  new HostError("usage", `${path}: line ${line} is damaged. Record the run again with --record.`);
