@@ -114,6 +114,8 @@ export interface SandboxOptions
   newId(): string;
   /** As named in the prompt; default: those of the policy. */
   allowedDomains?: string[];
+  /** Before each attempt to open it. */
+  prepare?(): Promise<void>;
   /** Attempts to open an unavailable sandbox; default: 1. */
   maxAttempts?: number;
   /** Around each start of the sandbox, with all its attempts. */
@@ -123,17 +125,19 @@ export interface SandboxOptions
 /** A sandbox that enforces this policy. It opens on first use; its report is available immediately. */
 export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: SandboxOptions): Sandbox {
   const { env, newId, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...others } = options;
-  const { measureStart = (start) => start(), ...rest } = others;
+  const { measureStart = (start) => start(), prepare, ...rest } = others;
   const inside = (path: string) => insidePath(policy.placement, path);
   let onDenied: (denial: Denial) => void = () => {};
-  const open = (incarnation: string) =>
-    openWorkspace(policy, {
+  const open = async (incarnation: string) => {
+    await prepare?.();
+    return openWorkspace(policy, {
       ...rest,
       env: env(),
       ...(probe.kind === "available" && { backEnd: probe.backEnd }),
       incarnation,
       onDenied: (denial) => onDenied(denial),
     });
+  };
   return {
     workspace: lazyWorkspace({
       root: inside(policy.root),

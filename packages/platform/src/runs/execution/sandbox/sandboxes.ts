@@ -57,7 +57,6 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
       } = request;
       const own = ownDirectories(directory);
       const userId = machine === null && result.sharedUser === undefined ? agentUser(directory) : null;
-      if (userId !== null) await giveFiles(directory, userId);
       const policy = { ...policyOf(request, own, settings), userId };
       const env = environmentOf(request, own, settings);
       return sandboxFor(policy, result, {
@@ -70,6 +69,8 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
         allowedDomains: ["public hosts"],
         // The previous driver of the run may still be removing its sandbox from the same directory.
         maxAttempts: 5,
+        // Not before the first model request: many files take long.
+        ...(userId !== null && { prepare: () => giveFiles(directory, userId) }),
         ...(machine && { disk: () => mountFor(directory, machine) }),
         ...(measureStart && { measureStart }),
       });
