@@ -151,6 +151,9 @@ async function build({ directory, input, format = "cjs" }) {
         group("run", 2, isOfRun),
         group("main", 1, isOfMain),
         group("skills", 0, isOfSkills),
+        group("server", 1, isOfServer),
+        group("sandbox", 0, isOfSandbox),
+        group("commits", 0, isOfCommits),
       ],
     },
     minify: true,
@@ -171,6 +174,22 @@ function isOfMain(id, graph) {
 /** A project with skills needs all of this: one file instead of four. */
 function isOfSkills(id, graph) {
   return reachedFrom("packages/project/src/skills/read.ts", graph).has(id);
+}
+
+/** What opens a sandbox with bubblewrap, where commands may write: one file instead of fourteen. */
+function isOfSandbox(id, graph) {
+  const parts = ["launch.ts", "bubblewrap/start.ts", "repositories/protect.ts"];
+  return parts.some((part) => reachedFrom(`packages/workspace/src/sandbox/${part}`, graph).has(id));
+}
+
+/** The server in the sandbox starts with one file; the host loads parts of it too. */
+function isOfServer(id, graph) {
+  return reachedFrom(sandboxPrograms["workspace-server"], graph).has(id) && !id.endsWith("server/main.ts");
+}
+
+/** Loaded while the sandbox starts. */
+function isOfCommits(id, graph) {
+  return reachedFrom("packages/workspace/src/sandbox/commits/commits.ts", graph).has(id);
 }
 
 /** Except for what the server in the sandbox loads too. */

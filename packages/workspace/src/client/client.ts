@@ -47,31 +47,47 @@ const describeEndTimeoutMs = 2000;
 /** How long a server may take to answer any operation but exec. */
 const answerTimeoutMs = 300_000;
 
+/** How a server introduces itself. */
+export type Greeting = Pick<Workspace, "root" | "incarnation">;
+
 /** Settles when the server has sent its hello. */
 export async function connectWorkspace(connection: Connection): Promise<Workspace> {
   const calls = openCalls(connection);
-  const { root, incarnation } = await calls.greeting;
-  const perform = calls.perform;
-  return {
-    root,
-    incarnation,
-    exec: (request, onChunk, signal) => perform({ operation: "exec", request, shape: isExecResult, onChunk, signal }),
-    async read(request) {
-      const result = await perform({ operation: "read", request, shape: isReadResult });
-      if (result.files.length !== request.files.length)
-        throw calls.lose("it returned a different number of files than requested.");
-      return result;
-    },
-    list: (request) => perform({ operation: "list", request, shape: isListResult }),
-    search: (request) => perform({ operation: "search", request, shape: isSearchResult }),
-    edit: (request) => perform({ operation: "edit", request, shape: isEditResult }),
-    status: () => perform({ operation: "status", request: null, shape: isStatusResult }),
-    release: async (ids) => void (await perform({ operation: "release", request: ids, shape: isNothing })),
-  };
+  return workspaceOf(await calls.greeting, calls);
 }
 
+export interface StartingWorkspace {
+  /** Its operations can be called at once: the server finds them in its input. */
+  workspace: Workspace;
+  /** Settles when the server has sent its hello; to be compared with what was expected. */
+  greeting: Promise<Greeting>;
+}
+
+/** Does not wait for the server to start. */
+export function connectStarting(connection: Connection, expected: Greeting): StartingWorkspace {
+  const calls = openCalls(connection);
+  return { workspace: workspaceOf(expected, calls), greeting: calls.greeting };
+}
+
+const workspaceOf = ({ root, incarnation }: Greeting, { perform, lose }: Calls): Workspace => ({
+  root,
+  incarnation,
+  exec: (request, onChunk, signal) => perform({ operation: "exec", request, shape: isExecResult, onChunk, signal }),
+  async read(request) {
+    const result = await perform({ operation: "read", request, shape: isReadResult });
+    if (result.files.length !== request.files.length)
+      throw lose("it returned a different number of files than requested.");
+    return result;
+  },
+  list: (request) => perform({ operation: "list", request, shape: isListResult }),
+  search: (request) => perform({ operation: "search", request, shape: isSearchResult }),
+  edit: (request) => perform({ operation: "edit", request, shape: isEditResult }),
+  status: () => perform({ operation: "status", request: null, shape: isStatusResult }),
+  release: async (ids) => void (await perform({ operation: "release", request: ids, shape: isNothing })),
+});
+
 interface Calls {
-  greeting: Promise<{ root: string; incarnation: string }>;
+  greeting: Promise<Greeting>;
   perform<Result>(spec: OperationCall<Result>): Promise<Result>;
   lose(reason: string): WorkspaceLost;
 }
@@ -82,9 +98,9 @@ function openCalls(connection: Connection): Calls {
   const pending = new Map<number, PendingCall>();
   let lost: WorkspaceLost | undefined;
   let lastCall = 0;
-  let resolveGreeting: (hello: { root: string; incarnation: string }) => void = () => {};
+  let resolveGreeting: (hello: Greeting) => void = () => {};
   let rejectGreeting: (error: Error) => void = () => {};
-  const greeting = new Promise<{ root: string; incarnation: string }>((resolve, reject) => {
+  const greeting = new Promise<Greeting>((resolve, reject) => {
     resolveGreeting = resolve;
     rejectGreeting = reject;
   });

@@ -1,3 +1,3 @@
 // The client of a workspace server at the other end of a byte stream.
-export { type Connection, connectWorkspace } from "./client.ts";
+export { type Connection, connectStarting, connectWorkspace } from "./client.ts";
 export { addNote, type NotedResult } from "./note.ts";

@@ -44,19 +44,26 @@ const secretAddresses = [
   /https?:\/\/[^\s/?#@]+@/i,
   /[?&#;][\w.-]{0,40}(?:key|token|secret|pass|credential|signature)[\w.-]{0,40}=[^&\s]/i,
 ];
-/** Tokens and keys that are recognized by how they begin, under any name, and addresses and data sources without ://. */
-const secretValues = [
-  /^[^\s/:@]+:[^\s/@]+@[\w.[-]/,
-  /(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]/i,
-  /\b(?:sk|rk|pk)_live_\w{3}/,
-  /\bsk-[\w-]{16}/,
-  /\b(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[abeoprs]-|xapp-|hf_|pypi-|dop_v1_|shpat_|SG\.)[\w-]{16}/,
-  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
-  /\bAIza[\w-]{35}/,
-  /\beyJ[\w-]{8,}\.[\w-]{8,}\./,
-  /-----BEGIN [A-Z ]*PRIVATE KEY/,
-  /\bhooks\.slack\.com\/services\//,
-];
+/** Addresses and data sources without ://. */
+const userAndPassword = /^[^\s/:@]+:[^\s/@]+@[\w.[-]/;
+const passwordSetting = /(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]/i;
+/** Tokens and keys that are recognized by how they begin, under any name. One expression: each costs time at every start. */
+const secretValue = new RegExp(
+  [
+    /\b(?:sk|rk|pk)_live_\w{3}/,
+    /\bsk-[\w-]{16}/,
+    /\b(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[abeoprs]-|xapp-|hf_|pypi-|dop_v1_|shpat_|SG\.)[\w-]{16}/,
+    /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
+    /\bAIza[\w-]{35}/,
+    /\beyJ[\w-]{8,}\.[\w-]{8,}\./,
+    /-----BEGIN [A-Z ]*PRIVATE KEY/,
+    /\bhooks\.slack\.com\/services\//,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+);
+/** No match is shorter. */
+const minSecretCharacters = "sk_live_abc".length;
 const coreNames = new Set([
   ...["PATH", "SHELL", "TMPDIR", "TEMP", "TMP", "HOME"],
   ...["LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "USER"],
@@ -91,9 +98,12 @@ export function inherits(policy: EnvironmentPolicy): (name: string, value: strin
   };
 }
 
+/** Expressions are tried only on values that have what they need: V8 compiles each of them at every start. */
 const looksLikeSecret = (value: string): boolean =>
   (value.includes("://") && secretAddresses.some((pattern) => pattern.test(value))) ||
-  secretValues.some((pattern) => pattern.test(value));
+  (value.includes("@") && userAndPassword.test(value)) ||
+  (value.includes("=") && passwordSetting.test(value)) ||
+  (value.length >= minSecretCharacters && secretValue.test(value));
 
 /** Explicitly set variables only have to match `includeOnly`. */
 export function setVariables(policy: EnvironmentPolicy): Record<string, string> {
@@ -118,8 +128,21 @@ function matchesIncludeOnly({ includeOnly, include }: EnvironmentPolicy): (name:
 }
 
 function matchesAny(globs: string[]): (name: string) => boolean {
-  const lowered = globs.map((glob) => glob.toLowerCase());
-  return (name) => lowered.some((glob) => matchesGlob(name.toLowerCase(), glob));
+  const matchers = globs.map((glob) => matcherOf(glob.toLowerCase()));
+  return (name) => {
+    const lowered = name.toLowerCase();
+    return matchers.some((matches) => matches(lowered));
+  };
+}
+
+/** Most globs are a word with a star at either end, and every start compares all names with them. */
+function matcherOf(glob: string): (text: string) => boolean {
+  const word = glob.replace(/^\*/, "").replace(/\*$/, "");
+  if (word === "" || /[*?]/.test(word)) return (text) => matchesGlob(text, glob);
+  const [isOpenBefore, isOpenAfter] = [glob.startsWith("*"), glob.endsWith("*")];
+  if (isOpenBefore && isOpenAfter) return (text) => text.includes(word);
+  if (isOpenBefore) return (text) => text.endsWith(word);
+  return isOpenAfter ? (text) => text.startsWith(word) : (text) => text === word;
 }
 
 /** Without regular expressions: V8 would compile each one again at every start. On a mismatch the last `*` takes one more. */

@@ -1,6 +1,7 @@
 // Where a hidden path is, or would appear: symbolic links are followed, and missing directories are named.
-import { readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { resolveExisting } from "../paths.ts";
 
 export interface HiddenPath {
   /** Exists; without symlinks. */
@@ -12,17 +13,30 @@ export interface HiddenPath {
 const maxLinks = 40;
 
 /** A link is hidden itself, and so is what it points to: either may be replaced later. */
-export function locateHidden(path: string, linksLeft = maxLinks): HiddenPath[] {
-  const { directory, names } = nearestDirectory(path);
+export function locateHidden(paths: string[]): HiddenPath[] {
+  // Most of them are in a few directories.
+  const realPaths = new Map<string, string | undefined>();
+  const realPath = (path: string): string | undefined => {
+    if (!realPaths.has(path)) realPaths.set(path, resolveExisting(path)[0]);
+    return realPaths.get(path);
+  };
+  return paths.flatMap((path) => locate(path, realPath, maxLinks));
+}
+
+type RealPath = (path: string) => string | undefined;
+
+function locate(path: string, realPath: RealPath, linksLeft: number): HiddenPath[] {
+  const { directory, names } = nearestDirectory(path, realPath);
   const [name, ...below] = names;
   if (name === undefined) return [];
   const target = linksLeft === 0 ? undefined : readLink(join(directory, name));
   const here = { directory, name };
-  return target === undefined ? [here] : [here, ...locateHidden(resolve(directory, target, ...below), linksLeft - 1)];
+  if (target === undefined) return [here];
+  return [here, ...locate(resolve(directory, target, ...below), realPath, linksLeft - 1)];
 }
 
 /** The deepest directory above the path that exists, and the names from there on. */
-function nearestDirectory(path: string): { directory: string; names: string[] } {
+function nearestDirectory(path: string, realPath: RealPath): { directory: string; names: string[] } {
   const names: string[] = [];
   let directory = path;
   do {
@@ -33,17 +47,9 @@ function nearestDirectory(path: string): { directory: string; names: string[] } 
   return { directory: realPath(directory) ?? directory, names };
 }
 
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
 function readLink(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,5 @@
 // Opens a workspace as its policy requires: in this process, or inside a sandbox.
 
-import type { Workspace } from "@agentcli/protocol";
-import { connectWorkspace } from "../client/index.ts";
 import type { EgressProxy } from "../egress/index.ts";
 import { type Environment, environmentPolicy } from "../environment/index.ts";
 import type { GitDirectories } from "../fingerprint.ts";
@@ -12,8 +10,9 @@ import { proxyVariables } from "../wire/index.ts";
 import { type BackEnd, proxyUnavailable, supportsProxy } from "./back-end.ts";
 import { findBubblewrap } from "./bubblewrap/find.ts";
 import { withCache, withSeed, withTemporaryCache } from "./build-cache.ts";
-import { ShadowUnavailable, withCommits } from "./commits/commits.ts";
-import type { ConfinedProcess } from "./confined-process.ts";
+import type { Shadow } from "./commits/shadow.ts";
+import { ShadowUnavailable } from "./commits/shadow-unavailable.ts";
+import { connectServer } from "./connect.ts";
 import { withLimitNotes } from "./limit-notes.ts";
 import { insidePath } from "./placement.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -22,8 +21,6 @@ import { withRefusalNotes } from "./refusals/notes.ts";
 import { explainStartLimit, SandboxUnavailable } from "./sandbox-unavailable.ts";
 import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
 import type { WorkspaceOptions } from "./workspace-options.ts";
-
-const startTimeoutMs = 30_000;
 
 export async function openWorkspace(policy: SandboxPolicy, options: WorkspaceOptions): Promise<OpenedWorkspace> {
   if (policy.mode !== "danger-full-access") return openSandbox(policy, options);
@@ -63,8 +60,9 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
       shadows: shadows.map(directoriesInside(policy)),
     };
     const { stdout } = sandbox.process;
+    const { workspace, greeted } = connectServer(sandbox.process, egress ? withProxy(config) : config);
     const connected = {
-      ...(await connect(sandbox.process, egress ? withProxy(config) : config)),
+      ...workspace,
       // The server pauses its processes when its output is not read.
       holdOutput: () => void stdout.pause(),
       resumeOutput: () => void stdout.resume(),
@@ -73,7 +71,11 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
     const opened = seed === undefined ? connected : withSeed(connected, seed);
     const watched = addWatch(opened);
     const temporary = config.env.TMPDIR ?? "/tmp";
-    const committing = await withCommits(watched, { policy, path: options.env.PATH ?? "", shadows });
+    // The server begins with it when it has started; a failure to start explains any other.
+    const preparing = addCommits(watched, { policy, path: options.env.PATH ?? "", shadows });
+    preparing.catch(() => {});
+    await greeted;
+    const committing = await preparing;
     return withLimitNotes(
       withRefusalNotes(committing, { policy: policyInside(policy), backEnd: backEnd.kind, temporary }),
       limits,
@@ -94,6 +96,15 @@ async function protectRepositories(policy: SandboxPolicy, backEnd: BackEnd, unfi
   const { watch, ...nested } = await protectNested(policy, backEnd);
   const addWatch = (opened: OpenedWorkspace) => withRepositoryWatch(opened, watch, unfinishedRuns);
   return { ...nested, addWatch };
+}
+
+/** Loaded only where there is a repository to commit to. */
+async function addCommits(
+  workspace: OpenedWorkspace,
+  options: { policy: SandboxPolicy; path: string; shadows: Shadow[] },
+): Promise<OpenedWorkspace> {
+  if (options.shadows.length === 0) return workspace;
+  return (await import("./commits/commits.ts")).withCommits(workspace, options);
 }
 
 const programOf = (
@@ -143,7 +154,7 @@ async function openEgress(
 }
 
 /** A shell profile cannot override the proxy variables. */
-function withProxy(config: ServerConfig): ServerConfig {
+function withProxy<Config extends ServerConfig>(config: Config): Config {
   const variables = proxyVariables();
   const policy = config.environmentPolicy ?? environmentPolicy();
   return {
@@ -160,29 +171,6 @@ const bubblewrapOnPath = ({ root, writableRoots }: SandboxPolicy, env: Environme
   processes: "own",
 });
 
-/** Sends the configuration and waits for the hello of that server. */
-async function connect(confined: ConfinedProcess, config: ServerConfig): Promise<Workspace> {
-  let isLate = false;
-  const limit = setTimeout(() => {
-    isLate = true;
-    void confined.kill();
-  }, startTimeoutMs);
-  try {
-    confined.stdin.write(`${JSON.stringify(config)}\n`);
-    const workspace = await connectWorkspace({
-      readable: confined.stdout,
-      writable: confined.stdin,
-      describeEnd: confined.describeEnd,
-    });
-    if (workspace.root === config.root && workspace.incarnation === config.incarnation) return workspace;
-    throw new Error(`A different server responded: ${workspace.root}, ${workspace.incarnation}.`);
-  } catch (error) {
-    throw isLate ? late() : error;
-  } finally {
-    clearTimeout(limit);
-  }
-}
-
 const directoriesInside =
   ({ placement }: SandboxPolicy) =>
   ({ gitDirectory, commonDirectory }: GitDirectories): GitDirectories => ({
@@ -190,7 +178,9 @@ const directoriesInside =
     commonDirectory: insidePath(placement, commonDirectory),
   });
 
-type SharedConfig = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule" | "shadows">;
+type SharedConfig = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule" | "shadows"> & {
+  incarnation: string;
+};
 
 function configOf(policy: SandboxPolicy, options: WorkspaceOptions): SharedConfig {
   const { incarnation, warmLoginShell, environmentPolicy, allowLoginShell = true } = options;
@@ -201,13 +191,6 @@ function configOf(policy: SandboxPolicy, options: WorkspaceOptions): SharedConfi
     ...(environmentPolicy && { environmentPolicy }),
   };
 }
-
-/** Node that gets no more threads can wait for one without an error. */
-const late = (): SandboxUnavailable =>
-  new SandboxUnavailable(
-    `The server inside the sandbox did not answer within ${startTimeoutMs / 1000} seconds.`,
-    "Run again when the machine is less busy, or raise the limit of processes: ulimit -u 4096.",
-  );
 
 function notStarted(error: unknown): SandboxUnavailable {
   if (error instanceof SandboxUnavailable) return error;

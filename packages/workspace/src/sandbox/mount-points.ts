@@ -1,5 +1,5 @@
 // Empty directories as mount points for names that must not be created, for as long as a sandbox needs them.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, statSync } from "node:fs";
 
 /** Marks our mount points: no other program uses this mode. One found later was left by a killed run. */
 const mountPointMode = 0o1555;
@@ -20,7 +20,9 @@ export function isMountPoint(path: string | Buffer): boolean {
 
 /** Removes them, except those another sandbox still mounts: removing one would unmask the name there. */
 export function removeMountPoints(paths: string[]): void {
-  for (const path of paths) if (isMountPoint(path) && !isMountedSomewhere(path)) remove(path);
+  const own = paths.filter(isMountPoint);
+  const mounted = own.length === 0 ? "" : readAllMounts();
+  for (const path of own) if (!mounted.includes(` ${escapeMount(path)} `)) remove(path);
 }
 
 function create(path: string): "made" | "not-possible" {
@@ -44,17 +46,31 @@ function remove(path: string): void {
   }
 }
 
-function isMountedSomewhere(path: string): boolean {
-  const entry = ` ${escapeMount(path)} `;
+/** Of every mount namespace, once each: most processes share one. */
+function readAllMounts(): string {
   const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return processes.some((pid) => readMounts(pid).includes(entry));
+  const ofNamespace = new Map<string, string>();
+  for (const pid of processes) {
+    const namespace = namespaceOf(pid);
+    if (!ofNamespace.get(namespace)) ofNamespace.set(namespace, readMounts(pid));
+  }
+  return [...ofNamespace.values()].join("\n");
+}
+
+/** Its own name for a process of another user: only its mounts can be read. */
+function namespaceOf(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`);
+  } catch {
+    return pid;
+  }
 }
 
 function readMounts(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/mountinfo`, "utf8");
   } catch {
-    // The process is gone, or belongs to another user.
+    // The process is gone.
     return "";
   }
 }

@@ -1,6 +1,5 @@
 // The operations of a workspace, served where this process runs.
 
-import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import type { Workspace } from "@agentcli/protocol";
 import { type Environment, type EnvironmentPolicy, environmentPolicy, inherits } from "../environment/index.ts";
@@ -44,7 +43,7 @@ export interface WorkspaceServer extends Workspace {
 export function openServer(config: ServerConfig): WorkspaceServer {
   const root = realpathSync(config.root);
   const scope: FileScope = { root, writable: config.writable };
-  const incarnation = config.incarnation ?? randomUUID();
+  const incarnation = config.incarnation ?? randomName();
   const readStates = openRepositoryStates(config.shadows ?? []);
   const processes = openProcesses({
     ...config,
@@ -73,6 +72,9 @@ export function openServer(config: ServerConfig): WorkspaceServer {
     close: processes.close,
   };
 }
+
+/** Unlike those of other servers on this machine. */
+const randomName = () => `${process.pid}-${Date.now()}-${Math.random().toString(36).slice(2)}`;
 
 /** A profile cannot set what the policy excludes, nor change what is set explicitly. */
 function deniedToLoginShells(policy: EnvironmentPolicy): (name: string, value: string) => boolean {

@@ -1,9 +1,9 @@
 // Hides paths, also those that are created or replaced while the sandbox runs. A mount over a path would not: the kernel
 // removes it when the path is replaced. So the directory around it is rebuilt, empty, with its other entries.
 import { type Dirent, readdirSync, readlinkSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { contains, resolveExisting } from "../../paths.ts";
-import { type HiddenPath, locateHidden } from "../hidden-paths.ts";
+import { locateHidden } from "../hidden-paths.ts";
 import type { Mount } from "./arguments.ts";
 
 /** Of a larger directory only directories and dot files are shown: each entry costs a mount. */
@@ -13,18 +13,26 @@ const replacedDirectories = ["/tmp", "/run", "/dev", "/proc"];
 
 /** Entries of `live` directories must appear as they are created: there, only what exists can be hidden. */
 export function hideMounts(hidden: string[], live: string[]): Mount[] {
-  const located = hidden.flatMap((path) => locateHidden(path));
-  const paths = located.map(({ directory, name }) => join(directory, name));
-  const isVisible = ({ directory }: HiddenPath) => !paths.some((path) => contains(path, directory));
-  const visible = located.filter(isVisible);
-  const directories = new Set(visible.map(({ directory }) => directory));
-  const entriesOf = new Map([...directories].map((directory) => [directory, listEntries(directory, live)]));
-  return [...entriesOf].flatMap(([directory, entries]): Mount[] => {
-    const names = new Set(visible.flatMap((hiding) => (hiding.directory === directory ? hiding.name : [])));
+  const located = locateHidden(hidden);
+  const paths = new Set(located.map(({ directory, name }) => join(directory, name)));
+  const namesIn = new Map<string, Set<string>>();
+  for (const { directory, name } of located) {
+    if (isInside(directory, paths)) continue;
+    const names = namesIn.get(directory) ?? new Set();
+    namesIn.set(directory, names.add(name));
+  }
+  const entriesOf = new Map([...namesIn.keys()].map((directory) => [directory, listEntries(directory, live)]));
+  return [...namesIn].flatMap(([directory, names]): Mount[] => {
+    const entries = entriesOf.get(directory);
     if (entries === undefined) return existing([...names].map((name) => join(directory, name))).map(maskPath);
     const others = entries.filter(({ name }) => !names.has(name) && entriesOf.get(join(directory, name)) === undefined);
     return [{ kind: "rebuilt", path: directory }, ...others.flatMap((entry) => show(directory, entry))];
   });
+}
+
+/** Whether the directory is one of the paths or below one. */
+function isInside(directory: string, paths: Set<string>): boolean {
+  return paths.has(directory) || (directory !== "/" && isInside(dirname(directory), paths));
 }
 
 /** Undefined if the directory cannot be rebuilt. */

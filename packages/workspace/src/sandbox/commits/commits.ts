@@ -7,6 +7,7 @@ import type { SandboxPolicy } from "../policy.ts";
 import { openHostGit } from "./host-git.ts";
 import { type Note, openNotes } from "./notes.ts";
 import type { Shadow } from "./shadow.ts";
+import { ShadowUnavailable } from "./shadow-unavailable.ts";
 import { type OpenedShadow, openShadow, type ShadowStates } from "./synchronize.ts";
 
 export interface CommitOptions {
@@ -14,11 +15,6 @@ export interface CommitOptions {
   /** PATH of the host. */
   path: string;
   shadows: Shadow[];
-}
-
-/** Git inside the sandbox cannot read the repository. */
-export class ShadowUnavailable extends Error {
-  override name = "ShadowUnavailable";
 }
 
 /** A commit that could not be imported at the end of a turn. */

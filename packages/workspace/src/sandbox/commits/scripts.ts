@@ -39,20 +39,18 @@ unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OB
 export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=false GIT_CONFIG_KEY_1=core.hooksPath GIT_CONFIG_VALUE_1=/dev/null
 present() { [ -e "$1" ] || [ -h "$1" ]; }
 keep() {
-  set -- "$state/$1" "$common/config" "$common/info"
-  if present "$1"; then rm -rf "$1"; fi
-  mkdir "$1" || return 1
+  kept=$state/$1
+  set -- "$common/config" "$common/info"
   if [ -f "$own/index" ]; then set -- "$@" "$own/index"; fi
-  kept=$1; shift
   cp -pR "$@" "$kept/"
 }
 `;
 
 // The copy of the index keeps its timestamp: git compares it with those of files to find late changes. Each program takes
-// as long as a small command, and this runs before the first one: hence so few of them.
+// as long as a small command, and this runs before the first one: hence so few of them, and git beside the copying.
 const synchronizeScript = `${prelude}
 alternates=$3 config=$4 excluded=$5
-set -- ${["refs", "packed-refs", "logs/HEAD", "logs/refs/stash"].map((name) => `"$common/${name}"`).join(" ")}
+set -- ${["refs", "packed-refs", "logs/HEAD", "logs/refs/stash", `${stateDirectory}/last`].map((name) => `"$common/${name}"`).join(" ")}
 for name in logs/HEAD ${[...operationFiles, "MERGE_RR", "AUTO_MERGE", "REBASE_HEAD", ...operationDirectories].join(" ")}; do
   set -- "$@" "$own/$name"
   if [ "$own" != "$common" ]; then set -- "$@" "$common/$name"; fi
@@ -62,7 +60,9 @@ for path do
   if present "$path"; then set -- "$@" "$path"; fi
 done
 if [ $# -gt 0 ]; then rm -rf "$@" || exit 1; fi
-mkdir -p "$state" "$common/objects/info" "$common/objects/pack" "$common/refs/heads" "$common/refs/tags" "$common/logs/refs" "$common/info" "$own/logs/refs" "$own/info" || exit 1
+mkdir -p "$state/last" "$common/objects/info" "$common/objects/pack" "$common/refs/heads" "$common/refs/tags" "$common/logs/refs" "$common/info" "$own/logs/refs" "$own/info" || exit 1
+git --git-dir="$host" --work-tree=/ for-each-ref --format='%(objectname) %(refname) %(symref)' > "$state/references" &
+references=$!
 copyFiles() (
   from=$1 to=$2
   set --
@@ -86,19 +86,18 @@ if [ "$own" != "$common" ]; then copyFiles "$hostOwn" "$own" || exit 1; fi
 if [ -d "$host/reftable" ]; then printf '[extensions]\\n\\trefStorage = files\\n' >> "$common/config"; fi
 printf '%s' "$config" >> "$common/config"
 printf '\\n%s\\n' "$excluded" >> "$common/info/exclude"
-git --git-dir="$host" --work-tree=/ for-each-ref --format='%(objectname) %(refname) %(symref)' > "$state/references" || exit 1
-(cd "$state" && sed -n -e '1i\\
-# pack-refs with: sorted ' -e 's/ $//p' -e t -e 'w symbolic' references) > "$common/packed-refs" || exit 1
+keep last || exit 1
+wait "$references" || exit 1
+cd "$state" && sed -n -e 's/ $//' -e 't direct' -e 'w symbolic' -e d -e ':direct' -e 'w ../packed-refs' -e p references || exit 1
 while read -r object name target; do
   mkdir -p "$common/\${name%/*}" && echo "ref: $target" > "$common/$name"
 done < "$state/symbolic"
-keep last || exit 1
-cat "$common/packed-refs"
 `;
 
 const exportScript = `${prelude}
 export GIT_DIR=$own
-keep next
+if present "$state/next"; then rm -rf "$state/next"; fi
+mkdir "$state/next" && keep next
 section() { echo "== $1"; base64; }
 section head < "$own/HEAD"
 git for-each-ref --format='%(objectname) %(refname) %(symref)' refs/heads refs/tags refs/stash | sed -n 's/ $//p' | section references

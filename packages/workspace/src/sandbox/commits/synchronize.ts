@@ -47,9 +47,9 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
 
   async function synchronize(): Promise<void> {
     realPrint = readRealPrint();
-    const { stdout } = await runInside(workspace, synchronizeStart(inside));
+    const { stdout, states } = await runInside(workspace, synchronizeStart(inside));
     base = readBaseState(shadow, readReferences(stdout));
-    shadowPrint = await readShadowPrint();
+    shadowPrint = await readShadowPrint(states);
   }
 
   await synchronize();
@@ -92,6 +92,8 @@ function unreadable(stderr: string): string {
 interface ScriptOutput {
   stdout: string;
   stderr: string;
+  /** When it ended. */
+  states: ShadowStates;
 }
 
 /** A script that runs in the sandbox. */
@@ -109,9 +111,10 @@ async function runInside(workspace: OpenedWorkspace, start: NonNullable<ExecRequ
     },
     tooMuch.signal,
   );
-  await workspace.release([id]);
+  // Nothing depends on it, and what follows need not wait for it.
+  void workspace.release([id]).catch(() => {});
   if (tooMuch.signal.aborted) throw new Error("it is larger than 300 MB. Commit large files outside the sandbox.");
   const [stdout, stderr] = [parts.stdout.join(""), parts.stderr.join("")];
   if (ended.state !== "exited" || ended.exitCode !== 0) throw new Error(stderr.trim() || unreadable(stderr));
-  return { stdout, stderr };
+  return { stdout, stderr, states: ended.repositories };
 }

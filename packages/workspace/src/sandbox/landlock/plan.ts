@@ -29,7 +29,7 @@ export function planRules(policy: SandboxPolicy, { temporary, euid }: PlanOption
   const requested = [...policy.hidden, ...(euid === 0 ? hiddenFromRoot : [])];
   const hidden = requested.flatMap(resolveExisting);
   // Also where they may appear later: rules name what exists now, so what is created beside it is not readable.
-  const located = requested.flatMap((path) => locateHidden(path)).map(({ directory, name }) => join(directory, name));
+  const located = locateHidden(requested).map(({ directory, name }) => join(directory, name));
   const roots = policy.mode === "workspace-write" ? [policy.root, ...policy.writableRoots].map(resolveRoot) : [];
   for (const root of roots) refuseHiddenInside(root, hidden);
   const cache = policy.mode === "workspace-write" && policy.cache !== null ? [policy.cache] : [];
