@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findLockProblems } from "./lock-file.ts";
+import { findLockProblems, findProblemsIn } from "./lock-file.ts";
 import { plantRepository } from "./planted.ts";
 import { repositoryRoot } from "./tree.ts";
 
@@ -11,9 +11,19 @@ test("the lock file has every package, each with a hash", () => {
   expect(findLockProblems()).toEqual([]);
 });
 
-test("one hash that is removed is missed", () => {
-  using planted = plantRepository({ "package-lock.json": lock.replace(/ *"integrity": "[^"]+",\n/, "") });
-  expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(": no integrity")]);
+test("a hash that is removed is missed, whichever it is", () => {
+  const { packages }: { packages: Record<string, { integrity?: string }> } = JSON.parse(lock);
+  const hashed = Object.keys(packages).filter((location) => packages[location]?.integrity);
+  const missed = hashed.map((location) => {
+    const { integrity: _, ...rest } = packages[location] ?? {};
+    return findProblemsIn({ ...packages, [location]: rest });
+  });
+  expect(missed).toEqual(hashed.map((location) => [expect.stringContaining(`${location}: no integrity`)]));
+});
+
+test("a repository without a lock file is refused", () => {
+  using planted = plantRepository({ "package.json": "{}" });
+  expect(findLockProblems(planted.root)).toEqual([expect.stringContaining("package-lock.json: it is missing")]);
 });
 
 test("a package of another platform that is removed is missed", () => {
@@ -29,6 +39,10 @@ const hashed = { version: "1.0.0", integrity: "sha512-x" };
 test.each([
   ["node_modules/a", { ...hashed, resolved: "https://example.org/a.tgz" }, "resolved from https://example.org"],
   ["packages/a/node_modules/a", { version: "1.0.0" }, "no integrity"],
+  ["node_modules/a", { ...hashed, integrity: "sha1-x" }, "no integrity of SHA-512"],
+  ["node_modules/a", { ...hashed, resolved: "git+ssh://git@example.org/a.git#0123" }, "resolved from git+ssh://"],
+  ["node_modules/a", { ...hashed, resolved: "file:../a.tgz" }, "resolved from file:../a.tgz"],
+  ["node_modules/a", { resolved: "../elsewhere", link: true }, "a link to ../elsewhere"],
   ["packages/a", { dependencies: { b: "2.0.0-beta.1" } }, "b 2.0.0-beta.1 is a pre-release"],
 ])("%s locked as %j is refused", (location, locked, problem) => {
   const packages = { [location]: locked };

@@ -24,8 +24,12 @@ type Locked = Record<string, LockedPackage>;
 
 export function findLockProblems(root = repositoryRoot): Problem[] {
   const path = join(root, "package-lock.json");
-  if (!existsSync(path)) return [];
+  if (!existsSync(path)) return ["package-lock.json: it is missing; run npm install --package-lock-only."];
   const { packages }: { packages: Locked } = JSON.parse(readFileSync(path, "utf8"));
+  return findProblemsIn(packages);
+}
+
+export function findProblemsIn(packages: Locked): Problem[] {
   const problems = Object.entries(packages).flatMap(([location, locked]) => [
     ...judgeSource(location, locked),
     ...findMissing(location, locked, packages),
@@ -38,11 +42,13 @@ export function findLockProblems(root = repositoryRoot): Problem[] {
 const isInstalled = (location: string) => location.includes("node_modules/");
 
 function judgeSource(location: string, { resolved = "", integrity, link }: LockedPackage): Problem[] {
-  if (!isInstalled(location) || link) return [];
-  const [host] = /^\w+:\/\/[^/]+/.exec(resolved) ?? [];
+  if (!isInstalled(location)) return [];
+  if (link) return /^packages\/[\w-]+$/.test(resolved) ? [] : [`${location}: a link to ${resolved}, not to a package.`];
   return [
-    ...(host ? [`${location}: resolved from ${host}; install again with the .npmrc of this repository.`] : []),
-    ...(integrity ? [] : [`${location}: no integrity; remove the entry and run npm install --package-lock-only.`]),
+    ...(resolved ? [`${location}: resolved from ${resolved}; install again with the .npmrc of this repository.`] : []),
+    ...(/^sha512-/.test(integrity ?? "")
+      ? []
+      : [`${location}: no integrity of SHA-512; remove the entry and run npm install --package-lock-only.`]),
   ];
 }
 
