@@ -56,3 +56,10 @@ test("output of a command is on the page while it runs, and the result takes its
   send("tool_call", { ...call, status: "completed", result: { success: { stdout: "compiled\n" } } });
   expect(steps.textContent).toBe("run_terminal_cmd makecompiled\n");
 });
+
+test("a warning of a run is on the page", () => {
+  const { steps, send } = openPage();
+  const error = { message: "This run created the git repository in vendor." };
+  send("tool_call", { callId: "warning:9", name: "warning", status: "error", result: { error } });
+  expect(steps.textContent).toContain(error.message);
+});

@@ -1,4 +1,6 @@
 // Hostile models: their output and files must not break streams, records or the server.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { openRunHarness } from "./run-harness.ts";
@@ -35,6 +37,19 @@ test("links, pipes and a thousand files as artifacts: only regular files are col
   expect(paths).toContain("artifacts/a/b/c");
   expect(paths.filter((path) => /link|root|pipe/.test(path))).toEqual([]);
   expect(paths.length).toBeLessThanOrEqual(1_000);
+});
+
+test("a run that creates a git repository says so in its stream, and git runs nothing there afterwards", async () => {
+  const cmd = "git init -q vendor && cd vendor && git config core.fsmonitor 'touch ran; false'";
+  const { client, dataDirectory } = await openRunHarness({
+    replies: [call("exec_command", { cmd }), replyWith("Created.")],
+  });
+  const ids = await client.create({ prompt: { text: "go" } });
+  const frames = await client.stream(ids);
+  const warnings = frames.filter(({ event, data }) => event === "tool_call" && data.name === "warning");
+  expect(JSON.stringify(warnings)).toContain("This run created the git repository in vendor. Its .git was renamed");
+  const vendor = join(dataDirectory, "workspaces", ids.agentId, "workspace", "vendor");
+  expect(readdirSync(vendor)).toEqual([".git.untrusted"]);
 });
 
 test("a run that damages its workspace still ends, and the next one works", async () => {
