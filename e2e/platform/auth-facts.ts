@@ -16,8 +16,8 @@ export interface Row {
   scope: Scope | null;
   /** What is done with an agent; null where the operation has no existing agent. */
   sharing: "read" | "follow_up" | "manage" | null;
-  /** The operation is about a personal environment of the user `owner`. */
-  about?: "environment" | "new environment";
+  /** The operation is about a personal environment of the user `owner`, the team itself, or what the sender owns. */
+  about?: "environment" | "new environment" | "change of the team" | "own";
   /** Required state of the agent. */
   state?: "at work";
   query?: string;
@@ -32,6 +32,7 @@ const inference = { scope: "inference:create", sharing: null } as const;
 const anyKey = { scope: null, sharing: null } as const;
 const readsEnvironment = { scope: "agents:read", sharing: null, about: "environment" } as const;
 const changesEnvironment = { scope: "agents:write", sharing: null, about: "environment" } as const;
+const changesTeam = { scope: "agents:write", sharing: null, about: "change of the team" } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
 
 export const rows: Record<string, Row> = {
@@ -81,6 +82,16 @@ export const rows: Record<string, Row> = {
     body: () => ({ host: "git.example.com", kind: "token", value: "t" }),
   },
   "delete /v1/team/credentials": { scope: "admin", sharing: null, query: "?host=git.example.com&kind=token" },
+  "get /v1/secrets": lists,
+  "get /v1/team/secrets": lists,
+  "put /v1/team/secrets/{name}": { ...changesTeam, body: () => ({ value: "v" }) },
+  "delete /v1/team/secrets/{name}": changesTeam,
+  "get /v1/me/secrets": { ...lists, about: "own" },
+  "put /v1/me/secrets/{name}": { scope: "agents:write", sharing: null, about: "own", body: () => ({ value: "v" }) },
+  "delete /v1/me/secrets/{name}": { scope: "agents:write", sharing: null, about: "own" },
+  "get /v1/environments/{environmentId}/secrets": readsEnvironment,
+  "put /v1/environments/{environmentId}/secrets/{name}": { ...changesEnvironment, body: () => ({ value: "v" }) },
+  "delete /v1/environments/{environmentId}/secrets/{name}": changesEnvironment,
   "get /v1/me/settings": anyKey,
   "patch /v1/me/settings": { scope: "agents:write", sharing: null, body: () => ({}) },
   "get /v1/me": anyKey,
@@ -133,6 +144,9 @@ export function expected(method: string, { scope, sharing, about }: Row, sender:
   if (about === "environment") return is === "owner" && !isAccount ? "done" : 404;
   // A service account has none of its own.
   if (about === "new environment" && isAccount) return 403;
+  if (about === "own" && isAccount) return 403;
+  // Administrators with the scope admin, and service accounts.
+  if (about === "change of the team" && !isAccount && !scopes.includes("admin")) return 403;
   if (sharing === null) return "done";
   if (is === "of another team") return 404;
   return shared[is].includes(sharing) ? "done" : 403;

@@ -36,7 +36,7 @@ interface Asked {
 
 const word = "a-word-of-the-first-team";
 
-test("every operation is done for authorized senders and refused for all others", { timeout: 240_000 }, async () => {
+test("every operation is done for authorized senders and refused for all others", { timeout: 480_000 }, async () => {
   const world = await furnish();
   const asked = operationsOf(await readDocument(world.platform));
   const found: Cell[] = [];
@@ -193,7 +193,8 @@ type BuildState = "FAILED" | "SUCCEEDED" | "IN_PROGRESS";
 
 /** A request that will change its environment gets a new one. */
 async function environmentOf(world: World, { name, method }: Asked, wanted: Expected): Promise<EnvironmentTarget> {
-  if (wanted !== "done" || method === "get" || !name.includes("{environmentId}")) return world.environment;
+  const isKept = method === "get" || name.endsWith("/secrets/{name}");
+  if (wanted !== "done" || isKept || !name.includes("{environmentId}")) return world.environment;
   const state = name.endsWith("/activate") ? "SUCCEEDED" : name.endsWith("/cancel") ? "IN_PROGRESS" : "FAILED";
   return newEnvironment(world, state);
 }
@@ -212,10 +213,11 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
   const { method, path, row, success, name } = operation;
   const { deliveryId, agentId, runId } = await targetOf(world, operation, sender, wanted);
   const environment = await environmentOf(world, operation, wanted);
-  const ids: Record<string, string> = { id: agentId, runId, deliveryId, ...environment };
+  const ids: Record<string, string> = { id: agentId, runId, deliveryId, name: "A_SECRET", ...environment };
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => ids[key] ?? expect.fail(`what is {${key}}?`));
   const repository = world.repositories[sender.is === "of another team" ? "theirs" : "own"];
   const body = row.body?.({ repository });
+  if (wanted === "done" && path.endsWith("/secrets/{name}")) await setSecret(world, sender, filled);
   const answer = await sendRequest(world.platform.server.url, {
     method: method.toUpperCase(),
     path: `${filled}${row.query ?? ""}`,
@@ -231,6 +233,12 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
     answer,
     isRight: answer.status === (wanted === "done" ? success : wanted) && !isDisclosed,
   };
+}
+
+/** So that it is there to be changed or removed. */
+async function setSecret({ platform }: World, sender: RequestSender, path: string): Promise<void> {
+  const headers = { ...sender.headers("agents:write"), "content-type": "application/json" };
+  await sendRequest(platform.server.url, { method: "PUT", path, headers, body: JSON.stringify({ value: "v" }) });
 }
 
 /** A request that will change its agent gets a new one. */
@@ -264,6 +272,7 @@ async function stateOf({ harness }: ServedPlatform): Promise<Record<string, stri
     environments: "",
     environment_versions: "",
     environment_builds: "lease_owner lease_epoch lease_until updated_at",
+    secrets: "",
     audit_head: "",
   };
   const read = async ([table, without]: [string, string]) => {

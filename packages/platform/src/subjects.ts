@@ -12,6 +12,7 @@ import { openRetention } from "./operations/index.ts";
 import { openPages } from "./pages/index.ts";
 import { openRepositories } from "./repositories/index.ts";
 import { openRuns } from "./runs/index.ts";
+import { openSecrets } from "./secrets/index.ts";
 import { openStatus } from "./status/index.ts";
 
 export interface Subjects {
@@ -33,6 +34,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const images = openImages({ settings: context.settings, provider: machines.provider });
   const building = { machines, images, executor: buildExecutor };
   const environments = openEnvironments(context, { authenticate, repositories, ...building });
+  const secrets = openSecrets(context, environments.lookup);
   const integrations = openIntegrations(context);
   const agents = openAgents(context, { repositories, integrations });
   const runs = await openRuns(context, {
@@ -41,6 +43,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     findAgent: agents.findAgent,
     completionQueries: { touchAgent, enqueueDeliveries },
     machines,
+    secrets,
   });
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });
@@ -53,6 +56,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     agents,
     runs,
     environments,
+    secrets,
     integrations,
     inference,
     status,

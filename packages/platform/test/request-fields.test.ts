@@ -39,6 +39,7 @@ const acting: Record<string, string[]> = {
   [`${platform}/integrations/webhooks/store.ts`]: ["webhook.url", "webhook.secret"],
   [`${platform}/identity/settings/settings.ts`]: ["followUps", "defaultModel"],
   [`${platform}/repositories/credentials/value.ts`]: ["host", "kind", "user", "value"],
+  [`${platform}/secrets/store.ts`]: ["type"],
 };
 
 /** In the documents of others, which clients send whatever we do. */

@@ -10,6 +10,7 @@ import { keysCommands } from "./keys/index.ts";
 import { machinesCommands } from "./machines/index.ts";
 import { modelsCommands } from "./models/index.ts";
 import { reposCommands } from "./repos/index.ts";
+import { secretsCommands } from "./secrets/index.ts";
 import { serverCommands } from "./server/index.ts";
 import { teamsCommands } from "./teams/index.ts";
 import { usersCommands } from "./users/index.ts";
@@ -23,6 +24,7 @@ export const commands: Command[] = [
   ...envCommands,
   ...imageCommands,
   ...credentialsCommands,
+  ...secretsCommands,
   ...usersCommands,
   ...invitationsCommands,
   ...teamsCommands,

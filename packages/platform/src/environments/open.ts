@@ -9,6 +9,7 @@ import { openMachineExecutor } from "./builds/machine-executor.ts";
 import { startBuildRunner } from "./builds/runner.ts";
 import { startBuildSchedule } from "./builds/schedule.ts";
 import type { EnvironmentHost } from "./host.ts";
+import { type EnvironmentLookup, openEnvironmentLookup } from "./lookup.ts";
 import { addBuildRoutes } from "./routes/builds.ts";
 import { addEnvironmentRoutes } from "./routes/environments.ts";
 import { addLogRoute } from "./routes/logs.ts";
@@ -16,6 +17,7 @@ import { serveSchema } from "./routes/schema.ts";
 
 export interface Environments extends Subject {
   host: EnvironmentHost;
+  lookup: EnvironmentLookup;
 }
 
 export interface EnvironmentsOptions {
@@ -41,6 +43,7 @@ export function openEnvironments(
   const buildHost = { platform: context, content: repositories, executor: executor ?? withoutMachines };
   return {
     host,
+    lookup: openEnvironmentLookup(context, host.access),
     routes(api) {
       addEnvironmentRoutes(api, host);
       addBuildRoutes(api, host);

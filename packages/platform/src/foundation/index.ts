@@ -38,6 +38,7 @@ export {
   refuseHalfRestored,
   retryOnce,
   retryWhileAway,
+  type SecretTable,
   type SessionTable,
   type StoredSettings,
   type Tables,

@@ -2,6 +2,7 @@
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
 import { type AgentMachines, type Machines, openAgentMachines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
+import type { Secrets } from "../secrets/index.ts";
 import type { FindReadableAgent } from "./agent-reader.ts";
 import { addArtifactRoutes, artifactRetention, openArtifacts, startArtifactRetries } from "./artifacts/index.ts";
 import type { RunHost } from "./execution/execute.ts";
@@ -24,6 +25,7 @@ export interface RunsOptions {
   findAgent: FindReadableAgent;
   completionQueries: CompletionQueries;
   machines: Machines;
+  secrets: Pick<Secrets, "ofAgent">;
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
@@ -57,11 +59,12 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
 const runHost = (
   context: ServerContext,
   { hub, machines }: { hub: Hub; machines: AgentMachines },
-  { repositories, completionQueries }: RunsOptions,
+  { repositories, completionQueries, secrets }: RunsOptions,
 ): RunHost => ({
   platform: context,
   hub,
   machines,
+  secrets,
   workspaces: repositories.workspaces,
   network: context.network,
   sandboxes: openSandboxes(context.settings, measureStarts(context.metrics)),

@@ -77,6 +77,13 @@ async function createEnvironment(status: "IN_PROGRESS" | "SUCCEEDED" = "IN_PROGR
   return { environmentId: id, buildId };
 }
 
+async function createEnvironmentSecret(): Promise<CreatedEnvironment> {
+  const created = await createEnvironment();
+  await call("PUT", `/v1/environments/${created.environmentId}/secrets/${secretName}`, { value: "v" });
+  return created;
+}
+
+const secretName = "A_SECRET";
 const environment = () => ({ owner: "team", name: randomUUID(), repos: [], environmentJson: "{}" });
 
 type Targets = CreatedAgent & CreatedEnvironment & { deliveryId: string };
@@ -94,6 +101,12 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "patch /v1/me/settings": { body: { defaultModel: { id: "practice" } } },
   "put /v1/team/credentials": { body: { host: "git.example.com", kind: "token", value: "t" } },
   "delete /v1/team/credentials": { query: "?host=git.example.com&kind=token" },
+  "put /v1/team/secrets/{name}": { body: { value: "v" } },
+  "delete /v1/team/secrets/{name}": {},
+  "put /v1/me/secrets/{name}": { body: { value: "v" } },
+  "delete /v1/me/secrets/{name}": {},
+  "put /v1/environments/{environmentId}/secrets/{name}": { prepare: () => createEnvironment(), body: { value: "v" } },
+  "delete /v1/environments/{environmentId}/secrets/{name}": { prepare: createEnvironmentSecret },
   "post /v1/environments": { body: environment() },
   "patch /v1/environments/{environmentId}": {
     prepare: () => createEnvironment(),
@@ -133,7 +146,7 @@ test("every route that changes something is listed here and leaves an audit entr
   );
   for (const [route, { prepare = async () => ({}), query = "", body }] of Object.entries(requests)) {
     const { agentId, ...targets }: Partial<Targets> = await prepare();
-    const ids: Record<string, string | undefined> = { id: agentId, ...targets };
+    const ids: Record<string, string | undefined> = { id: agentId, name: secretName, ...targets };
     const [method = "", path = ""] = route.split(" ");
     const target = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? expect.fail(`what is {${name}}?`));
     const before = await headSeq();
@@ -156,6 +169,7 @@ const withoutAuditEntry = [
   "users list",
   "teams list",
   "credentials list",
+  "secrets list",
   "invitations list",
   "signing-key",
   "doctor",
@@ -182,6 +196,8 @@ test("every command that changes something is listed here and leaves an audit en
   writeFileSync(secret, "correct horse battery staple\n");
   const token = join(folder.path, "token");
   writeFileSync(token, "one-token\n");
+  const dotenv = join(folder.path, "dotenv");
+  writeFileSync(dotenv, "IMPORTED=value\n");
   const sealed = ["--passphrase-file", secret];
   let printed = "";
   const perform = async (name: string, args: string[], target = database, data = join(folder.path, "data")) => {
@@ -213,6 +229,9 @@ test("every command that changes something is listed here and leaves an audit en
     },
     "credentials set": () => ["git.example.com", "--kind", "token", "--file", token],
     "credentials remove": () => ["git.example.com", "--kind", "token"],
+    "secrets set": () => ["NPM_TOKEN", "--file", token],
+    "secrets remove": () => ["NPM_TOKEN"],
+    "secrets import": () => ["--file", dotenv],
     "teams create": () => ["red"],
     "teams set": () => ["red", "--spend-limit", "5"],
     "users create": () => ["ada@example.com", "--team", "red"],

@@ -11,6 +11,7 @@ export * from "./inference.ts";
 export * from "./problem.ts";
 export * from "./prompts.ts";
 export * from "./runs.ts";
+export * from "./secrets.ts";
 export * from "./servers.ts";
 export * from "./settings.ts";
 export * from "./status.ts";

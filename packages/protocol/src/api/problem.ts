@@ -23,6 +23,7 @@ export const problemStatus = {
   delivery_not_found: 404,
   environment_not_found: 404,
   build_not_found: 404,
+  secret_not_found: 404,
   method_not_allowed: 405,
   agent_busy: 409,
   agent_archived: 409,
@@ -34,6 +35,10 @@ export const problemStatus = {
   environment_name_conflict: 409,
   build_not_cancellable: 409,
   build_not_ready: 409,
+  secret_name_conflict: 409,
+  secret_name_ambiguous: 409,
+  secret_scope_conflict: 409,
+  secret_limit_reached: 409,
   stream_expired: 410,
   cursor_expired: 410,
   payload_too_large: 413,
@@ -52,6 +57,10 @@ export const ProblemBody = z
       helpUrl: z.string().optional(),
       provider: z.string().optional(),
       environmentId: z.string().optional(),
+      versions: z
+        .array(z.object({ id: z.string(), repos: z.array(z.string()) }))
+        .optional()
+        .describe("Of the secret, where its name is ambiguous"),
     }),
   })
   .meta({ id: "Problem" });

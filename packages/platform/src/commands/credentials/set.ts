@@ -1,10 +1,9 @@
 // `platform credentials set`
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
 import { acceptHostKey, putCredential } from "../../repositories/credentials/index.ts";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
+import { readValue } from "../read-value.ts";
 import { credentialLine } from "./list.ts";
 import { readName, withCredentials } from "./store.ts";
 
@@ -13,7 +12,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const fingerprint = invocation.text("fingerprint");
   if (fingerprint !== undefined && name.kind !== "known_hosts")
     throw new CommandError("usage", "--fingerprint is for --kind known-hosts only.");
-  const given = await readValue(invocation, program);
+  const given = await readValue(invocation.text("file"), program);
   const value = fingerprint === undefined ? given : accept(given, name.host, fingerprint);
   const user = invocation.text("login");
   const request = { ...name, value, ...(user !== undefined && { user }) };
@@ -22,21 +21,6 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   );
   program.print(credentialLine(credential));
   return 0;
-}
-
-async function readValue(invocation: Invocation, program: Program): Promise<string> {
-  const file = invocation.text("file");
-  const value = file === undefined ? await program.readInput() : readFile(resolve(program.cwd, file));
-  if (value.trim() !== "") return value;
-  throw new CommandError("usage", `The value is empty. Pipe it in, or use --file FILE.`);
-}
-
-function readFile(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new CommandError("usage", `The file ${path} cannot be read: ${(error as Error).message}.`, { cause: error });
-  }
 }
 
 function accept(value: string, host: string, fingerprint: string): string {

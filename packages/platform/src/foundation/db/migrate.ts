@@ -26,6 +26,7 @@ import * as environments from "./migrations/0022-environments.ts";
 import * as activeBuilds from "./migrations/0023-active-builds.ts";
 import * as unverifiedAddresses from "./migrations/0024-unverified-addresses.ts";
 import * as runMachines from "./migrations/0025-run-machines.ts";
+import * as secrets from "./migrations/0026-secrets.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -57,6 +58,7 @@ const migrations: Record<string, Migration> = {
   "0023-active-builds": activeBuilds,
   "0024-unverified-addresses": unverifiedAddresses,
   "0025-run-machines": runMachines,
+  "0026-secrets": secrets,
 };
 
 /** Nothing is missing in a database that lacks them. */

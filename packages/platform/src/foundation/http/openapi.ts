@@ -61,6 +61,9 @@ function operation(route: AnyRoute, components: Map<string, Json>): Json {
         description: answer.description,
         ...(answer.status !== 204 && { content: contentOf(answer, components) }),
       },
+      ...("createdDescription" in answer && {
+        201: { description: answer.createdDescription, content: contentOf(answer, components) },
+      }),
       ...problems(route, components),
     },
   };

@@ -48,9 +48,12 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
 
 export type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, unknown>;
 
-/** JSON of a schema, what the route writes itself (a stream, a file), or either, as the caller wants it. */
+/**
+ * `createdDescription`: the route may also answer 201 with the same schema, for what was not there before.
+ * JSON of a schema, what the route writes itself (a stream, a file), or either, as the caller wants it.
+ */
 export type AnswerDefinition<Answer> =
-  | { status: 200 | 201; schema: z.ZodType<Answer>; description: string }
+  | { status: 200 | 201; schema: z.ZodType<Answer>; description: string; createdDescription?: string }
   | { status: 200; schema: z.ZodType<Answer>; contentType: string; description: string }
   | { status: 200; contentType: string; description: string }
   /** The route returns `noContent`. */

@@ -4,6 +4,7 @@ import type { TurnEnd } from "@agentcli/protocol";
 import { isStorageFull, type NetworkPolicy, type PlatformContext, storageFullMessage } from "../../foundation/index.ts";
 import { type AgentMachines, type MachineUse, removeAgentMachine } from "../../machines/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
+import type { Secrets } from "../../secrets/index.ts";
 import { type ClaimedRun, maxCrashedServers } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf, priceUnknown, spendLimitReached } from "../usage/index.ts";
@@ -32,6 +33,7 @@ export interface RunHost {
   checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
   sandboxes: Sandboxes;
   machines: AgentMachines;
+  secrets: Pick<Secrets, "ofAgent">;
   network: NetworkPolicy;
   artifacts: Artifacts;
   completionQueries: CompletionQueries;
@@ -43,7 +45,8 @@ export async function executeRun(claimed: ClaimedRun, host: RunHost, signal: Abo
   try {
     const activeRun = await openRun(host.platform, claimed);
     directory = activeRun.agent.directory;
-    const plan = planRun(activeRun.agent, activeRun.run.request, host.platform.settings);
+    const secrets = await host.secrets.ofAgent(activeRun.agent, activeRun.key);
+    const plan = planRun({ ...activeRun, secrets }, host.platform.settings);
     await recordModel(host.platform, activeRun, plan.selectedModel);
     const telemetry = openRunTelemetry(host.platform, claimed);
     const { id: model, provider } = plan.selectedModel;

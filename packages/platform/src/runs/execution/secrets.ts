@@ -2,6 +2,7 @@
 import type { Secret } from "@agentcli/engine";
 import { headerSecrets } from "@agentcli/host";
 import type { McpServer } from "@agentcli/protocol/api";
+import type { AgentSecret } from "../../secrets/index.ts";
 
 export const secretsOfServer = (server: McpServer): Secret[] =>
   "command" in server ? secretsIn(server.env ?? {}) : headerSecrets(server.name, server.headers);
@@ -14,6 +15,12 @@ export const secretsIn = (variables: Record<string, string>): Secret[] =>
   Object.entries(variables).flatMap(([name, value]) =>
     isKnownToAll(name, value) ? [] : [value, ...partsOf(value)].map((part) => ({ name, value: part })),
   );
+
+/** Whatever their values are: the owner said that they are secret. Variables of type environment_variable may be seen. */
+export const runtimeSecrets = (secrets: AgentSecret[]): Secret[] =>
+  secrets
+    .filter(({ type }) => type === "runtime_secret")
+    .flatMap(({ name, value }) => [value, ...partsOf(value)].map((part) => ({ name, value: part })));
 
 const isKnownToAll = (name: string, value: string): boolean =>
   !secretName.test(name) && commonplace.some((pattern) => pattern.test(value.trim()));

@@ -33,6 +33,7 @@ import type {
   TeamTable,
   UserTable,
 } from "./principals.ts";
+import type { AgentSecretsTable, SecretTable } from "./secrets.ts";
 import type {
   AuditEntryTable,
   AuditHeadTable,
@@ -51,6 +52,7 @@ export type * from "./git-host.ts";
 export type * from "./handoffs.ts";
 export type * from "./logins.ts";
 export type * from "./principals.ts";
+export type * from "./secrets.ts";
 export type * from "./servers.ts";
 export type * from "./settings.ts";
 export type * from "./webhooks.ts";
@@ -97,6 +99,8 @@ export interface Tables {
   environment_versions: EnvironmentVersionTable;
   environment_builds: EnvironmentBuildTable;
   environment_build_logs: EnvironmentBuildLogTable;
+  secrets: SecretTable;
+  agent_secrets: AgentSecretsTable;
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
   webhook_attempts: WebhookAttemptTable;

@@ -4,8 +4,9 @@ import { type ChosenModel, effortOf, serviceSettings } from "@agentcli/host";
 import type { Budget, TurnSettings } from "@agentcli/protocol";
 import type { McpServer } from "@agentcli/protocol/api";
 import type { Settings } from "../../../foundation/index.ts";
+import type { AgentSecret } from "../../../secrets/index.ts";
 import type { AgentRecord, RunRequest } from "../request.ts";
-import { secretsIn, secretsOfServer } from "../secrets.ts";
+import { runtimeSecrets, secretsIn, secretsOfServer } from "../secrets.ts";
 import { chooseModel, providerKeys } from "./model.ts";
 
 export interface RunPlan {
@@ -21,21 +22,28 @@ export interface RunPlan {
   scrub: Scrub;
 }
 
-export function planRun(agent: AgentRecord, request: RunRequest, settings: Settings): RunPlan {
+export interface RunOrder {
+  agent: AgentRecord;
+  run: { request: RunRequest };
+  secrets: AgentSecret[];
+}
+
+export function planRun({ agent, run: { request }, secrets }: RunOrder, settings: Settings): RunPlan {
   const selectedModel = chooseModel((request.model ?? agent.settings.model)?.id, settings);
   const servers = request.mcpServers ?? agent.private.mcpServers;
-  const variables = { ...agent.private.envVars, ...request.envVars };
+  const requested = { ...agent.private.envVars, ...request.envVars };
   return {
     agent,
     request,
     selectedModel,
     contextWindow: settings.models.model_context_window ?? selectedModel.facts.contextWindow,
     servers,
-    variables,
+    variables: { ...Object.fromEntries(secrets.map(({ name, value }) => [name, value])), ...requested },
     scrub: scrubber([
       ...selectedModel.secrets,
       ...providerKeys(settings),
-      ...secretsIn(variables),
+      ...secretsIn(requested),
+      ...runtimeSecrets(secrets),
       ...servers.flatMap(secretsOfServer),
     ]),
   };

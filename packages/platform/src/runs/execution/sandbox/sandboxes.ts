@@ -140,7 +140,7 @@ function environmentOf(
   return {
     ...toolEnvironment({ PATH, LANG }, { home: inside(home) }),
     CI: "1",
-    PLATFORM_ARTIFACTS_DIR: inside(artifacts),
     ...variables,
+    PLATFORM_ARTIFACTS_DIR: inside(artifacts),
   };
 }
