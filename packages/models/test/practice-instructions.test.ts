@@ -122,6 +122,21 @@ describe("any text at all", () => {
     );
   });
 
+  // Where every division of the repeated character is tried, one of these takes minutes and blocks the whole process.
+  test.each([
+    ["append", " ", 9_900],
+    ["replace", "\t", 9_900],
+    ["add the text", " ", 9_900],
+    ["read", ".", 9_900],
+    ["create a.txt with", " ", 400_000],
+    ["", "“", 800_000],
+    ["", '"\\', 800_000],
+    ["", "~", 800_000],
+  ])("%j and %j many times is read at once", (start, repeated, times) => {
+    const [instruction] = readInstructions(`${start} ${repeated.repeat(times)} x`);
+    expect(instruction?.text.endsWith("x")).toBe(true);
+  });
+
   test("quoted text is unchanged", () => {
     const plain = fc.string().filter((text) => !/[`\r\n]/.test(text) && text.trim() !== "");
     fc.assert(

@@ -28,9 +28,14 @@ function promptOf(message: Message | undefined): string {
   if (message?.role !== "user") return "";
   return textParts(message.parts)
     .filter((text) => !isFromHost(text))
-    .map((text) => text.replace(/<stdin>[\s\S]*<\/stdin>\s*$/, "").trim())
+    .map((text) => withoutStdin(text).trim())
     .filter((text) => text !== "")
     .join("\n");
+}
+
+function withoutStdin(text: string): string {
+  const start = text.indexOf("<stdin>");
+  return start >= 0 && text.trimEnd().endsWith("</stdin>") ? text.slice(0, start) : text;
 }
 
 const isFromHost = (text: string): boolean =>
@@ -57,10 +62,16 @@ function readEnvironment(messages: Message[]): PracticeEnvironment {
     message.role === "user" || message.role === "developer" ? textParts(message.parts) : [],
   );
   const all = texts.join("\n");
-  const skills = [...all.matchAll(/<skill>\s*<name>([^<]*)<\/name>([\s\S]*?)<\/skill>/g)];
+  // Divided first: a pattern over all of it would look for the end of every tag that has none.
+  const skills = all
+    .split("</skill>")
+    .slice(0, -1)
+    .map((piece) => /<skill>\s*<name>([^<]*)<\/name>([\s\S]*)$/.exec(piece))
+    .filter((match) => match !== null);
+  const contexts = all.split("<environment_context>").slice(1);
   return {
     skills: new Map(skills.map((match) => [(match[1] ?? "").trim(), match[2] ?? ""])),
-    cwd: [...all.matchAll(/<environment_context>[\s\S]*?<cwd>([^<]+)<\/cwd>/g)].at(-1)?.[1]?.trim(),
+    cwd: contexts.flatMap((context) => /<cwd>([^<]+)<\/cwd>/.exec(context)?.[1]?.trim() ?? []).at(-1),
   };
 }
 

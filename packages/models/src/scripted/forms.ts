@@ -49,8 +49,10 @@ const quotation = anyToken.source;
 const article = "(?:an?\\s+|the\\s+|this\\s+)?(?:new\\s+)?";
 const file = `${article}(?:file\\s+)?(?:called\\s+|named\\s+)?`;
 const path = `(?<path>${quotation}|\\S+?)`;
-const end = "[.,;:!]*$";
-const form = (source: string) => new RegExp(`^${source}`, "is");
+const end = "(?:(?<![.,;:!])[.,;:!]+)?$";
+// A run of spaces is never divided between two parts of a pattern: all divisions of a long one would be tried.
+const wholeRun = "(?<!\\s)\\s+(?!\\s)";
+const form = (source: string) => new RegExp(`^${source.replaceAll("\\s+", wholeRun)}`, "is");
 
 /** The captured groups of a sentence, read as paths or as text. */
 interface Pieces {

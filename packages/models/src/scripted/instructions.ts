@@ -33,7 +33,7 @@ export function readProcedure(text: string): string[] {
 const joinLines = (lines: string[]): string => lines.map((line) => line.trim()).join(" ");
 
 const marker = /^\s*(?:\d{1,3}[.)]|[-*•])\s+(?!\[[ x]\])/;
-const announcesText = /\b(?:containing|contents?|text|lines?|following|with|says|reads)\s*:?\s*$/i;
+const announcesText = /\b(?:containing|contents?|text|lines?|following|with|says|reads)\s*:?$/i;
 
 /** One instruction per line; a fence belongs to the line before it, and so does text after "containing:". */
 function linesOf(masked: Masked): string[] {
@@ -41,7 +41,7 @@ function linesOf(masked: Masked): string[] {
   const groups: string[][] = [];
   for (const line of attached.split("\n")) {
     const last = groups.at(-1);
-    if (last?.[0] && announcesText.test(last[0]) && !startsInstruction(line, masked)) last.push(line);
+    if (last?.[0] && announcesText.test(last[0].trimEnd()) && !startsInstruction(line, masked)) last.push(line);
     else if (line.trim() !== "") groups.push([line.replace(marker, "")]);
   }
   return groups.map((lines) => lines.join("\n").trimEnd());

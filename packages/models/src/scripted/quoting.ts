@@ -22,6 +22,10 @@ export const anyToken = /[\uE000\uE002]\d+\uE001/;
 export function maskQuotations(prompt: string): Masked {
   const quotations: Quotation[] = [];
   const keep = (opening: string, quotation: Quotation) => `${opening}${quotations.push(quotation) - 1}\uE001`;
+  const maskInline = (raw: string, ...groups: (string | undefined)[]): string =>
+    isUnclosed(raw, groups)
+      ? raw.replace(withoutDoubleQuotes, maskInline)
+      : keep("\uE002", { raw, inside: insideOf(raw, groups) });
   const text = prompt
     // Characters that look like tokens are masked too.
     .replace(/[\uE000-\uE002]+/g, (raw) => keep("\uE002", { raw, inside: raw }))
@@ -30,9 +34,7 @@ export function maskQuotations(prompt: string): Masked {
       (raw, lead: string, indent: string, _marks: string, body: string) =>
         lead + keep("\uE000", { raw, inside: withoutIndent(body, indent) }),
     )
-    .replace(inline, (raw, ...groups: (string | undefined)[]) =>
-      keep("\uE002", { raw, inside: insideOf(raw, groups) }),
-    );
+    .replace(inline, maskInline);
   const restore = (piece: string): string =>
     piece.replace(tokens, (token, index: string) => {
       const quotation = quotations[Number(index)];
@@ -48,10 +50,16 @@ export function maskQuotations(prompt: string): Masked {
   return { text, restore, meaning };
 }
 
-const fence = /(^|\n)([ \t]*)(`{3,}|~{3,})[^\n`]*\n((?:[\s\S]*?\n)??)[ \t]*\3[ \t]*(?=\n|$)/g;
-const inline = /``([^\n]+?)``|`([^`\n]+)`|(?<!\w)"((?:[^"\\]|\\[\s\S])*)"|“([^”]*)”|(?<![\w'])'([^'\n]+)'(?!\w)/g;
+const fence = /(^|\n)([ \t]*)(`{3,}(?!`)|~{3,}(?!~))[^\n`]*\n((?:[\s\S]*?\n)??)[ \t]*\3[ \t]*(?=\n|$)/g;
+// An unclosed double quote is matched to the end of the text: every later one, which is escaped, would be read to there too.
+const inline =
+  /``([^\n]+?)``|`([^`\n]+)`|(?<!\w)"((?:[^"\\]|\\[\s\S])*)(?:"|\\?$)|“([^“”]*)”|(?<![\w'])'([^'\n]+)'(?!\w)/g;
+const withoutDoubleQuotes = /``([^\n]+?)``|`([^`\n]+)`|(?!)()|“([^“”]*)”|(?<![\w'])'([^'\n]+)'(?!\w)/g;
 const tokens = /[\uE000\uE002](\d+)\uE001/g;
 const onlyToken = /^[\uE000\uE002](\d+)\uE001$/;
+
+const isUnclosed = (raw: string, [, , inside]: (string | undefined)[]): boolean =>
+  inside !== undefined && !(raw.length === inside.length + 2 && raw.endsWith('"'));
 
 function insideOf(raw: string, groups: (string | undefined)[]): string {
   const inside = groups.slice(0, 5).find((group) => group !== undefined) ?? "";
