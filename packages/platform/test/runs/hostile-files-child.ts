@@ -2,10 +2,12 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  closeSync,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   renameSync,
   symlinkSync,
@@ -78,6 +80,24 @@ async function openReplaced(): Promise<void> {
   await (await openDirectory(found, "read"))?.close();
 }
 
+/** Whoever runs this, directories cannot be opened without descriptors. */
+async function listWithDescriptors(count: number) {
+  const taken: number[] = [];
+  try {
+    for (;;) taken.push(openSync("/dev/null", "r"));
+  } catch {
+    // The limit of the process.
+  }
+  for (const descriptor of taken.splice(0, count)) closeSync(descriptor);
+  try {
+    return await list();
+  } catch (error) {
+    return String(error);
+  } finally {
+    for (const descriptor of taken) closeSync(descriptor);
+  }
+}
+
 mkdirSync(agent, { recursive: true });
 const added: Record<string, number> = {};
 for (const [name, make] of Object.entries(makers)) {
@@ -86,8 +106,10 @@ for (const [name, make] of Object.entries(makers)) {
   added[name] = (await measure(agent)) - before;
 }
 const { files, leftOut } = await list();
+const unreadable = { dataDirectory: await listWithDescriptors(0), workspaces: await listWithDescriptors(2) };
 const openFiles = readdirSync("/proc/self/fd").length;
 await openReplaced();
 const operatorMode = lstatSync(operatorDirectory).mode & 0o777;
 await removeTree(agent);
-process.stdout.write(JSON.stringify({ added, files, leftOut, openFiles, operatorMode, isRemoved: !existsSync(agent) }));
+const isRemoved = !existsSync(agent);
+process.stdout.write(JSON.stringify({ added, files, leftOut, unreadable, openFiles, operatorMode, isRemoved }));

@@ -14,6 +14,7 @@ interface Findings {
   added: Record<string, number>;
   files: Record<string, number>;
   leftOut: { path: string; reason: string }[];
+  unreadable: { dataDirectory: unknown; workspaces: unknown };
   openFiles: number;
   operatorMode: number;
   isRemoved: boolean;
@@ -77,6 +78,14 @@ describe.each(isRoot ? ["root", "an ordinary user"] : ["an ordinary user"])("for
       { path: expect.stringMatching(long), reason: "its path is longer than 3072 bytes" },
       { path: "workspaces/agent/\ufffd\ufffd", reason: "its name is not UTF-8" },
     ]);
+  });
+
+  test("a backup of directories that cannot be read is refused, or names them, and is never just empty", () => {
+    const { dataDirectory, workspaces } = findings.unreadable;
+    expect(dataDirectory).toMatch(
+      /^BackupError: The data directory .* could not be read\. Run the command as the user/,
+    );
+    expect(workspaces).toEqual({ files: {}, leftOut: [{ path: "workspaces", reason: "it could not be read" }] });
   });
 
   test("deletion of the agent removes everything, and no file stays open", () => {

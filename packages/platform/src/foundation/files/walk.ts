@@ -31,11 +31,11 @@ export interface WalkOptions {
   order?(names: Buffer[]): Buffer[];
 }
 
-/** Nothing if the root does not exist. It is not visited itself. */
+/** Nothing if the root does not exist. It is not visited itself, unless what it contains could not be read. */
 export async function* walk(root: string, options: WalkOptions): AsyncGenerator<Visit> {
   const levels: Level[] = [];
   try {
-    if (!(await enter(await rootEntry(root), levels, options))) return;
+    if (!(await enter(await rootEntry(root), levels, options))) return yield* unreadRoot(root);
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
       const name = level.names.pop();
       const parent = levels.at(-2);
@@ -46,6 +46,12 @@ export async function* walk(root: string, options: WalkOptions): AsyncGenerator<
   } finally {
     for (const level of levels) await close(level);
   }
+}
+
+/** Nothing if it was removed meanwhile. */
+async function* unreadRoot(root: string): AsyncGenerator<Visit> {
+  const entry = await rootEntry(root);
+  if (entry) yield { kind: "unread", entry };
 }
 
 /** Below the root of the walk. */
@@ -122,8 +128,13 @@ const addressOf = ({ handle, entry }: Level, name: Buffer): Buffer =>
 
 async function rootEntry(root: string): Promise<TreeEntry | null> {
   const address = Buffer.from(root);
-  const stats = await lstat(address).catch(() => null);
+  const stats = await lstat(address).catch(isMissing);
   return stats?.isDirectory() ? { name: Buffer.alloc(0), stats, address, pathBytes: 0, parent: null } : null;
+}
+
+function isMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+  throw error;
 }
 
 /** Null if it was removed meanwhile. */

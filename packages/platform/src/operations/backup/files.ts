@@ -4,6 +4,7 @@ import { lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { pathTo, type TreeEntry, walk } from "../../foundation/index.ts";
+import { BackupError } from "./backup-error.ts";
 import { type FileSection, maxPathBytes } from "./format.ts";
 
 /** Files of the database, of a running server and of the installation. */
@@ -50,15 +51,22 @@ export async function* listFiles(
   for await (const visit of walk(realpathSync(dataDirectory), { access: "read", order: inOrder })) {
     const { kind, entry } = visit;
     if (kind === "left") continue;
+    if (entry.parent === null) throw new BackupError(unreadable(dataDirectory));
     const reason = kind === "unread" ? "it could not be read" : await obstacleTo(entry);
     const path = shownPath(entry);
     const section = reason === null ? await sectionOf(entry, path) : null;
     const isIncluded = section !== null && isAllowed(section) && !isLock(path);
     if (kind === "entry") visit.descend = isIncluded && section.kind === "directory";
-    if (reason !== null && isAllowed({ kind: "file", path, mode: 0 })) onLeftOut({ path, reason });
+    if (reason !== null && isPlatformPath(path)) onLeftOut({ path, reason });
     if (isIncluded && (keys === "all" || !isPrivateKey(section))) yield { section, entry };
   }
 }
+
+const unreadable = (dataDirectory: string): string =>
+  `The data directory ${dataDirectory} could not be read. Run the command as the user that the server runs as.`;
+
+const isPlatformPath = (path: string): boolean =>
+  (["file", "directory"] as const).some((kind) => isAllowed({ kind, path, mode: 0 }));
 
 /** Names in the data directory that no backup includes, though they may be the operator's. */
 export const listOthers = ({ dataDirectory, kekFile }: Listing): string[] =>

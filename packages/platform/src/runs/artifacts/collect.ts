@@ -45,7 +45,7 @@ export async function collectFiles(
   for await (const visit of walk(from, { access: "write", order: (names) => names.sort(Buffer.compare) })) {
     const name = pathTo(visit.entry);
     const path = pathOf(name.toString());
-    if (visit.kind === "unread") left.push(unsaved(`${path}/`, "failed"));
+    if (visit.kind === "unread") left.push(unsaved(path.endsWith("/") ? path : `${path}/`, "failed"));
     if (visit.kind !== "entry" || !visit.entry.stats.isFile()) continue;
     files += 1;
     const obstacle = obstacleTo(visit.entry, { name, number: files });

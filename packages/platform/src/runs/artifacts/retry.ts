@@ -50,7 +50,10 @@ async function retryRun(platform: PlatformContext, runId: string, agentId: strin
   const from = artifactsDirectory(join(settings.dataDirectory, "workspaces", agent.directory));
   const listed = openUnsaved(runId, key, run.unsaved_artifacts);
   const left = await collectFiles({ agent, key }, from, platform);
-  const stillUnsaved = listed.flatMap(({ path }) => left.find((other) => other.path === path) ?? []);
+  const isUnread = (path: string) => left.some((other) => other.path.endsWith("/") && path.startsWith(other.path));
+  const stillUnsaved = listed.flatMap(
+    (former) => left.find(({ path }) => path === former.path) ?? (isUnread(former.path) ? former : []),
+  );
   await recordUnsaved(db, { runId, key }, stillUnsaved);
 }
 
