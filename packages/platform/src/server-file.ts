@@ -1,6 +1,7 @@
 // `server.json` in the data directory: the servers that run on it, for commands that need to know.
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CommandError } from "@agentcli/command-line";
 import type { PlatformRole } from "@agentcli/protocol";
 
 export interface Announcement {
@@ -71,11 +72,26 @@ function lock(path: string): () => void {
 }
 
 function read(dataDirectory: string): Announcement[] {
+  const text = readText(pathIn(dataDirectory));
   try {
-    const { servers } = JSON.parse(readFileSync(pathIn(dataDirectory), "utf8"));
+    const { servers } = JSON.parse(text);
     return Array.isArray(servers) ? servers : [];
   } catch {
-    return []; // Missing or not ours: no server has announced itself.
+    return []; // Empty after a power failure, or not ours: the next server to start replaces it.
+  }
+}
+
+/** Empty if no server has announced itself. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return "";
+    const isOfOthers = code === "EACCES" || code === "EPERM";
+    const advice = isOfOthers ? "Use the user that the server runs as" : "Repair or remove it, and try again";
+    const message = `Cannot read ${path}, which lists the running servers: ${code}. ${advice}.`;
+    throw new CommandError("failed", message, { cause: error });
   }
 }
 

@@ -1,8 +1,10 @@
 // Several servers on one data directory: each announces itself, and does the work of its roles only.
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { examine } from "../src/commands/server/examine.ts";
+import { loadSettings } from "../src/foundation/config/index.ts";
 import { type RunningServer, serve } from "../src/serve.ts";
 import { announceServer, findServer, listServers, withdrawServer } from "../src/server-file.ts";
 import { openRunHarness } from "./runs/run-harness.ts";
@@ -36,6 +38,21 @@ test("a server that was killed is not listed, and neither it nor its lock keeps 
   announceServer(folder.path, { url: "http://127.0.0.1:2", roles: ["api"] });
   expect(JSON.parse(readFileSync(join(folder.path, "server.json"), "utf8"))).toEqual({
     servers: [{ url: "http://127.0.0.1:2", pid: process.pid, roles: ["api"] }],
+  });
+});
+
+test("a list of servers that cannot be read is an error, and not an empty list", async () => {
+  const path = join(folder.path, "server.json");
+  mkdirSync(path);
+  const message = `Cannot read ${path}, which lists the running servers: EISDIR. Repair or remove it, and try again.`;
+  expect(() => findServer(folder.path)).toThrow(message);
+  expect(() => withdrawServer(folder.path, "http://127.0.0.1:1")).toThrow(message);
+  const directories = { userHome: folder.path, cwd: folder.path, programDirectory: folder.path };
+  const { settings } = loadSettings({ flags: { data: folder.path }, variables: {}, ...directories });
+  expect((await examine(settings)).find(({ subject }) => subject === "server")).toEqual({
+    subject: "server",
+    verdict: "wrong",
+    text: message,
   });
 });
 

@@ -17,9 +17,10 @@ import type { Finding } from "./finding.ts";
 
 export async function examine(settings: Settings): Promise<Finding[]> {
   const database = await attempt("database", () => inspectDatabase(settings));
+  const server = await attempt("server", () => examineServer(settings));
   return [
-    examineServer(settings),
-    ...examineVariables(settings),
+    server,
+    ...examineVariables(settings, server),
     examineStorage(settings),
     "verdict" in database ? database : describeDatabase(database),
     examineKey(settings, "verdict" in database ? null : database),
@@ -41,7 +42,7 @@ async function attempt<T>(subject: string, inspect: () => Promise<T>): Promise<T
   }
 }
 
-function examineServer({ dataDirectory }: Settings): Finding {
+async function examineServer({ dataDirectory }: Settings): Promise<Finding> {
   const running = listServers(dataDirectory).map(
     ({ url, pid, roles }) => `runs at ${url} (process ${pid}, ${roles.join(", ")})`,
   );
@@ -49,8 +50,8 @@ function examineServer({ dataDirectory }: Settings): Finding {
 }
 
 /** A server that runs has variables of its own, which this command cannot see. */
-function examineVariables({ dataDirectory, unsetVariables }: Settings): Finding[] {
-  const isServing = listServers(dataDirectory).length > 0;
+function examineVariables({ unsetVariables }: Settings, server: Finding): Finding[] {
+  const isServing = server.text.startsWith("runs");
   return unsetVariables.map((unset) => ({
     subject: "variable",
     verdict: isServing ? "note" : "wrong",
