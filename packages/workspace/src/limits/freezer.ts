@@ -4,12 +4,18 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 const pollMs = 5;
+/** A process that waits for a device or a network file system neither stops nor ends until it gets its answer. */
+const defaultTimeoutMs = 30_000;
 
-/** Settles when every process is stopped. */
-export async function freezeGroup(directory: string): Promise<void> {
+/** Settles when every process is stopped; throws, with all of them running again, if that takes too long. */
+export async function freezeGroup(directory: string, timeoutMs = defaultTimeoutMs): Promise<void> {
   const { file, frozen, isFrozen } = controlsOf(directory);
   writeFileSync(join(directory, file), frozen);
-  while (!isFrozen()) await delay(pollMs);
+  for (const deadline = Date.now() + timeoutMs; !isFrozen(); await delay(pollMs)) {
+    if (Date.now() < deadline) continue;
+    thawGroup(directory);
+    throw new Error(`${processesOf(directory)} could not be frozen within ${timeoutMs} ms: ${waiting}.`);
+  }
 }
 
 /** No error if the group is gone, or was not frozen. */
@@ -20,13 +26,21 @@ export function thawGroup(directory: string): void {
 }
 
 /** Settles when no process is left in the group. In version 1 a frozen process dies only when it goes on. */
-export async function killGroup(directory: string): Promise<void> {
+export async function killGroup(directory: string, timeoutMs = defaultTimeoutMs): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
   for (let members = membersOf(directory); members.length > 0; members = membersOf(directory)) {
+    if (Date.now() >= deadline)
+      throw new Error(`${processesOf(directory)} did not end within ${timeoutMs} ms of SIGKILL: ${waiting}.`);
     for (const pid of members) killIfAlive(pid);
     thawGroup(directory);
     await delay(pollMs);
   }
 }
+
+const waiting = "the kernel waits for a device or a file system. See their state with: ps -o pid,stat,wchan,cmd";
+
+const processesOf = (directory: string): string =>
+  `The processes ${membersOf(directory).join(", ")} of the control group ${directory}`;
 
 function controlsOf(directory: string) {
   const isFirstVersion = existsSync(join(directory, "freezer.state"));

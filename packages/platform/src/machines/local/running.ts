@@ -6,6 +6,7 @@ import { awaitDetached } from "./disk.ts";
 import { type RunningRecord, readRunning, removeRunning } from "./records.ts";
 
 const pollMs = 5;
+const killTimeoutMs = 30_000;
 
 /** Settles when nothing of it is left; no error if nothing runs. */
 export async function endRunning(parts: MachineParts, directory: string): Promise<void> {
@@ -22,13 +23,14 @@ export const isActive = ({ main, owner }: RunningRecord): boolean => isRunning(m
 
 async function killAll(parts: MachineParts, { main, freezer }: RunningRecord): Promise<void> {
   if (freezer !== null) await parts.killGroup(freezer);
-  while (main !== null && isRunning(main)) {
+  for (const deadline = Date.now() + killTimeoutMs; main !== null && isRunning(main); await delay(pollMs)) {
+    if (Date.now() >= deadline)
+      throw new Error(`Process ${main.pid} of a machine did not end within ${killTimeoutMs} ms of SIGKILL.`);
     try {
       process.kill(main.pid, "SIGKILL");
     } catch {
       // It ended in between.
     }
-    await delay(pollMs);
   }
 }
 
