@@ -50,6 +50,7 @@ export {
 export {
   listNames,
   listStale,
+  makeTemporaryDirectory,
   openFile,
   pathTo,
   randomId,

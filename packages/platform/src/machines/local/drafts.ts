@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { hasLiveOwner, ownerSuffix } from "../../foundation/files/index.ts";
 import { removeTree } from "./command.ts";
-import { hasLiveOwner, ownerSuffix } from "./owner-name.ts";
 
 /** `.draft-<name>-<owner>-<random>` */
 export function makeDraft(parent: string, name: string): string {

@@ -1,11 +1,11 @@
 // The layer for machines without an image: directories and links to mount the programs of the host on, and files for users and
 // hosts. Nothing of the host's own /etc beyond the list of system paths.
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { loadMachineParts } from "@agentcli/workspace";
+import { makeTemporaryDirectory } from "../../foundation/files/index.ts";
 import { run } from "./command.ts";
 import type { Layers } from "./layers.ts";
 
@@ -15,7 +15,7 @@ const stateDirectories = ["var/tmp", "var/lib", "var/cache", "var/log", "etc", "
 /** Returns its digest; the same host gives the same layer. */
 export async function importHostBase(layers: Layers): Promise<string> {
   const { existingSystemPaths, generatedFiles } = await loadMachineParts();
-  const tree = await mkdtemp(join(tmpdir(), "host-base-"));
+  const tree = await makeTemporaryDirectory("host-base");
   try {
     for (const name of [...directories, ...stateDirectories]) await mkdir(join(tree, name), { recursive: true });
     const hostPaths = [];

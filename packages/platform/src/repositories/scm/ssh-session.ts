@@ -1,9 +1,9 @@
 // Access to one repository over ssh: host keys are checked strictly, and a team's key is offered by an agent in this process.
 import { mkdirSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { hostText } from "@agentcli/workspace/hosts";
+import { makeTemporaryDirectory } from "../../foundation/index.ts";
 import { type GitRemote, requireGit } from "../git/index.ts";
 import { knownHostsText, openSshAgent } from "../ssh/index.ts";
 import type { SshCredentials } from "./host-credentials.ts";
@@ -31,7 +31,7 @@ export async function openSshSession(
   const { key, hostKeys } = options.credentials;
   mkdirSync(options.sshDirectory, { recursive: true, mode: 0o700 });
   // Paths of sockets are short, and the data directory may be deep.
-  const directory = await mkdtemp(join(tmpdir(), "platform-ssh-"));
+  const directory = await makeTemporaryDirectory("ssh");
   const host = hostText(url.host);
   const files = {
     knownHosts: hostKeys === undefined ? `${options.sshDirectory}/known_hosts` : join(directory, "known_hosts"),

@@ -8,6 +8,6 @@ export function ownerSuffix(): string {
 
 /** Whether the process that made a file of this name still runs. */
 export function hasLiveOwner(name: string): boolean {
-  const [, pid, startedAt = ""] = /-(\d+)-(\d+)-[0-9a-f]+$/.exec(name) ?? [];
-  return pid !== undefined && isRunning({ pid: Number(pid), startedAt });
+  const [, pid, startedAt = ""] = /-(\d+)-(\d+|null)-[0-9a-f]+$/.exec(name) ?? [];
+  return pid !== undefined && isRunning({ pid: Number(pid), startedAt: startedAt === "null" ? null : startedAt });
 }
