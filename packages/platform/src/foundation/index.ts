@@ -48,10 +48,12 @@ export {
   type WebhookVersion,
 } from "./db/index.ts";
 export {
+  hasLiveOwner,
   listNames,
   listStale,
   makeTemporaryDirectory,
   openFile,
+  ownerSuffix,
   pathTo,
   randomId,
   removeTree,

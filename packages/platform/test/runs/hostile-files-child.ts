@@ -80,7 +80,7 @@ async function openReplaced(): Promise<void> {
   await (await openDirectory(found, "read"))?.close();
 }
 
-/** Whoever runs this, directories cannot be opened without descriptors. */
+/** Without descriptors no user can open directories. */
 async function listWithDescriptors(count: number) {
   const taken: number[] = [];
   try {

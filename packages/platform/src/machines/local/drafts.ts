@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { hasLiveOwner, ownerSuffix } from "../../foundation/files/index.ts";
+import { hasLiveOwner, ownerSuffix } from "../../foundation/index.ts";
 import { removeTree } from "./command.ts";
 
 /** `.draft-<name>-<owner>-<random>` */

@@ -5,7 +5,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { loadMachineParts } from "@agentcli/workspace";
-import { makeTemporaryDirectory } from "../../foundation/files/index.ts";
+import { makeTemporaryDirectory } from "../../foundation/index.ts";
 import { run } from "./command.ts";
 import type { Layers } from "./layers.ts";
 
