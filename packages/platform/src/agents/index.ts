@@ -7,5 +7,5 @@ export { wholePatch } from "./routes/diff.ts";
 export { touchAgent } from "./store.ts";
 export type { CreateAgentRequest, CreateRunRequest, Submission, Submit } from "./submit/index.ts";
 export { openV0 } from "./v0/index.ts";
-export { readAgentPage, readConversation } from "./views/read.ts";
+export { readAgentPage, readConversation, readLatestModels } from "./views/read.ts";
 export type { ListedAgent } from "./views/views.ts";

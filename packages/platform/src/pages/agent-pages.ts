@@ -6,6 +6,7 @@ import {
   describeRunModel,
   outcomeWords,
   type Run,
+  type RunModel,
   type UnsavedArtifact,
 } from "@agentcli/protocol/api";
 import { type Html, html } from "./html.ts";
@@ -17,11 +18,13 @@ export interface AgentsView {
   agents: AgentListItem[];
   repositories: { name: string; url: string }[];
   models: { id: string; displayName: string }[];
+  /** By agent. */
+  latestModels: Map<string, RunModel>;
   token: string;
   next: string | undefined;
 }
 
-export const agentsPage = ({ agents, repositories, models, token, next }: AgentsView): Html => html`
+export const agentsPage = ({ agents, latestModels, repositories, models, token, next }: AgentsView): Html => html`
 <section class="card">
 <h1>New agent</h1>
 <form method="post" action="/agents">
@@ -44,16 +47,20 @@ ${
   agents.length === 0
     ? html`<p class="empty">No agents yet. Start one above.</p>`
     : html`<table>
-<thead><tr><th>Name</th><th>Status</th><th>Repository</th><th>Created</th></tr></thead>
-<tbody>${agents.map(agentRow)}</tbody>
+<thead><tr><th>Name</th><th>Status</th><th>Model</th><th>Repository</th><th>Created</th></tr></thead>
+<tbody>${agents.map((agent) => agentRow(agent, latestModels.get(agent.id)))}</tbody>
 </table>`
 }
 ${next && html`<p><a href="/agents?cursor=${next}">Older agents</a></p>`}
 </section>`;
 
-const agentRow = ({ id, name, status, repos = [], createdAt }: AgentListItem): Html => html`<tr>
+const agentRow = (
+  { id, name, status, repos = [], createdAt }: AgentListItem,
+  model: RunModel | undefined,
+): Html => html`<tr>
 <td><a href="/agents/${id}">${name ?? id}</a></td>
 <td>${badge(status)}</td>
+<td>${model && html`<span class="model">${describeRunModel(model)}</span>`}</td>
 <td>${repos.map(({ url }) => html`<span class="repo">${url.replace(/^https?:\/\//, "")}</span>`)}</td>
 <td>${moment(createdAt)}</td>
 </tr>`;

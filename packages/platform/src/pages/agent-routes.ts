@@ -1,6 +1,13 @@
 // Routes of the pages of agents: the API's actions for logged-in users.
 import { CreateAgent, CreateRun } from "@agentcli/protocol/api";
-import { archiveAgent, cancelRun, readAgentPage, readConversation, unarchiveAgent } from "../agents/index.ts";
+import {
+  archiveAgent,
+  cancelRun,
+  readAgentPage,
+  readConversation,
+  readLatestModels,
+  unarchiveAgent,
+} from "../agents/index.ts";
 import { ApiError, validate } from "../foundation/index.ts";
 import { listModels } from "../inference/index.ts";
 import { shownArtifacts, streamRun } from "../runs/index.ts";
@@ -33,6 +40,7 @@ function addList(pages: Pages, { platform, agents, repositories: { githost } }: 
     }));
     const body = agentsPage({
       agents: page.items,
+      latestModels: await readLatestModels(agents, page.items),
       next: page.nextCursor,
       repositories,
       models: listModels(platform.settings.models),

@@ -89,17 +89,20 @@ test("a form creates an agent, and user input is escaped on the page", async () 
 
 test("every page says that the practice model is in use", async () => {
   const visitor = await loggedIn();
-  for (const path of ["/agents", "/repositories", "/keys", "/settings", "/login"])
+  const others = ["/accounts", "/members", "/service-accounts", "/sessions", "/join"];
+  for (const path of ["/agents", "/repositories", "/keys", "/settings", ...others, "/login"])
     expect((await (path === "/login" ? browser() : visitor).get(path)).html, path).toContain(
       "Agents use the practice model",
     );
 });
 
-test("the page of an agent names the model of each run", async () => {
+test("the page of an agent names the model of each run, and the list that of the latest one", async () => {
   const visitor = await loggedIn();
   const started = await visitor.form("/agents", { token: visitor.token, prompt: "run echo hello", mode: "agent" });
   const { html } = await visitor.get(started.headers.get("location") ?? "");
   expect(html).toContain("practice model (scripted, no intelligence)");
+  const { html: list } = await visitor.get("/agents");
+  expect(list).toContain('<span class="model">practice model (scripted, no intelligence)</span>');
 });
 
 test("a cancelled run is shown as Cancelled, neither as a success nor as an error", async () => {

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { syntax } from "../../src/commands/syntax.ts";
 import { loadSettings } from "../../src/foundation/config/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { describeModel } from "../../src/runs/index.ts";
 import { openRunHarness } from "./run-harness.ts";
 
 test.each([
@@ -65,7 +66,26 @@ test("the practice model is the default only if nothing is configured", () => {
   expect(modelWith({})).toBe("practice");
   expect(modelWith({ AGENT_API_KEY: "key" })).toBe("gpt-5.4");
   expect(modelWith({ PLATFORM_OPENAI_BASE_URL: "http://127.0.0.1:1/v1" })).toBe("gpt-5.4");
+  expect(modelWith({ PLATFORM_MODELS: "anthropic/claude-opus-5-5" })).toBe("gpt-5.4");
   expect(modelWith({ AGENT_API_KEY: "key", PLATFORM_MODEL: "practice" })).toBe("practice");
+});
+
+test("the first line of a server says when its model cannot be used", () => {
+  const described = (variables: NodeJS.ProcessEnv) => describeModel(settingsWith(variables, "/nowhere"));
+  expect(described({ AGENT_API_KEY: "key" })).toBe("gpt-5.4 of openai at https://api.openai.com/v1");
+  expect(described({ PLATFORM_MODEL: "gpt-5.4" })).toMatch(
+    / \(cannot be used: The model gpt-5\.4 of provider openai needs a key, and AGENT_API_KEY is not set\.\)$/,
+  );
+  expect(described({ PLATFORM_MODEL_PROVIDER: "gone" })).toMatch(/^gpt-5\.4 of gone \(cannot be used: .*"gone"/);
+  expect(described({})).toMatch(/^the practice model: scripted, no intelligence/);
+});
+
+test("a provider in the configuration is enough not to use the practice model", async () => {
+  const home = await temporaryDirectory({
+    ".platform/config.toml": '[model_providers.mine]\nbase_url = "http://127.0.0.1:1/v1"\n',
+  });
+  onTestFinished(() => home.remove());
+  expect(settingsWith({}, home.path).models.model).toBe("gpt-5.4");
 });
 
 test("platform models tries each model, and names those that do not answer", async () => {

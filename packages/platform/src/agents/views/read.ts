@@ -1,5 +1,5 @@
 // Agents as the API and the pages show them, decrypted.
-import type { Agent, AgentListItem, Run } from "@agentcli/protocol/api";
+import type { Agent, AgentListItem, Run, RunModel } from "@agentcli/protocol/api";
 import { decodeCursor, encodeCursor, type PlatformContext } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { type RunRequest, requestAad } from "../../runs/index.ts";
@@ -31,6 +31,25 @@ export async function readAgentPage(
     agents.map(async (row) => listItemOf(row, await vault.unwrap(row.data_key), publicUrl())),
   );
   return { items, ...(next && { nextCursor: encodeCursor(next) }) };
+}
+
+/** The model of the latest run of each agent, by its id. */
+export async function readLatestModels(
+  { platform: { db } }: Pick<ReadContext, "platform">,
+  agents: AgentListItem[],
+): Promise<Map<string, RunModel>> {
+  const ids = agents.flatMap(({ latestRunId }) => latestRunId ?? []);
+  if (ids.length === 0) return new Map();
+  const runs = await db
+    .selectFrom("runs")
+    .select(["agent_id", "model", "model_provider"])
+    .where("id", "in", ids)
+    .execute();
+  return new Map(
+    runs.flatMap(({ agent_id, model, model_provider }) =>
+      model && model_provider ? [[agent_id, { id: model, provider: model_provider }]] : [],
+    ),
+  );
 }
 
 const maxRuns = 100;

@@ -17,25 +17,31 @@ import { openPracticeModel } from "@agentcli/models/practice";
 import type { RunModel } from "@agentcli/protocol/api";
 import { type ModelSettings, type Settings, version } from "../../../foundation/index.ts";
 
+export interface LocatedModel extends ChosenModel {
+  baseUrl: string | null;
+  /** Why it cannot be used, as far as the configuration shows that. */
+  obstacle: string | null;
+}
+
 /** `otherwise` overrides settings of the configured provider. */
 export function chooseModel(
   id: string | undefined,
   settings: Settings,
   otherwise: Partial<Provider> = {},
-): ChosenModel & { baseUrl: string | null } {
+): LocatedModel {
   return openModelAt({ ...locate(id ?? settings.models.model, settings.models), otherwise }, settings);
 }
 
 function openModelAt(
   { name, providerId, otherwise = {} }: Location & { otherwise?: Partial<Provider> },
   settings: Settings,
-): ChosenModel & { baseUrl: string | null } {
-  if (providerId === practice) return { ...practiceModel(), baseUrl: null };
+): LocatedModel {
+  if (providerId === practice) return practiceModel();
   try {
     return openProviderModel({ name, providerId, otherwise }, settings);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    const fault = { code: "refused" as const, message: `${error.message} ${wayOn}` };
+    const fault = { code: "refused" as const, message: error.message };
     return { ...unusable(name, providerId, fault), baseUrl: null };
   }
 }
@@ -87,46 +93,50 @@ const builtIn = [...presetNames, ...keylessProviders];
 function openProviderModel(
   { name, providerId, otherwise }: Location & { otherwise: Partial<Provider> },
   { models, variables }: Settings,
-): ChosenModel & { baseUrl: string } {
+): LocatedModel {
   const entry = findProvider(providerId, models, variables);
   const keyName = entry.env_key ?? (entry.requires_openai_auth ? "AGENT_API_KEY" : undefined);
   const key = keyName && variables[keyName];
   const described = describeProvider(providerId, entry, { variables, ...providerTimeouts(models.limits) });
   const { baseUrl } = described;
   if (keyName && !key) {
-    const message = `The model ${name} of provider ${providerId} needs a key, and ${keyName} is not set. ${wayOn}`;
+    const message = `The model ${name} of provider ${providerId} needs a key, and ${keyName} is not set.`;
     return { ...unusable(name, providerId, { code: "auth", message }), baseUrl };
   }
   const provider: Provider = { ...described, ...(key && { apiKey: key }), ...otherwise };
   const secrets = keyName && key ? [{ name: keyName, value: key }] : [];
   const client = { name: "platform", version };
-  return { ...openChosenModel({ id: name, provider, client, secrets }), baseUrl };
+  return { ...openChosenModel({ id: name, provider, client, secrets }), baseUrl, obstacle: null };
 }
 
 const wayOn =
   "Ask the operator to configure it and restart the server (platform models shows which models answer), or choose another model.";
 
-const unusable = (id: string, provider: string, fault: ModelFault): ChosenModel => ({
+const unusable = (id: string, provider: string, { code, message }: ModelFault): Omit<LocatedModel, "baseUrl"> => ({
   id,
   provider,
-  model: { reply: async () => ({ kind: "fault", fault }) },
+  model: { reply: async () => ({ kind: "fault", fault: { code, message: `${message} ${wayOn}` } }) },
   facts: modelFacts(id, "responses"),
   secrets: [],
+  obstacle: message,
 });
 
-const practiceModel = (): ChosenModel => ({
+const practiceModel = (): LocatedModel => ({
   id: practice,
   provider: practice,
   model: openPracticeModel(),
   facts: modelFacts(practice, "responses"),
   secrets: [],
+  baseUrl: null,
+  obstacle: null,
 });
 
 /** For logs and terminals: the model of agents that name none, and where it is. */
 export function describeModel(settings: Settings): string {
-  const { id, provider, baseUrl } = chooseModel(undefined, settings);
+  const { id, provider, baseUrl, obstacle } = chooseModel(undefined, settings);
   if (provider === practice) return practiceNotice;
-  return `${id} of ${provider}${baseUrl === null ? "" : ` at ${baseUrl}`}`;
+  const where = baseUrl === null ? "" : ` at ${baseUrl}`;
+  return `${id} of ${provider}${where}${obstacle ? ` (cannot be used: ${obstacle})` : ""}`;
 }
 
 export const isPractice = (settings: Settings): boolean => chooseModel(undefined, settings).provider === practice;
