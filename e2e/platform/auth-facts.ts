@@ -16,8 +16,11 @@ export interface Row {
   scope: Scope | null;
   /** What is done with an agent; null where the operation has no existing agent. */
   sharing: "read" | "follow_up" | "manage" | null;
-  /** The operation is about a personal environment of the user `owner`, the team itself, or what the sender owns. */
-  about?: "environment" | "new environment" | "change of the team" | "own";
+  /**
+   * The operation is about a personal environment or a private automation of the user `owner`, the team itself, or what the
+   * sender owns.
+   */
+  about?: "environment" | "new environment" | "automation" | "new automation" | "change of the team" | "own";
   /** Required state of the agent. */
   state?: "at work";
   query?: string;
@@ -33,6 +36,8 @@ const anyKey = { scope: null, sharing: null } as const;
 const readsEnvironment = { scope: "agents:read", sharing: null, about: "environment" } as const;
 const changesEnvironment = { scope: "agents:write", sharing: null, about: "environment" } as const;
 const changesTeam = { scope: "agents:write", sharing: null, about: "change of the team" } as const;
+const readsAutomation = { scope: "agents:read", sharing: null, about: "automation" } as const;
+const changesAutomation = { scope: "agents:write", sharing: null, about: "automation" } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
 
 export const rows: Record<string, Row> = {
@@ -72,6 +77,23 @@ export const rows: Record<string, Row> = {
   "get /v1/environments/{environmentId}/builds/{buildId}/logs": readsEnvironment,
   "post /v1/environments/{environmentId}/builds/{buildId}/activate": changesEnvironment,
   "post /v1/environments/{environmentId}/builds/{buildId}/cancel": changesEnvironment,
+  "post /v1/automations": {
+    scope: "agents:write",
+    sharing: null,
+    about: "new automation",
+    body: () => ({ name: `automation ${randomUUID()}`, prompt, triggers: [{ type: "webhook" }] }),
+  },
+  "get /v1/automations": lists,
+  "get /v1/automations/{automationId}": readsAutomation,
+  "patch /v1/automations/{automationId}": { ...changesAutomation, body: () => ({ missed: "skip" }) },
+  "delete /v1/automations/{automationId}": changesAutomation,
+  "post /v1/automations/{automationId}/enable": changesAutomation,
+  "post /v1/automations/{automationId}/disable": changesAutomation,
+  "post /v1/automations/{automationId}/run": changesAutomation,
+  "get /v1/automations/{automationId}/firings": readsAutomation,
+  "get /v1/automations/{automationId}/alerts": readsAutomation,
+  "post /v1/automations/{automationId}/webhook-keys": { ...changesAutomation, body: () => ({}) },
+  "delete /v1/automations/{automationId}/webhook-keys/{keyId}": changesAutomation,
   "get /v1/status": { scope: "admin", sharing: null },
   "get /v1/team/settings": anyKey,
   "patch /v1/team/settings": { scope: "admin", sharing: null, body: () => ({}) },
@@ -141,9 +163,9 @@ export function expected(method: string, { scope, sharing, about }: Row, sender:
   if (is === null) return 401;
   if (isForgeable && method !== "get") return 403;
   if (scope !== null && !scopes.includes(scope)) return 403;
-  if (about === "environment") return is === "owner" && !isAccount ? "done" : 404;
+  if (about === "environment" || about === "automation") return is === "owner" && !isAccount ? "done" : 404;
   // A service account has none of its own.
-  if (about === "new environment" && isAccount) return 403;
+  if ((about === "new environment" || about === "new automation") && isAccount) return 403;
   if (about === "own" && isAccount) return 403;
   // Administrators with the scope admin, and service accounts.
   if (about === "change of the team" && !isAccount && !scopes.includes("admin")) return 403;

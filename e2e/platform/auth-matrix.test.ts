@@ -111,6 +111,13 @@ interface World {
   repositories: Record<"own" | "theirs", string>;
   /** Personal, of the user. */
   environment: EnvironmentTarget;
+  /** Private, of the user. */
+  automation: AutomationTarget;
+}
+
+interface AutomationTarget {
+  automationId: string;
+  keyId: string;
 }
 
 interface EnvironmentTarget {
@@ -141,6 +148,7 @@ async function furnish(): Promise<World> {
     idle: { user: await idleAgent(world, "user"), account: await idleAgent(world, "account") },
     atWork: { user: await busyAgent(world, "user"), account: await busyAgent(world, "account") },
     environment: await newEnvironment(world, "FAILED"),
+    automation: await newAutomation(world),
     repositories: {
       own: await platform.repository("sample", readme),
       theirs: await platform.repository("theirs", readme, "--team", "strangers"),
@@ -199,6 +207,20 @@ async function environmentOf(world: World, { name, method }: Asked, wanted: Expe
   return newEnvironment(world, state);
 }
 
+async function newAutomation({ platform, keys }: Owned): Promise<AutomationTarget> {
+  const client = openClient(platform.server.url, keys.user);
+  const body = { name: `${word} ${randomUUID()}`, prompt: { text: word }, triggers: [{ type: "webhook" }] };
+  const { id } = (await client.post("/v1/automations", body)).body as { id: string };
+  const key = (await client.post(`/v1/automations/${id}/webhook-keys`)).body as { id: string };
+  return { automationId: id, keyId: key.id };
+}
+
+/** A request that will change its automation gets a new one. */
+const automationOf = (world: World, { name, method }: Asked, wanted: Expected): Promise<AutomationTarget> =>
+  wanted !== "done" || method === "get" || !name.includes("{automationId}")
+    ? Promise.resolve(world.automation)
+    : newAutomation(world);
+
 interface Cell {
   name: string;
   who: string;
@@ -213,7 +235,9 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
   const { method, path, row, success, name } = operation;
   const { deliveryId, agentId, runId } = await targetOf(world, operation, sender, wanted);
   const environment = await environmentOf(world, operation, wanted);
-  const ids: Record<string, string> = { id: agentId, runId, deliveryId, name: "A_SECRET", ...environment };
+  const automation = await automationOf(world, operation, wanted);
+  const targets = { ...environment, ...automation };
+  const ids: Record<string, string> = { id: agentId, runId, deliveryId, name: "A_SECRET", ...targets };
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => ids[key] ?? expect.fail(`what is {${key}}?`));
   const repository = world.repositories[sender.is === "of another team" ? "theirs" : "own"];
   const body = row.body?.({ repository });
@@ -273,6 +297,10 @@ async function stateOf({ harness }: ServedPlatform): Promise<Record<string, stri
     environment_versions: "",
     environment_builds: "lease_owner lease_epoch lease_until updated_at",
     secrets: "",
+    automations: "",
+    automation_triggers: "",
+    automation_webhook_keys: "",
+    automation_firings: "run_status",
     audit_head: "",
   };
   const read = async ([table, without]: [string, string]) => {

@@ -1,5 +1,6 @@
 // Every subject of the platform, one line each, in the order in which their routes are documented.
 import { openAgents, openV0, touchAgent } from "./agents/index.ts";
+import { openAutomations, raiseRunAlert, recordOutcome } from "./automations/index.ts";
 import { type BuildExecutor, openEnvironments } from "./environments/index.ts";
 import type { ServerContext } from "./foundation/context.ts";
 import type { Subject } from "./foundation/subject.ts";
@@ -41,10 +42,11 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     authenticate,
     repositories,
     findAgent: agents.findAgent,
-    completionQueries: { touchAgent, enqueueDeliveries },
+    completionQueries: { touchAgent, enqueueDeliveries, recordOutcome, raiseRunAlert },
     machines,
     secrets,
   });
+  const automations = openAutomations(context, { agents: agents.host, repositories });
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });
   const pages = openPages(context, { identity, agents: agents.host, streams: runs.streams, repositories });
@@ -57,6 +59,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     runs,
     environments,
     secrets,
+    automations,
     integrations,
     inference,
     status,

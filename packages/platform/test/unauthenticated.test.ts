@@ -33,6 +33,8 @@ const publicRoutes: Record<string, number> = {
   "POST /join": 403,
   "GET /accounts/github/callback": 400,
   "GET /artifacts/:id/:token": 404,
+  // It takes the key of one automation.
+  "POST /automations/webhook/:id": 401,
 };
 
 /** Forms, with the role that may submit them. */

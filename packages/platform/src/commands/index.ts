@@ -1,5 +1,6 @@
 // Every command of the program, one line for each noun.
 import { auditCommands } from "./audit/index.ts";
+import { automationsCommands } from "./automations/index.ts";
 import { backupCommands } from "./backup/index.ts";
 import type { Command } from "./command.ts";
 import { credentialsCommands } from "./credentials/index.ts";
@@ -22,6 +23,7 @@ export const commands: Command[] = [
   ...keysCommands,
   ...reposCommands,
   ...envCommands,
+  ...automationsCommands,
   ...imageCommands,
   ...credentialsCommands,
   ...secretsCommands,

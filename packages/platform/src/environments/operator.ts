@@ -1,10 +1,10 @@
 // Environments for the operator's commands: over the database, of all teams and users.
 import type { Kysely } from "kysely";
-import { ApiError, type Tables, type Vault } from "../foundation/index.ts";
+import { ApiError, type Tables, teamKey, type Vault } from "../foundation/index.ts";
 import { type LogPiece, readLog } from "./builds/log.ts";
 import { readOutput } from "./builds/output.ts";
 import { activateBuild, insertBuild } from "./builds/store.ts";
-import { type EnvironmentRow, teamKey } from "./store.ts";
+import type { EnvironmentRow } from "./store.ts";
 import type { BuildRow } from "./views.ts";
 
 export interface EnvironmentOperator {

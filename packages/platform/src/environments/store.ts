@@ -10,19 +10,12 @@ import {
   isUniqueViolation,
   type Position,
   type Queries,
-  type Vault,
 } from "../foundation/index.ts";
 
 export type EnvironmentRow = Selectable<EnvironmentTable>;
 export type VersionRow = Selectable<EnvironmentVersionTable>;
 
 export const configAad = (versionId: string): string => `environment-config:${versionId}`;
-
-/** Configurations and logs are sealed with the key of the team. */
-export async function teamKey(db: Queries, vault: Vault, teamId: number): Promise<DataKey> {
-  const team = await db.selectFrom("teams").select("data_key").where("id", "=", teamId).executeTakeFirstOrThrow();
-  return vault.unwrap(team.data_key);
-}
 
 export interface NewEnvironment extends Omit<CreateEnvironment, "owner"> {
   teamId: number;

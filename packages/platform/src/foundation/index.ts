@@ -6,6 +6,11 @@ export {
   type AgentRepository,
   type AgentSettings,
   type AgentTable,
+  type AutomationAlertTable,
+  type AutomationFiringTable,
+  type AutomationTable,
+  type AutomationTriggerTable,
+  type AutomationWebhookKeyTable,
   actingAs,
   becomeActor,
   type Connection,
@@ -103,6 +108,7 @@ export {
   readKeyFile,
   restoreKeyFile,
   seal,
+  teamKey,
   type Vault,
 } from "./vault/index.ts";
 export { version } from "./version.ts";

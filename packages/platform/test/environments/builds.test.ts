@@ -6,7 +6,7 @@ import { openDirectoryExecutor } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
 import { appendLog } from "../../src/environments/builds/log.ts";
 import { insertBuild } from "../../src/environments/builds/store.ts";
-import { teamKey } from "../../src/environments/store.ts";
+import { teamKey } from "../../src/foundation/vault/index.ts";
 import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
 
 const latest = async (harness: EnvironmentHarness, environmentId: string): Promise<Build> =>

@@ -86,7 +86,21 @@ async function createEnvironmentSecret(): Promise<CreatedEnvironment> {
 const secretName = "A_SECRET";
 const environment = () => ({ owner: "team", name: randomUUID(), repos: [], environmentJson: "{}" });
 
-type Targets = CreatedAgent & CreatedEnvironment & { deliveryId: string };
+interface CreatedAutomation {
+  automationId: string;
+  keyId: string;
+}
+
+async function createAutomation(change: object = {}): Promise<CreatedAutomation> {
+  const { bytes } = await call("POST", "/v1/automations", { ...automation(), ...change });
+  const { id } = JSON.parse(bytes.toString());
+  const key = await call("POST", `/v1/automations/${id}/webhook-keys`);
+  return { automationId: id, keyId: JSON.parse(key.bytes.toString()).id };
+}
+
+const automation = () => ({ name: randomUUID(), prompt, triggers: [{ type: "webhook" }] });
+
+type Targets = CreatedAgent & CreatedEnvironment & CreatedAutomation & { deliveryId: string };
 
 /** A request per route that changes something. A new route must be added here or to `changesNothing`. */
 const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; query?: string; body?: object }> = {
@@ -116,6 +130,14 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "post /v1/environments/{environmentId}/builds": { prepare: () => createEnvironment(), body: {} },
   "post /v1/environments/{environmentId}/builds/{buildId}/activate": { prepare: () => createEnvironment("SUCCEEDED") },
   "post /v1/environments/{environmentId}/builds/{buildId}/cancel": { prepare: () => createEnvironment() },
+  "post /v1/automations": { body: automation() },
+  "patch /v1/automations/{automationId}": { prepare: createAutomation, body: { missed: "skip" } },
+  "delete /v1/automations/{automationId}": { prepare: createAutomation },
+  "post /v1/automations/{automationId}/enable": { prepare: () => createAutomation({ enabled: false }) },
+  "post /v1/automations/{automationId}/disable": { prepare: createAutomation },
+  "post /v1/automations/{automationId}/run": { prepare: createAutomation },
+  "post /v1/automations/{automationId}/webhook-keys": { prepare: createAutomation, body: {} },
+  "delete /v1/automations/{automationId}/webhook-keys/{keyId}": { prepare: createAutomation },
   "post /v0/agents": { body: { prompt, source: { repository: "https://nowhere.invalid/o/r" } } },
   "post /v0/agents/{id}/followup": { prepare: createFinished, body: { prompt } },
   "post /v0/agents/{id}/stop": { prepare: create },
@@ -182,8 +204,9 @@ const withoutAuditEntry = [
 ];
 const auditReaders = ["audit verify", "audit export"];
 const environmentReaders = ["env list", "env logs", "env diff"];
-/** They wait for a server that builds; the entry is that of the route. */
-const onServers = ["env build", "env verify"];
+const automationReaders = ["automations list", "automations show", "automations firings", "automations alerts"];
+/** They wait for a server that builds, or starts the run; the entry is that of the server. */
+const onServers = ["env build", "env verify", "automations run"];
 
 test("every command that changes something is listed here and leaves an audit entry of the operator", async () => {
   const [database, restored, folder] = [await freshDatabase(), await emptyDatabase(), await temporaryDirectory()];
@@ -253,12 +276,14 @@ test("every command that changes something is listed here and leaves an audit en
       const { id } = await database.db.selectFrom("teams").select("id").limit(1).executeTakeFirstOrThrow();
       return [await insertSucceededBuild(database.db, id)];
     },
+    "automations disable": () => insertAutomation(database.db),
+    "automations enable": () => ["nightly"],
     backup: () => [join(folder.path, "backup"), ...sealed],
     "rotate-kek": () => [],
     restore: () => [join(folder.path, "backup"), ...sealed],
   };
   const names = commands.map(({ path }) => path.join(" "));
-  const others = [...withoutAuditEntry, ...auditReaders, ...environmentReaders, ...onServers];
+  const others = [...withoutAuditEntry, ...auditReaders, ...environmentReaders, ...automationReaders, ...onServers];
   expect([...Object.keys(argumentsOf), ...others].toSorted()).toEqual(names.toSorted());
   for (const [name, readArguments] of Object.entries(argumentsOf)) {
     const isRestore = name === "restore";
@@ -273,6 +298,24 @@ test("every command that changes something is listed here and leaves an audit en
     if (isRestore) expect(events.at(-1)?.action).toMatch(/restore/);
   }
 });
+
+/** Returns its name. */
+async function insertAutomation(db: Kysely<Tables>): Promise<string[]> {
+  const { id: teamId } = await db.selectFrom("teams").select("id").limit(1).executeTakeFirstOrThrow();
+  const row = {
+    id: `auto-${randomUUID()}`,
+    team_id: teamId,
+    user_id: null,
+    scope: "team_owned",
+    name: "nightly",
+  } as const;
+  const definition = Buffer.from("sealed");
+  await db
+    .insertInto("automations")
+    .values({ ...row, definition, missed: "skip", enabled: true })
+    .execute();
+  return ["nightly"];
+}
 
 /** Returns its id. */
 async function insertSucceededBuild(db: Kysely<Tables>, teamId: number): Promise<string> {

@@ -1,6 +1,7 @@
 // Requests and responses of the platform's HTTP API. A separate subpath, because names such as Run mean a resource here.
 export * from "./agents.ts";
 export * from "./artifacts.ts";
+export * from "./automations.ts";
 export * from "./catalogue.ts";
 export * from "./common.ts";
 export * from "./credentials.ts";

@@ -1,9 +1,9 @@
 // Executes one build from its claim to its end: what it is made from, whether it can be skipped, then the executor.
-import type { DataKey, PlatformContext, Queries } from "../../foundation/index.ts";
+import { type DataKey, type PlatformContext, type Queries, teamKey } from "../../foundation/index.ts";
 import { ImageFault } from "../../images/index.ts";
 import { RepositoryFault } from "../../repositories/index.ts";
 import { checkEnvironmentJson, EnvironmentFault } from "../config.ts";
-import { configAad, type EnvironmentRow, readVersion, teamKey } from "../store.ts";
+import { configAad, type EnvironmentRow, readVersion } from "../store.ts";
 import { type ContentReader, type PreparedContent, readContent } from "./content.ts";
 import type { BuildExecutor } from "./executor.ts";
 import { openLogWriter } from "./log-writer.ts";

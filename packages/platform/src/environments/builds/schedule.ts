@@ -1,6 +1,6 @@
 // Recurring builds: requests one for each environment whose time has come. One server does it for all.
-import type { PlatformContext } from "../../foundation/index.ts";
-import { teamKey } from "../store.ts";
+import { type PlatformContext, teamKey } from "../../foundation/index.ts";
+
 import { insertBuild } from "./store.ts";
 
 const pollIntervalMs = 2_000;

@@ -1,10 +1,10 @@
 // Builds of environments over HTTP: list, read, trigger, activate, cancel.
 import { ActiveBuild, Build, BuildPage, BuildQuery, TriggerBuild } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, decodeCursor, pageOf, principalName } from "../../foundation/index.ts";
+import { type Api, decodeCursor, pageOf, principalName, teamKey } from "../../foundation/index.ts";
 import { activateBuild, findBuild, insertBuild, listBuilds, requestBuildCancel } from "../builds/store.ts";
 import type { EnvironmentHost } from "../host.ts";
-import { teamKey } from "../store.ts";
+
 import { buildOf } from "../views.ts";
 import { tag } from "./environments.ts";
 

@@ -18,6 +18,7 @@ import {
   type Principal,
   pageOf,
   principalName,
+  teamKey,
 } from "../../foundation/index.ts";
 import { requireTeamManager } from "../access.ts";
 import { insertBuild } from "../builds/store.ts";
@@ -30,7 +31,6 @@ import {
   listEnvironments,
   listVersions,
   readVersion,
-  teamKey,
 } from "../store.ts";
 import { detailOf, environmentOf, versionOf } from "../views.ts";
 

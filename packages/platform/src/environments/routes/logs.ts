@@ -1,11 +1,11 @@
 // `GET /v1/environments/{id}/builds/{buildId}/logs`: the log so far as text, or as Server-Sent Events until the build has ended.
 import type { Context } from "hono";
-import { type Api, ApiError, alreadySent, type Env, type PlatformContext } from "../../foundation/index.ts";
+import { type Api, ApiError, alreadySent, type Env, type PlatformContext, teamKey } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { type LogTarget, readLog, readWholeLog } from "../builds/log.ts";
 import { findBuild } from "../builds/store.ts";
 import type { EnvironmentHost } from "../host.ts";
-import { teamKey } from "../store.ts";
+
 import { oneBuild } from "./builds.ts";
 import { tag } from "./environments.ts";
 

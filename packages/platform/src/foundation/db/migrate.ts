@@ -27,6 +27,7 @@ import * as activeBuilds from "./migrations/0023-active-builds.ts";
 import * as unverifiedAddresses from "./migrations/0024-unverified-addresses.ts";
 import * as runMachines from "./migrations/0025-run-machines.ts";
 import * as secrets from "./migrations/0026-secrets.ts";
+import * as automations from "./migrations/0027-automations.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -59,6 +60,7 @@ const migrations: Record<string, Migration> = {
   "0024-unverified-addresses": unverifiedAddresses,
   "0025-run-machines": runMachines,
   "0026-secrets": secrets,
+  "0027-automations": automations,
 };
 
 /** Nothing is missing in a database that lacks them. */

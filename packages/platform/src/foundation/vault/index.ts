@@ -3,5 +3,6 @@ export { openSealed, seal, Unsealable } from "./cipher.ts";
 export { readKeyFile, restoreKeyFile } from "./key-file.ts";
 export { openVault } from "./open.ts";
 export { type Rotation, rotateKeyFile } from "./rotate.ts";
+export { teamKey } from "./team-key.ts";
 export { type DataKey, type KeyEncryption, type Vault, vaultOf } from "./vault.ts";
 export { VaultError } from "./vault-error.ts";

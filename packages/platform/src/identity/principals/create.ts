@@ -110,7 +110,8 @@ async function addUser(db: Queries, team: Team, email: string) {
     .executeTakeFirst();
 }
 
-async function ensureServiceAccount(db: Queries, team: Team, name: string): Promise<string> {
+/** Its id. */
+export async function ensureServiceAccount(db: Queries, team: Pick<Team, "id">, name: string): Promise<string> {
   checkName(name);
   const insert = await db
     .insertInto("service_accounts")

@@ -18,7 +18,8 @@ export {
   type UserChange,
   type UserEntry,
 } from "./administration.ts";
-export { createFirstUser, ensureTeam } from "./create.ts";
+export { createFirstUser, ensureServiceAccount, ensureTeam } from "./create.ts";
+export { hashKey, isSameHash, keyIdOf, makeKey } from "./key.ts";
 export type { CreatedKey, KeyEntry, KeyOwner, KeyRequest, RotatedKey } from "./key-types.ts";
 export { PrincipalError } from "./principal-error.ts";
 export {

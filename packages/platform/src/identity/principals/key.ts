@@ -9,16 +9,22 @@ export interface NewKey {
 
 const idBytes = 6;
 const secretBytes = 32;
-const form = /^plt_([0-9a-f]{12})_[0-9a-f]{64}$/;
+const form = /^(plt|pla)_([0-9a-f]{12})_[0-9a-f]{64}$/;
 
-export function makeKey(): NewKey {
+/** `plt`: of a user or a service account. `pla`: starts one automation, and nothing else. */
+export type KeyPrefix = "plt" | "pla";
+
+export function makeKey(prefix: KeyPrefix = "plt"): NewKey {
   const id = randomBytes(idBytes).toString("hex");
-  const key = `plt_${id}_${randomBytes(secretBytes).toString("hex")}`;
+  const key = `${prefix}_${id}_${randomBytes(secretBytes).toString("hex")}`;
   return { id, key, hash: hashKey(key) };
 }
 
-/** Null if the text is not a key of this platform. */
-export const keyIdOf = (key: string): string | null => form.exec(key)?.[1] ?? null;
+/** Null if the text is not such a key of this platform. */
+export function keyIdOf(key: string, prefix: KeyPrefix = "plt"): string | null {
+  const [, given, id = null] = form.exec(key) ?? [];
+  return given === prefix ? id : null;
+}
 
 export const hashKey = (key: string): Buffer => createHash("sha256").update(key).digest();
 

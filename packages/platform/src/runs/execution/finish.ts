@@ -25,6 +25,8 @@ export type RunEnd = {
 export interface CompletionQueries {
   touchAgent(endedAt: Date): RawBuilder<unknown>;
   enqueueDeliveries(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
+  recordOutcome(status: RunStatus): RawBuilder<unknown>;
+  raiseRunAlert(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
 }
 
 export interface FinishContext {
@@ -98,7 +100,9 @@ async function write(end: RunEnd, context: EndContext): Promise<Used> {
       returning runs.id, agent_id, input_tokens, output_tokens, cost_usd
     ), shown as (${insertFrames(key, fence.runId, frames)}),
     touched as (${completionQueries.touchAgent(endedAt)}),
-    deliveries as (${completionQueries.enqueueDeliveries(end.status, endedAt)})
+    deliveries as (${completionQueries.enqueueDeliveries(end.status, endedAt)}),
+    firings as (${completionQueries.recordOutcome(end.status)}),
+    alerts as (${completionQueries.raiseRunAlert(end.status, endedAt)})
     select input_tokens, output_tokens, cost_usd, (${notifyReaders(fence.runId, frames)}) as told from fence
   `.execute(platform.db),
   );

@@ -12,6 +12,13 @@ import type {
   ThreadTable,
 } from "./agents.ts";
 import type {
+  AutomationAlertTable,
+  AutomationFiringTable,
+  AutomationTable,
+  AutomationTriggerTable,
+  AutomationWebhookKeyTable,
+} from "./automations.ts";
+import type {
   EnvironmentBuildLogTable,
   EnvironmentBuildTable,
   EnvironmentTable,
@@ -46,6 +53,7 @@ import type { TeamSettingsTable, UserSettingsTable } from "./settings.ts";
 import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookTable } from "./webhooks.ts";
 
 export type * from "./agents.ts";
+export type * from "./automations.ts";
 export type { Sealed } from "./columns.ts";
 export type * from "./environments.ts";
 export type * from "./git-host.ts";
@@ -101,6 +109,11 @@ export interface Tables {
   environment_build_logs: EnvironmentBuildLogTable;
   secrets: SecretTable;
   agent_secrets: AgentSecretsTable;
+  automations: AutomationTable;
+  automation_triggers: AutomationTriggerTable;
+  automation_webhook_keys: AutomationWebhookKeyTable;
+  automation_firings: AutomationFiringTable;
+  automation_alerts: AutomationAlertTable;
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
   webhook_attempts: WebhookAttemptTable;

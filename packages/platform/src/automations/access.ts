@@ -1,0 +1,34 @@
+// Who sees an automation, and who changes it. A private one is for its user alone; the others are seen by the team.
+// One that a user owns is changed by that user; one of the team by administrators and service accounts.
+import { ApiError, type PlatformContext, type Principal } from "../foundation/index.ts";
+import { type AutomationRow, findAutomation, notFound } from "./store.ts";
+
+export interface AutomationAccess {
+  /** Throws ApiError: `automation_not_found` for what the principal may not see, else why not. */
+  find(principal: Principal, id: string, action: "read" | "manage"): Promise<AutomationRow>;
+}
+
+export function openAutomationAccess({ db }: Pick<PlatformContext, "db">): AutomationAccess {
+  return {
+    async find(principal, id, action) {
+      const automation = await findAutomation(db, principal.teamId, id);
+      const isOwner = principal.kind === "user" && principal.userId === automation.user_id;
+      if (automation.scope === "private" && !isOwner) throw notFound(id);
+      if (action === "read" || isOwner) return automation;
+      if (automation.scope === "team_visible")
+        throw new ApiError("forbidden", "Only its owner changes an automation of the scope team_visible.");
+      requireTeamManager(principal);
+      return automation;
+    },
+  };
+}
+
+/** An administrator's key without the scope `admin` counts as a member's. */
+export function requireTeamManager(principal: Principal): void {
+  if (principal.kind === "service_account") return;
+  if (principal.role === "admin" && principal.scopes.includes("admin")) return;
+  throw new ApiError(
+    "team_admin_required",
+    "Automations of the scope team_owned are changed by administrators (with a key that has the scope admin) and service accounts.",
+  );
+}

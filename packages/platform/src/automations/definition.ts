@@ -1,0 +1,61 @@
+// What an automation does, as it is stored: one sealed document, and rows of its triggers for the scheduler.
+import { randomUUID } from "node:crypto";
+import type { Automation, AutomationTrigger } from "@agentcli/protocol/api";
+import { type DataKey, invalid, type Queries } from "../foundation/index.ts";
+import { readSchedule } from "./schedule.ts";
+
+/** With ids; a trigger that is changed is another one. */
+export type StoredTrigger = Automation["triggers"][number];
+
+export interface Definition extends Pick<Automation, "description" | "prompt" | "model" | "target" | "tools"> {
+  triggers: StoredTrigger[];
+}
+
+const definitionAad = (automationId: string): string => `automation:${automationId}`;
+
+export const sealDefinition = (key: DataKey, id: string, definition: Definition): Buffer =>
+  key.seal(JSON.stringify(definition), definitionAad(id));
+
+export const openDefinition = (key: DataKey, { id, definition }: { id: string; definition: Buffer }): Definition =>
+  JSON.parse(key.openText(definition, definitionAad(id)));
+
+/** Throws `validation_error`. */
+export function checkTriggers(triggers: AutomationTrigger[]): void {
+  const complaints = triggers.flatMap((trigger, index) => {
+    if (trigger.type !== "cron") return [];
+    const read = readSchedule(trigger.cron, trigger.timezone);
+    return read.kind === "invalid" ? [`triggers.${index}: ${read.problem}`] : [];
+  });
+  if (complaints.length > 0) throw invalid(complaints);
+}
+
+/** Those that are the same as before keep their ids, and with them what is planned. */
+export function withIds(triggers: AutomationTrigger[], former: StoredTrigger[]): StoredTrigger[] {
+  const left = [...former];
+  return triggers.map((trigger) => {
+    const text = canonical(trigger);
+    const index = left.findIndex(({ id: _, ...rest }) => canonical(rest) === text);
+    const [same] = index === -1 ? [] : left.splice(index, 1);
+    return { ...trigger, id: same?.id ?? `trg-${randomUUID()}` };
+  });
+}
+
+const canonical = (value: object): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    part && typeof part === "object" && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+
+export async function replaceTriggers(tx: Queries, automationId: string, triggers: StoredTrigger[]): Promise<void> {
+  await tx.deleteFrom("automation_triggers").where("automation_id", "=", automationId).execute();
+  const rows = triggers.map((trigger, position) => ({
+    id: trigger.id,
+    automation_id: automationId,
+    position,
+    type: trigger.type,
+    cron: trigger.type === "cron" ? trigger.cron : null,
+    timezone: trigger.type === "cron" ? trigger.timezone : null,
+  }));
+  await tx.insertInto("automation_triggers").values(rows).execute();
+}

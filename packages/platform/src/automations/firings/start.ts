@@ -1,0 +1,106 @@
+// Starts the run of a firing. Safe to call again, also after a crash: the agent has an id of its own before it exists.
+import { createHash } from "node:crypto";
+import type { CreateAgentRequest } from "../../agents/index.ts";
+import { ApiError, type DataKey, teamKey } from "../../foundation/index.ts";
+import { raiseAlert } from "../alerts.ts";
+import { openDefinition } from "../definition.ts";
+import type { AutomationHost } from "../host.ts";
+import { principalOf } from "../identity.ts";
+import { type AutomationRow, disableAutomation } from "../store.ts";
+import { openPayload } from "./payload.ts";
+import { promptOf } from "./prompt.ts";
+import { type Decision, decideFiring, type FiringRow } from "./store.ts";
+
+/** Throws only where trying again can help: the database is away, the server is overloaded. */
+export async function startFiring(
+  host: AutomationHost,
+  firing: FiringRow,
+  automation: AutomationRow,
+): Promise<FiringRow> {
+  const { db, vault } = host.platform;
+  const runId = await findRun(host, firing);
+  if (runId !== null) return decideFiring(db, firing.id, { status: "started", runId });
+  if (!automation.enabled) return skip(host, firing, `The automation is disabled: ${automation.disabled_reason}`);
+  const principal = await principalOf(db, automation);
+  if (principal === null) return skipWithoutUser(host, firing);
+  const key = await teamKey(db, vault, automation.team_id);
+  const request = requestOf(firing, automation, key);
+  try {
+    const submission = {
+      principal,
+      requestId: firing.id,
+      source: "AUTOMATION",
+      idempotencyKey: idempotencyKeyOf(firing),
+    };
+    const created = await host.submit.createAgent(request, submission);
+    return await decideFiring(db, firing.id, { status: "started", runId: created.runId });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 429 || error.status >= 500) throw error;
+    return decideRefused(host, firing, error);
+  }
+}
+
+/** Another server may have created the agent in the meantime. */
+async function decideRefused(host: AutomationHost, firing: FiringRow, error: ApiError): Promise<FiringRow> {
+  const runId = await findRun(host, firing);
+  if (runId !== null) return decideFiring(host.platform.db, firing.id, { status: "started", runId });
+  return failFiring(host, firing, error.message);
+}
+
+export function failFiring(host: AutomationHost, firing: FiringRow, reason: string): Promise<FiringRow> {
+  return host.platform.db.transaction().execute(async (tx) => {
+    await raiseAlert(tx, {
+      automationId: firing.automation_id,
+      firingId: firing.id,
+      kind: "failed_to_start",
+      message: `The run could not start. ${reason}`,
+    });
+    return decideFiring(tx, firing.id, { status: "failed", reason });
+  });
+}
+
+const skip = ({ platform }: AutomationHost, { id }: FiringRow, reason: string): Promise<FiringRow> =>
+  decideFiring(platform.db, id, { status: "skipped", reason } satisfies Decision);
+
+/** It would be skipped again and again: it is disabled, and says why. */
+function skipWithoutUser({ platform, now }: AutomationHost, firing: FiringRow): Promise<FiringRow> {
+  const reason = "Its user was removed from the team.";
+  return platform.db.transaction().execute(async (tx) => {
+    const { automation_id: automationId } = firing;
+    const decided = await decideFiring(tx, firing.id, { status: "skipped", reason });
+    await disableAutomation(tx, { id: automationId, reason, now: now() });
+    await raiseAlert(tx, { automationId, firingId: firing.id, kind: "disabled", message: `Disabled. ${reason}` });
+    return decided;
+  });
+}
+
+/** The first run of its agent, if a server got that far. */
+async function findRun({ platform: { db } }: AutomationHost, { agent_id }: FiringRow): Promise<string | null> {
+  const run = await db
+    .selectFrom("runs")
+    .select("id")
+    .where("agent_id", "=", agent_id)
+    .where("number", "=", 1)
+    .executeTakeFirst();
+  return run?.id ?? null;
+}
+
+/** Also where the agent has been deleted since: its id alone would be free again. */
+const idempotencyKeyOf = ({ id }: FiringRow) => ({ key: id, hash: createHash("sha256").update(id).digest() });
+
+function requestOf(firing: FiringRow, automation: AutomationRow, key: DataKey): CreateAgentRequest {
+  const { prompt, model, target, tools } = openDefinition(key, automation);
+  const payload = firing.payload && openPayload(key, firing.id, firing.payload);
+  const repository = target.type === "repo" && {
+    repos: [{ url: target.repoUrl, ...(target.branch && { startingRef: target.branch }) }],
+    autoCreatePR: tools.createPullRequest,
+  };
+  return {
+    agentId: firing.agent_id,
+    name: automation.name,
+    prompt: { text: promptOf(prompt.text, payload) },
+    ...(model && { model }),
+    ...repository,
+    metadata: { automationId: automation.id, firingId: firing.id },
+  };
+}

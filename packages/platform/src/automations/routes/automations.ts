@@ -1,0 +1,233 @@
+// Automations over HTTP: create, list, read, change, delete, enable, disable.
+import {
+  Acknowledged,
+  Automation,
+  AutomationPage,
+  ChangeAutomation,
+  CreateAutomation,
+  PageQuery,
+} from "@agentcli/protocol/api";
+import { z } from "zod";
+import { checkModel } from "../../agents/index.ts";
+import {
+  type Api,
+  ApiError,
+  decodeCursor,
+  type Principal,
+  pageOf,
+  principalName,
+  teamKey,
+} from "../../foundation/index.ts";
+import { requireTeamManager } from "../access.ts";
+import { checkTriggers } from "../definition.ts";
+import type { AutomationHost } from "../host.ts";
+import { principalOf } from "../identity.ts";
+import {
+  type AutomationRow,
+  changeAutomation,
+  deleteAutomation,
+  disableAutomation,
+  enableAutomation,
+  insertAutomation,
+  listAutomations,
+} from "../store.ts";
+import { automationOf, type ViewContext } from "../views.ts";
+
+export const tag = "Automations";
+export const one = z.object({ automationId: z.string() });
+export const viewOf = ({ platform }: AutomationHost): ViewContext => ({ platform, publicUrl: platform.publicUrl });
+
+export function addAutomationRoutes(api: Api, host: AutomationHost): void {
+  addCreate(api, host);
+  addList(api, host);
+  addRead(api, host);
+  addChange(api, host);
+  addDelete(api, host);
+  addEnable(api, host);
+  addDisable(api, host);
+}
+
+function addCreate(api: Api, host: AutomationHost): void {
+  const { db, vault, settings } = host.platform;
+  api.route(
+    {
+      method: "post",
+      path: "/v1/automations",
+      summary: "Create an automation; what its schedules fire next is planned",
+      tag,
+      scope: "agents:write",
+      body: CreateAutomation,
+      answer: { status: 201, schema: Automation, description: "The automation" },
+      problems: [
+        "automation_name_conflict",
+        "invalid_model",
+        "repository_access",
+        "integration_not_connected",
+        "team_admin_required",
+        "user_required",
+      ],
+    },
+    async ({ body, principal }) => {
+      const userId = ownerOf(principal, body.scope);
+      checkTriggers(body.triggers);
+      checkModel(body.model, settings);
+      await checkTarget(host, principal, body.target);
+      const { teamId } = principal;
+      const key = await teamKey(db, vault, teamId);
+      const row = await db.transaction().execute(async (tx) => {
+        const inserted = await insertAutomation(tx, { ...body, teamId, userId, key }, host.now());
+        // The service account of the team exists before the first run needs it.
+        await principalOf(tx, inserted);
+        return inserted;
+      });
+      return automationOf(viewOf(host), row);
+    },
+  );
+}
+
+/** Null: the team. */
+function ownerOf(principal: Principal, scope: CreateAutomation["scope"]): number | null {
+  if (scope === "team_owned") {
+    requireTeamManager(principal);
+    return null;
+  }
+  if (principal.kind === "user") return principal.userId;
+  throw new ApiError("user_required", `scope: a service account has no automations of its own; use team_owned.`);
+}
+
+async function checkTarget(
+  { checkRepositories }: AutomationHost,
+  principal: Principal,
+  target: CreateAutomation["target"] | undefined,
+): Promise<void> {
+  if (target?.type !== "repo") return;
+  try {
+    await checkRepositories(principal, [{ url: target.repoUrl }]);
+  } catch (error) {
+    // The check names the member of another request.
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(error.code, error.message.replace("repos[0].url", "target.repoUrl"), error.extra);
+  }
+}
+
+function addList(api: Api, host: AutomationHost): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/automations",
+      summary: "List automations, newest first",
+      tag,
+      scope: "agents:read",
+      query: PageQuery,
+      answer: { status: 200, schema: AutomationPage, description: "A page of automations" },
+    },
+    async ({ query: { cursor, limit }, principal }) => {
+      const userId = principal.kind === "user" ? principal.userId : null;
+      const filter = { teamId: principal.teamId, userId };
+      const rows = await listAutomations(host.platform.db, filter, { limit, after: decodeCursor(cursor) });
+      const page = pageOf(rows, limit, ({ created_at, id }) => ({ createdAt: created_at, id }));
+      return { ...page, items: await Promise.all(page.items.map((row) => automationOf(viewOf(host), row))) };
+    },
+  );
+}
+
+function addRead(api: Api, host: AutomationHost): void {
+  api.route(
+    {
+      method: "get",
+      path: "/v1/automations/{automationId}",
+      summary: "Read an automation",
+      tag,
+      scope: "agents:read",
+      params: one,
+      answer: { status: 200, schema: Automation, description: "The automation" },
+      problems: ["automation_not_found"],
+    },
+    async ({ params, principal }) =>
+      automationOf(viewOf(host), await host.access.find(principal, params.automationId, "read")),
+  );
+}
+
+function addChange(api: Api, host: AutomationHost): void {
+  const { db, vault, settings } = host.platform;
+  api.route(
+    {
+      method: "patch",
+      path: "/v1/automations/{automationId}",
+      summary: "Change an automation, all at once or nothing",
+      tag,
+      scope: "agents:write",
+      params: one,
+      body: ChangeAutomation,
+      answer: { status: 200, schema: Automation, description: "The automation" },
+      problems: [
+        "automation_not_found",
+        "automation_name_conflict",
+        "invalid_model",
+        "repository_access",
+        "integration_not_connected",
+        "team_admin_required",
+      ],
+    },
+    async ({ params, body, principal }) => {
+      const automation = await host.access.find(principal, params.automationId, "manage");
+      if (body.triggers) checkTriggers(body.triggers);
+      checkModel(body.model ?? undefined, settings);
+      await checkTarget(host, principal, body.target);
+      const key = await teamKey(db, vault, automation.team_id);
+      const context = { automation, key, now: host.now() };
+      await db.transaction().execute((tx) => changeAutomation(tx, context, body));
+      return automationOf(viewOf(host), await host.access.find(principal, automation.id, "read"));
+    },
+  );
+}
+
+function addDelete(api: Api, { platform: { db }, access }: AutomationHost): void {
+  api.route(
+    {
+      method: "delete",
+      path: "/v1/automations/{automationId}",
+      summary: "Delete an automation with its records; agents that it started stay",
+      tag,
+      scope: "agents:write",
+      params: one,
+      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      problems: ["automation_not_found", "team_admin_required"],
+    },
+    async ({ params, principal }) => {
+      const { id } = await access.find(principal, params.automationId, "manage");
+      await deleteAutomation(db, id);
+      return { id };
+    },
+  );
+}
+
+const switching = {
+  method: "post",
+  tag,
+  scope: "agents:write",
+  params: one,
+  answer: { status: 200, schema: Automation, description: "The automation" },
+  problems: ["automation_not_found", "team_admin_required"],
+} as const;
+
+function addEnable(api: Api, host: AutomationHost): void {
+  const path = "/v1/automations/{automationId}/enable";
+  const summary = "Enable an automation; what its schedules fire next is planned";
+  api.route({ ...switching, problems: [...switching.problems], path, summary }, async ({ params, principal }) => {
+    const { id } = await host.access.find(principal, params.automationId, "manage");
+    return show(host, await host.platform.db.transaction().execute((tx) => enableAutomation(tx, id, host.now())));
+  });
+}
+
+function addDisable(api: Api, host: AutomationHost): void {
+  const path = "/v1/automations/{automationId}/disable";
+  const summary = "Disable an automation; what is planned is skipped";
+  api.route({ ...switching, problems: [...switching.problems], path, summary }, async ({ params, principal }) => {
+    const { id } = await host.access.find(principal, params.automationId, "manage");
+    const change = { id, reason: `Disabled by ${principalName(principal)}.`, now: host.now() };
+    return show(host, await host.platform.db.transaction().execute((tx) => disableAutomation(tx, change)));
+  });
+}
+
+const show = (host: AutomationHost, row: AutomationRow) => automationOf(viewOf(host), row);

@@ -1,0 +1,88 @@
+// Automations, what triggers them, the record of each firing, and alerts.
+import type { ColumnType } from "kysely";
+import type { RunStatus } from "./agents.ts";
+import type { Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
+
+export interface AutomationTable {
+  /** `auto-<uuid>` */
+  id: string;
+  team_id: number;
+  /** Whose it is; null: the team's. */
+  user_id: number | null;
+  scope: "private" | "team_visible" | "team_owned";
+  /** Unique per owner, so it is not sealed. */
+  name: string;
+  /** Description, prompt, model, triggers, target and tools: one sealed JSON document. */
+  definition: Sealed;
+  missed: "catch_up" | "skip" | "alert";
+  /** Counts the changes of its definition. */
+  version: ColumnType<number, number | undefined, number>;
+  enabled: boolean;
+  disabled_reason: Perhaps<string>;
+  disabled_at: Perhaps<Date>;
+  created_at: Stamped;
+  updated_at: Stamped;
+}
+
+/** What the scheduler needs of a trigger; all of it is in the definition. */
+export interface AutomationTriggerTable {
+  /** `trg-<uuid>` */
+  id: string;
+  automation_id: string;
+  position: number;
+  type: "cron" | "webhook";
+  cron: string | null;
+  timezone: string | null;
+}
+
+export interface AutomationWebhookKeyTable {
+  /** The public part of `pla_<id>_<secret>`. */
+  id: string;
+  automation_id: string;
+  name: string;
+  hash: Buffer;
+  created_at: Stamped;
+}
+
+export interface AutomationFiringTable {
+  /** `fire-<uuid>` */
+  id: string;
+  automation_id: string;
+  source: "schedule" | "webhook" | "manual";
+  /** The trigger may be gone. */
+  trigger_id: string | null;
+  status: "planned" | "started" | "skipped" | "missed" | "failed";
+  /** Written by the platform. */
+  reason: Perhaps<string>;
+  planned_at: Timestamp;
+  /** When its status became final. */
+  decided_at: Perhaps<Date>;
+  /** Two firings of an automation with the same key are one. */
+  dedupe_key: string | null;
+  /** Of the request that had the key. */
+  body_hash: Perhaps<Buffer>;
+  /** The event that caused it: one sealed JSON document. */
+  payload: Perhaps<Sealed>;
+  /** Chosen before the agent exists: starting it twice makes one. */
+  agent_id: string;
+  run_id: Perhaps<string>;
+  /** Written with the end of the run. */
+  run_status: Perhaps<RunStatus>;
+  /** The server that starts it, and until when no other one does. */
+  claimed_by: Perhaps<string>;
+  claimed_until: Perhaps<Date>;
+  /** How often a server began to start it. */
+  attempts: ColumnType<number, number | undefined, number>;
+  created_at: Stamped;
+}
+
+export interface AutomationAlertTable {
+  /** `alert-<uuid>` */
+  id: string;
+  automation_id: string;
+  firing_id: string | null;
+  kind: "missed" | "overdue" | "failed_to_start" | "run_failed" | "disabled";
+  /** Written by the platform. */
+  message: string;
+  created_at: Stamped;
+}

@@ -1,0 +1,83 @@
+// Automations over a database without a server: the test moves the clock and says when the scheduler looks.
+import type { Firing } from "@agentcli/protocol/api";
+import { CreateAutomation } from "@agentcli/protocol/api";
+import { onTestFinished } from "vitest";
+import { openAgents } from "../../src/agents/index.ts";
+import { openAutomationAccess } from "../../src/automations/access.ts";
+import { releaseOwnClaims, startDueFirings } from "../../src/automations/firings/scheduler.ts";
+import { listFirings } from "../../src/automations/firings/store.ts";
+import type { AutomationHost } from "../../src/automations/host.ts";
+import { type AutomationRow, insertAutomation } from "../../src/automations/store.ts";
+import { firingOf } from "../../src/automations/views.ts";
+import type { PlatformContext } from "../../src/foundation/context.ts";
+import { openServerContext } from "../../src/foundation/context.ts";
+import { teamKey } from "../../src/foundation/vault/index.ts";
+import { openIdentity } from "../../src/identity/index.ts";
+import { openIntegrations } from "../../src/integrations/index.ts";
+import { openRepositories } from "../../src/repositories/index.ts";
+import { type AgentFixture, openFixture } from "../harness/fixture.ts";
+
+/** What a server has, with the clock of a test. */
+export function automationHost(platform: PlatformContext, now: () => Date): AutomationHost {
+  const context = openServerContext(platform, () => "http://127.0.0.1:1");
+  const repositories = openRepositories(context, openIdentity(context).principals);
+  const agents = openAgents(context, { repositories, integrations: openIntegrations(context) });
+  return {
+    platform: context,
+    access: openAutomationAccess(context),
+    submit: agents.host.submit,
+    checkRepositories: repositories.checkAtCreation,
+    now,
+  };
+}
+
+export interface AutomationHarness {
+  fixture: AgentFixture;
+  host: AutomationHost;
+  setClock(instant: string): void;
+  create(definition: object): Promise<AutomationRow>;
+  /** As a server that has just been started does. */
+  look(): Promise<void>;
+  /** Earliest first. */
+  firings(automation: { id: string }): Promise<Firing[]>;
+  /** How many runs there are of agents that automations have started. */
+  countRuns(): Promise<number>;
+}
+
+/** Closed at the end of the test. */
+export async function openAutomationHarness(start: string): Promise<AutomationHarness> {
+  const fixture = await openFixture();
+  onTestFinished(() => fixture.close());
+  const { platform, principal } = fixture;
+  const { db, vault } = platform;
+  let clock = new Date(start);
+  const host = automationHost(platform, () => clock);
+  return {
+    fixture,
+    host,
+    setClock(instant) {
+      clock = new Date(instant);
+    },
+    async create(definition) {
+      const { teamId } = principal;
+      const userId = principal.kind === "user" ? principal.userId : null;
+      const automation = CreateAutomation.parse({ name: "nightly", prompt: { text: "tidy up" }, ...definition });
+      const key = await teamKey(db, vault, teamId);
+      return db.transaction().execute((tx) => insertAutomation(tx, { ...automation, teamId, userId, key }, clock));
+    },
+    async look() {
+      await releaseOwnClaims(host);
+      await startDueFirings(host);
+    },
+    firings: async ({ id }) => (await listFirings(db, id, { limit: 10_000, after: null })).map(firingOf).reverse(),
+    async countRuns() {
+      const rows = await db
+        .selectFrom("runs")
+        .innerJoin("agents", "agents.id", "runs.agent_id")
+        .select("runs.id")
+        .where("agents.source", "=", "AUTOMATION")
+        .execute();
+      return rows.length;
+    },
+  };
+}

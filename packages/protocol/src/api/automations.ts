@@ -1,0 +1,180 @@
+// Automations: agents that are started by schedules, webhooks and people, and the record of every firing.
+import { z } from "zod";
+import { unprintable, unprintableProblem } from "../names.ts";
+import { ModelSelection, PageQuery, pageOf, Timestamp } from "./common.ts";
+
+const AutomationName = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((name) => !unprintable.test(name), unprintableProblem);
+
+export const AutomationScope = z
+  .enum(["private", "team_visible", "team_owned"])
+  .describe("private and team_visible run as their user; team_owned as the team's service account automations");
+export type AutomationScope = z.infer<typeof AutomationScope>;
+
+const Scalar = z.union([z.string().max(1000), z.number(), z.boolean(), z.null()]);
+
+/** By path, such as `issue.state`: the value, or several of which one has to be there. */
+export const PayloadFilter = z
+  .record(z.string().min(1).max(200), z.union([Scalar, z.array(Scalar).min(1).max(50)]))
+  .refine((filter) => Object.keys(filter).length <= 20, "at most 20 entries");
+export type PayloadFilter = z.infer<typeof PayloadFilter>;
+
+const CronTrigger = z.strictObject({
+  type: z.literal("cron"),
+  cron: z.string().min(1).max(200).describe("Five fields, or @hourly, @daily, @weekdays, @weekly, @monthly"),
+  timezone: z.string().min(1).max(100).default("UTC").describe("IANA name, such as Europe/Berlin"),
+});
+const WebhookTrigger = z.strictObject({
+  type: z.literal("webhook"),
+  filter: PayloadFilter.optional().describe("Members that the JSON body must have; other bodies are skipped"),
+});
+
+export const AutomationTrigger = z.discriminatedUnion("type", [CronTrigger, WebhookTrigger]);
+export type AutomationTrigger = z.infer<typeof AutomationTrigger>;
+
+const AutomationTarget = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("none") }),
+  z.strictObject({
+    type: z.literal("repo"),
+    repoUrl: z.string().min(1).max(2000),
+    branch: z.string().min(1).max(500).optional(),
+  }),
+]);
+
+export const MissedPolicy = z
+  .enum(["catch_up", "skip", "alert"])
+  .describe(
+    "What happens to planned firings while no server ran: the latest runs late, none does, or none and an alert",
+  );
+export type MissedPolicy = z.infer<typeof MissedPolicy>;
+
+const AutomationTools = z.strictObject({
+  createPullRequest: z.boolean().default(true).describe("Open a draft pull request with the changes of the run"),
+});
+
+const definition = {
+  description: z.string().max(2000),
+  prompt: z.strictObject({ text: z.string().min(1).max(200_000) }),
+  model: ModelSelection,
+  triggers: z.array(AutomationTrigger).max(20),
+  target: AutomationTarget,
+  tools: AutomationTools,
+  missed: MissedPolicy,
+};
+
+export const CreateAutomation = z.strictObject({
+  ...definition,
+  name: AutomationName,
+  scope: AutomationScope.default("private"),
+  enabled: z.boolean().default(true),
+  description: definition.description.default(""),
+  model: definition.model.optional().describe("Left out: the default of the user or the team"),
+  triggers: definition.triggers.min(1),
+  target: definition.target.default({ type: "none" }),
+  tools: definition.tools.default({ createPullRequest: true }),
+  missed: definition.missed.default("catch_up"),
+});
+export type CreateAutomation = z.infer<typeof CreateAutomation>;
+
+/** Members that are left out stay as they are. */
+export const ChangeAutomation = z
+  .strictObject({
+    ...definition,
+    name: AutomationName,
+    model: definition.model.nullable().describe("null: the default of the user or the team"),
+    triggers: definition.triggers.min(1),
+  })
+  .partial();
+export type ChangeAutomation = z.infer<typeof ChangeAutomation>;
+
+const shownTrigger = { id: z.string().describe("trg-<uuid>") };
+
+export const Automation = z.object({
+  ...definition,
+  id: z.string().describe("auto-<uuid>"),
+  name: z.string(),
+  enabled: z.boolean(),
+  disabledReason: z.string().optional().describe("Why it is disabled"),
+  disabledAt: Timestamp.optional().describe("Since when it is disabled"),
+  scope: AutomationScope,
+  ownerUserId: z.int().optional().describe("Absent for team_owned"),
+  teamId: z.int(),
+  model: definition.model.optional(),
+  triggers: z.array(
+    z.discriminatedUnion("type", [CronTrigger.extend(shownTrigger), WebhookTrigger.extend(shownTrigger)]),
+  ),
+  webhook: z
+    .object({ url: z.string(), keyPrefixes: z.array(z.string()) })
+    .optional()
+    .describe("Where webhooks are sent, if it has such a trigger"),
+  nextFiringAt: Timestamp.optional(),
+  lastRunAt: Timestamp.optional(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+export type Automation = z.infer<typeof Automation>;
+export const AutomationPage = pageOf(Automation);
+
+export const FiringStatus = z.enum(["planned", "started", "skipped", "missed", "failed"]);
+export type FiringStatus = z.infer<typeof FiringStatus>;
+
+/** What people read instead. */
+export const firingWords: Record<FiringStatus, string> = {
+  planned: "Planned",
+  started: "Started",
+  skipped: "Skipped",
+  missed: "Missed",
+  failed: "Failed to start",
+};
+
+export const Firing = z.object({
+  id: z.string().describe("fire-<uuid>"),
+  automationId: z.string(),
+  source: z.enum(["schedule", "webhook", "manual"]),
+  triggerId: z.string().optional(),
+  status: FiringStatus,
+  reason: z.string().optional().describe("Why it was skipped, missed or could not start"),
+  plannedAt: Timestamp.describe("A run never starts before it"),
+  decidedAt: Timestamp.optional().describe("When it started, or was skipped"),
+  agentId: z.string().optional(),
+  runId: z.string().optional(),
+  runStatus: z.string().optional().describe("How its run ended, once it has"),
+});
+export type Firing = z.infer<typeof Firing>;
+export const FiringQuery = PageQuery.extend({ status: FiringStatus.optional() });
+export const FiringPage = pageOf(Firing);
+
+export const AutomationAlert = z.object({
+  id: z.string(),
+  kind: z.enum(["missed", "overdue", "failed_to_start", "run_failed", "disabled"]),
+  message: z.string(),
+  firingId: z.string().optional(),
+  createdAt: Timestamp,
+});
+export type AutomationAlert = z.infer<typeof AutomationAlert>;
+export const AutomationAlertPage = pageOf(AutomationAlert);
+
+export const CreateWebhookKey = z.strictObject({ name: AutomationName.optional() });
+export const WebhookKeyCreated = z.object({
+  id: z.string(),
+  name: z.string(),
+  apiKey: z.string().describe("Shown only here"),
+  url: z.string(),
+});
+
+/** Of `POST /automations/webhook/{uuid}`. */
+export const WebhookAnswer = z.union([
+  z.object({
+    success: z.literal(true),
+    firingId: z.string(),
+    agentId: z.string(),
+    runId: z.string(),
+    url: z.string(),
+  }),
+  z.object({ success: z.literal(true), firingId: z.string(), skipped: z.literal(true), reason: z.string() }),
+  z.object({ success: z.literal(false), error: z.string() }),
+]);
+export type WebhookAnswer = z.infer<typeof WebhookAnswer>;
