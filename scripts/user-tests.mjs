@@ -13,7 +13,10 @@ export const isRoot = process.geteuid?.() === 0;
 const securityTests = [
   "checks/lock-file.test.ts",
   "e2e/cli/terminal.test.ts",
+  "packages/app-server/test/transports.test.ts",
   "packages/command-line/test/terminal-text.test.ts",
+  "packages/mcp/test/oauth.test.ts",
+  "packages/platform/test/agents/deleted.test.ts",
   "packages/platform/test/foundation/admission.test.ts",
   "packages/platform/test/identity/audit-anchor.test.ts",
   "packages/platform/test/identity/audit-tampering.test.ts",

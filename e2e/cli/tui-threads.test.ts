@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { openHarness } from "@agentcli/testkit/cli";
 import { expect, onTestFinished, test } from "vitest";
+import { listenAddress } from "../app-server/client.ts";
 import { openMemoryTerminal, openTmux } from "../support/terminal.ts";
 
 test("an earlier thread is chosen from a list, and an earlier message is edited in a fork", async () => {
@@ -112,6 +113,25 @@ test("two terminals on one server show the same thread, through the death of the
   await expect.poll(one.screen).toContain("Ask for a change");
   await expect.poll(two.screen).toContain("Ask for a change");
   expect(marks(two.lines().join("\n"))).toEqual(marks(one.history()));
+});
+
+test("a server on a port is used with its token; without it, or with another, the message says what to do", async () => {
+  const { repository, home, start, run } = await openHarness({ replies: [replyWith("Answer over a port.")] });
+  const server = start(["app-server", "--listen", "ws://127.0.0.1:0"]);
+  onTestFinished(() => void server.kill("SIGKILL"));
+  const remote = ["--remote", await listenAddress(server)];
+  const given = [...remote, "--remote-auth-token-file", join(home, "app-server-control", "ws-token")];
+  const env = { AGENT_HOME: home };
+  const terminal = openTmux({ cwd: repository, env, args: [...given, "-C", repository, "hello"] });
+  await expect.poll(terminal.screen).toContain("Answer over a port.");
+  const refused = openTmux({ cwd: repository, env, args: remote });
+  await expect.poll(refused.screen).toContain("exit code 3");
+  expect(refused.screen().replaceAll("\n", "")).toContain(
+    `ERROR: The app server at ${remote[1]} needs a token: --remote-auth-token-env VARIABLE`,
+  );
+  writeFileSync(join(home, "other-token"), "wrong");
+  const { code, stderr } = await run(["agents", ...remote, "--remote-auth-token-file", join(home, "other-token")]);
+  expect({ code, stderr }).toMatchObject({ code: 3, stderr: expect.stringContaining("refused this token") });
 });
 
 /** All that the program sends of its own: colours, cursor, erasing below, frames, modes, links. */

@@ -14,16 +14,20 @@ export function connectTo({ url, token }: RemoteAddress): Connect {
   const address = socket === undefined ? url : `ws+unix://${socket}:/`;
   if (socket === undefined && !/^wss?:\/\/[^/]/.test(url))
     throw new CommandError("usage", `--remote ${url}: expected ws://HOST:PORT, wss://HOST or unix:///PATH.`);
+  const refused = (status: number | undefined) => {
+    if (status !== 401) return unavailable(url, `it answered ${status}`);
+    const way = "--remote-auth-token-env VARIABLE or --remote-auth-token-file FILE";
+    const what = token === null ? `needs a token: ${way}` : `refused this token. Give the current one: ${way}`;
+    return new CommandError("auth", `The app server at ${url} ${what}.`);
+  };
   return async ({ received, lost }) => {
     const { WebSocket } = await import("ws");
     const headers = token === null ? {} : { authorization: `Bearer ${token}` };
     const webSocket = new WebSocket(address, { headers, perMessageDeflate: false, handshakeTimeout: handshakeMs });
     await new Promise<void>((resolve, reject) => {
       webSocket.once("open", resolve);
-      webSocket.once("error", reject);
-      webSocket.once("unexpected-response", (_request, response) =>
-        reject(new Error(response.statusCode === 401 ? tokenNeeded : `the server answered ${response.statusCode}`)),
-      );
+      webSocket.once("error", (error) => reject(unavailable(url, error.message)));
+      webSocket.once("unexpected-response", (_request, { statusCode }) => reject(refused(statusCode)));
     });
     webSocket.on("message", (data) => received(String(data)));
     webSocket.on("error", (error) => lost(error.message));
@@ -34,7 +38,8 @@ export function connectTo({ url, token }: RemoteAddress): Connect {
 }
 
 const handshakeMs = 10_000;
-const tokenNeeded = "the server wants a token: --remote-auth-token-env VARIABLE or --remote-auth-token-file FILE";
+const unavailable = (url: string, reason: string) =>
+  new CommandError("unavailable", `Could not connect to the app server at ${url}: ${reason}.`);
 /** A machine that slept or lost its network gets no end of the connection: silence for two of these ends it. */
 const pingMs = 15_000;
 

@@ -17,7 +17,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     );
     return exitCodes.completed.code;
   } catch (error) {
-    const start = remote === "unix://" ? " Start one: agentcli app-server --listen unix://" : "";
-    throw new CommandError("unavailable", `No app server answers at ${remote}: ${(error as Error).message}.${start}`);
+    if (remote !== "unix://") throw error;
+    const start = "Start one: agentcli app-server --listen unix://";
+    throw new CommandError("unavailable", `${(error as Error).message} ${start}`);
   }
 }
