@@ -12,12 +12,12 @@ export interface Cgroup {
   membersFile: string;
   /** How often the limit was reached. */
   timesReached(): number;
-  /** Settles once no member is left, or after a timeout. */
-  remove(): Promise<void>;
+  /** Settles once no member is left, or after a timeout: then it is tried again with the next group. */
+  remove(timeoutMs?: number): Promise<void>;
 }
 
 const namePrefix = "agentcli-";
-const removeTimeoutMs = 2000;
+const defaultTimeoutMs = 10_000;
 const pollMs = 10;
 
 /** Undefined if this process may not create groups. */
@@ -26,6 +26,7 @@ export function openCgroup(tree: CgroupTree, limit: number, name: string): Cgrou
     const directory = create(tree, parent, name);
     if (directory === undefined) continue;
     removeStale(parent);
+    removeBusy();
     if (setLimit(tree, directory, limit)) return describe(tree, directory);
     tryRemove(directory);
   }
@@ -105,11 +106,24 @@ function describe({ version, controller }: CgroupTree, directory: string): Cgrou
     directory,
     membersFile: join(directory, "cgroup.procs"),
     timesReached: () => (events ? readCount(join(directory, events.file), events.word) : 0),
-    async remove() {
-      // Busy until the last zombie is reaped.
-      for (let waited = 0; !tryRemove(directory) && waited < removeTimeoutMs; waited += pollMs) await delay(pollMs);
-    },
+    remove: (timeoutMs) => removeGroup(directory, timeoutMs),
   };
+}
+
+/** Of this process, and busy for too long. Their names say that their owner is alive, so no other process removes them. */
+const busyGroups = new Set<string>();
+
+/** A group is busy until the last zombie in it is reaped. */
+export async function removeGroup(directory: string, timeoutMs = defaultTimeoutMs): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!tryRemove(directory)) {
+    if (Date.now() >= deadline) return void busyGroups.add(directory);
+    await delay(pollMs);
+  }
+}
+
+function removeBusy(): void {
+  for (const directory of busyGroups) if (tryRemove(directory)) busyGroups.delete(directory);
 }
 
 function readCount(path: string, word: string): number {

@@ -1,4 +1,5 @@
 // Limits on the memory and the processes of a sandbox.
+export { removeGroup } from "./cgroup.ts";
 export { freezeGroup, killGroup, thawGroup } from "./freezer.ts";
 export {
   describeLimits,

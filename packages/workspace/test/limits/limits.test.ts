@@ -215,6 +215,17 @@ describe("a group of version 2", () => {
     expect(existsSync(join(parent, "fresh"))).toBe(false);
   });
 
+  test("one that stays busy for too long is removed with the next one", async () => {
+    const { parent } = tree("memory\n", "agentcli-1-x");
+    const open = (name: string) => openCgroup({ version: 2, controller: "memory", parents: [parent] }, 1000, name);
+    const busy = open("agentcli-1-x");
+    await busy?.remove(20);
+    expect(existsSync(busy?.directory ?? "")).toBe(true);
+    for (const file of readdirSync(busy?.directory ?? "")) rmSync(join(busy?.directory ?? "", file));
+    open("agentcli-1-y");
+    expect(existsSync(busy?.directory ?? "")).toBe(false);
+  });
+
   test("one left by a killed run is removed, one of a live process is not", () => {
     const { parent } = tree("memory\n", "agentcli-1-x");
     const gone = join(parent, "agentcli-999999999-left");

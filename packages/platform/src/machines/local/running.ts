@@ -1,5 +1,4 @@
 // Ends what a record says is running, also when another server started it.
-import { rmdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { isRunning, type MachineParts } from "@agentcli/workspace";
 import { awaitDetached } from "./disk.ts";
@@ -14,7 +13,7 @@ export async function endRunning(parts: MachineParts, directory: string): Promis
   if (running === undefined) return;
   await killAll(parts, running);
   await awaitDetached(directory);
-  for (const group of running.groups) removeGroup(group);
+  for (const group of running.groups) await parts.removeGroup(group);
   removeRunning(directory);
 }
 
@@ -31,13 +30,5 @@ async function killAll(parts: MachineParts, { main, freezer }: RunningRecord): P
     } catch {
       // It ended in between.
     }
-  }
-}
-
-function removeGroup(directory: string): void {
-  try {
-    rmdirSync(directory);
-  } catch {
-    // Removed already, or by the next machine that is started: it removes those of dead servers.
   }
 }

@@ -7,6 +7,7 @@ export {
   type MachineLimits,
   type OpenedLimits,
   openLimits,
+  removeGroup,
   thawGroup,
 } from "../../limits/index.ts";
 export { proxyVariables } from "../../wire/index.ts";
