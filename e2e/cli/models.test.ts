@@ -30,3 +30,39 @@ test("thinking on the Anthropic wire is sent back with its signature, also after
   expect(tool("apply_patch")?.description).toContain('start: "*** Begin Patch"');
   expect(tool("edit_file")).toBeDefined();
 });
+
+test("models lists what each configured provider offers, and says which one does not answer", async () => {
+  const { run } = await openHarness({
+    config: '[model_providers.gone]\nbase_url = "http://127.0.0.1:9/v1"\nwire_api = "chat"\n',
+  });
+  const { code, stdout, stderr } = await run(["models"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^scripted\n {2}scripted {2}128k tokens, .*price unknown$/m);
+  expect(stdout).toContain("gone\n  not listed\n");
+  expect(stderr).toMatch(/warning: gone: gone \(http:\/\/127\.0\.0\.1:9\/v1\/models\) did not answer/);
+  const listed = JSON.parse((await run(["models", "--provider", "scripted", "--json"])).stdout);
+  expect(listed).toMatchObject([
+    { provider: "scripted", error: null, models: [{ id: "scripted", context_window: 128_000, usd_per_million: null }] },
+  ]);
+  expect(await run(["models", "--provider", "gone"])).toMatchObject({ code: 4 });
+  expect(await run(["models", "--provider", "nowhere"])).toMatchObject({ code: 2 });
+});
+
+test("models try says whether a model answers and calls tools", async () => {
+  const { run, requests } = await openHarness({
+    replies: [replyWith("OK"), call("report", { word: "OK" }), replyWith("OK"), replyWith("I would rather not.")],
+  });
+  const good = await run(["models", "try", "scripted"]);
+  expect(good).toMatchObject({ code: 0 });
+  expect(good.stdout).toMatch(/^scripted of scripted\nok {3}answers \(.* s\)\nok {3}calls tools \(.* s\)\n$/);
+  expect(requests()).toHaveLength(2);
+  const silent = await run(["models", "try", "scripted", "--json"]);
+  expect(silent.code).toBe(1);
+  expect(JSON.parse(silent.stdout).trials).toMatchObject([
+    { name: "answers", works: true },
+    { name: "calls tools", works: false, problem: expect.stringContaining("did not call the tool") },
+  ]);
+  const gone = await run(["models", "try", "x", "-c", "model_providers.scripted.base_url='http://127.0.0.1:9/v1'"]);
+  expect(gone).toMatchObject({ code: 4, stdout: expect.stringContaining("FAIL answers: ") });
+  expect((await run(["models", "try"])).code).toBe(2);
+});

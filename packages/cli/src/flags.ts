@@ -20,6 +20,7 @@ const table = {
     aliases: ["yolo"],
     help: "No sandbox and no approvals; only where the whole machine may be lost",
   },
+  provider: { value: "NAME", help: "Only this model provider" },
   profile: { short: "p", value: "NAME", help: "Add $AGENT_HOME/NAME.config.toml to the configuration" },
   "add-dir": { value: "DIR", repeatable: true, help: "Let workspace-write also write here" },
   limit: {

@@ -1,10 +1,12 @@
-// One POST over a kept-alive connection, with timeouts. Always resolves, with how it ended.
+// One request over a kept-alive connection, with timeouts. Always resolves, with how it ended.
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 
 export interface Post {
   url: URL;
   headers: Record<string, string>;
   body: string;
+  /** Absent: POST. */
+  method?: "GET";
   /** Timeout for the headers of the response. Infinity: none. */
   firstByteMs: number;
   /** Timeout between the parts of the response that the receiver counts as progress. Infinity: none. */
@@ -83,9 +85,10 @@ async function exchange(
   }
 }
 
-function send({ request, agent }: Transport, { url, headers, body }: Post): ClientRequest | TypeError {
+function send({ request, agent }: Transport, { url, headers, body, method }: Post): ClientRequest | TypeError {
   const length = String(Buffer.byteLength(body));
   try {
+    if (method) return request(url, { method, agent, headers }).end();
     return request(url, { method: "POST", agent, headers: { ...headers, "content-length": length } }).end(body);
   } catch (error) {
     if (error instanceof TypeError) return error;

@@ -12,7 +12,7 @@ export function openModel(provider: Provider, client: Client): Model {
 
 const bearer = { keyHeader: "authorization", headers: {} };
 
-const wires: Record<WireApi, Wire> = {
+export const wires: Record<WireApi, Wire> = {
   // Nearly every run speaks this one.
   responses: { path: "responses", ...bearer, load: async () => responsesFormat },
   chat: { path: "chat/completions", ...bearer, load: async () => (await import("./chat/model.ts")).chatFormat },

@@ -1,7 +1,7 @@
 // Prices of tokens, in US dollars per million: published list prices as of November 2026, without long-context surcharges.
 import type { Usage } from "@agentcli/protocol";
 
-interface Price {
+export interface Price {
   input: number;
   cachedInput: number;
   output: number;
@@ -11,7 +11,7 @@ interface Price {
 
 /** Null if the price is unknown: no figure is better than a wrong one. */
 export function costUsd(model: string, usage: Usage): number | null {
-  const price = prices.get(model.toLowerCase().replace(snapshotDate, ""));
+  const price = priceOf(model);
   if (!price) return null;
   const fresh = usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteInputTokens;
   const micros =
@@ -21,6 +21,9 @@ export function costUsd(model: string, usage: Usage): number | null {
     usage.outputTokens * price.output;
   return micros / 1_000_000;
 }
+
+/** Per million tokens; undefined if it is unknown. */
+export const priceOf = (model: string): Price | undefined => prices.get(model.toLowerCase().replace(snapshotDate, ""));
 
 /** Models with a known price. */
 export const pricedModels = (): string[] => [...prices.keys()];

@@ -67,7 +67,7 @@ export function openWire(wire: Wire, provider: Provider, client: Client): Model 
   };
 }
 
-function addressOf(provider: Provider, path: string): URL {
+export function addressOf(provider: Provider, path: string): URL {
   const address = `${provider.baseUrl.replace(/\/+$/, "")}/${path}`;
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
     throw new Error(`base_url of provider ${provider.id} is not an http or https URL: ${provider.baseUrl}`);
@@ -81,15 +81,19 @@ function headersOf(provider: Provider, client: Client, request: ModelRequest): R
   return {
     accept: "text/event-stream",
     "content-type": "application/json",
-    originator: client.originator ?? "agent_exec",
-    "user-agent": `${client.clientName}/${client.clientVersion} (${process.platform}; ${process.arch})`,
     "session-id": request.cacheKey,
     "thread-id": request.cacheKey,
-    ...lowerCased(provider.headers),
+    ...clientHeaders(provider, client),
   };
 }
 
-function keyHeader(name: string, key: string | undefined): Record<string, string> {
+export const clientHeaders = (provider: Provider, client: Client): Record<string, string> => ({
+  originator: client.originator ?? "agent_exec",
+  "user-agent": `${client.clientName}/${client.clientVersion} (${process.platform}; ${process.arch})`,
+  ...lowerCased(provider.headers),
+});
+
+export function keyHeader(name: string, key: string | undefined): Record<string, string> {
   if (key === undefined) return {};
   return { [name.toLowerCase()]: name.toLowerCase() === "authorization" ? `Bearer ${key}` : key };
 }

@@ -9,6 +9,7 @@ import { execCommands } from "./exec/index.ts";
 import { hooksCommands } from "./hooks/index.ts";
 import { loginCommands } from "./login/index.ts";
 import { mcpCommands } from "./mcp/index.ts";
+import { modelsCommands } from "./models/index.ts";
 import { replayCommands } from "./replay/index.ts";
 import { responsesProxyCommands } from "./responses-proxy/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
@@ -27,6 +28,7 @@ export const commands: Command[] = [
   ...configCommands,
   ...hooksCommands,
   ...loginCommands,
+  ...modelsCommands,
   ...sessionsCommands,
   ...replayCommands,
   ...execCommands,

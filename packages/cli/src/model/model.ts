@@ -1,7 +1,7 @@
 // The model of a run: the practice model, or one behind a provider.
 import type { Model } from "@agentcli/engine";
 import type { OtherModels } from "@agentcli/host";
-import { findProvider, type ModelFacts, modelFacts, openModel, practice } from "@agentcli/models";
+import { type Client, findProvider, type ModelFacts, modelFacts, openModel, practice } from "@agentcli/models";
 import type { EffectiveConfig } from "@agentcli/project";
 import type { Config, TurnSettings, WireApi } from "@agentcli/protocol";
 import { compactAt } from "../config/settings.ts";
@@ -19,11 +19,21 @@ export async function chooseModel(
     return { model: openPracticeModel(), facts: modelFacts(practice, "responses"), wireApi: "responses" };
   }
   const { provider } = await resolveProvider(settings, config, { environment, log: reporter.log });
-  const originator = originatorOf(environment.variables.AGENT_INTERNAL_ORIGINATOR_OVERRIDE);
-  const client = { clientName: "agentcli", clientVersion: version, originator, random: Math.random };
   const { wireApi } = provider;
-  return { model: openModel(provider, client), facts: modelFacts(settings.model, wireApi), wireApi };
+  return {
+    model: openModel(provider, clientOf({ environment, version })),
+    facts: modelFacts(settings.model, wireApi),
+    wireApi,
+  };
 }
+
+/** This program, as providers see it. */
+export const clientOf = ({ environment, version }: Pick<Program, "environment" | "version">): Client => ({
+  clientName: "agentcli",
+  clientVersion: version,
+  originator: originatorOf(environment.variables.AGENT_INTERNAL_ORIGINATOR_OVERRIDE),
+  random: Math.random,
+});
 
 /** What is known of a model without a key for it. */
 export function describeModel(
