@@ -38,6 +38,12 @@ describe("one instruction", () => {
     ["use $release-notes for version 2", { kind: "skill", name: "release-notes", topic: "version 2" }],
     ["run $HOME/bin/tool", { kind: "run", command: "$HOME/bin/tool" }],
     ["Stop if the recommendation in `R.md` is NO-GO.", { kind: "stop-if", path: "R.md", text: "NO-GO" }],
+    ["stop if v.txt says REJECTED", { kind: "stop-if", path: "v.txt", text: "REJECTED" }],
+    ["Stop here if the verdict in docs/R.md is NO-GO", { kind: "stop-if", path: "docs/R.md", text: "NO-GO" }],
+    ["If R.md says NO-GO, stop.", { kind: "stop-if", path: "R.md", text: "NO-GO" }],
+    ["Stop if the reviewer is unhappy.", { kind: "stop-unclear" }],
+    ["Continue only if R.md says GO", { kind: "stop-unclear" }],
+    ["Unless the tests pass, stop", { kind: "stop-unclear" }],
     ["Implement the first unchecked step in `PLAN.md`.", { kind: "take-step", path: "PLAN.md" }],
   ])("%j is understood", (prompt, step) => {
     expect(stepsOf(prompt)).toEqual([step]);

@@ -231,6 +231,26 @@ describe("the sample repository", () => {
     expect(host.has("a.txt")).toBe(false);
   });
 
+  test.each([
+    ["stop if R.md says REJECTED", "Verdict: rejected"],
+    ["stop if R.md says REJECTED or BLOCKED", "BLOCKED"],
+    ["stop if the review went badly", "fine"],
+    ["continue only if R.md says GO", "NO-GO"],
+  ])("%j does not go on where R.md is %j", async (condition, content) => {
+    using host = openHost();
+    await host.turn([userMessage(`create R.md containing ${content}`)]);
+    const { text } = await host.turn([userMessage(`${condition}\ncreate a.txt containing x`)]);
+    expect(text).toContain("stopped as asked");
+    expect(host.has("a.txt")).toBe(false);
+  });
+
+  test("where the file does not say it, the remaining steps are taken", async () => {
+    using host = openHost();
+    await host.turn([userMessage("create R.md containing GO")]);
+    await host.turn([userMessage("stop if R.md says NO-GO then create a.txt containing x")]);
+    expect(host.has("a.txt")).toBe(true);
+  });
+
   test("a file that cannot be read stops the remaining steps", async () => {
     using host = openHost();
     const { text } = await host.turn([userMessage("Stop if `missing.md` says NO-GO\ncreate a.txt containing x")]);

@@ -15,6 +15,8 @@ export type Step =
   | { kind: "checklist"; path: string; items: string[] }
   | { kind: "take-step"; path: string }
   | { kind: "stop-if"; path: string; text: string }
+  /** A condition that is not understood. */
+  | { kind: "stop-unclear" }
   | { kind: "commit"; message: string }
   | { kind: "commit-step" }
   | { kind: "skill"; name: string; topic: string }
@@ -168,14 +170,27 @@ const forms: Form[] = [
   },
   {
     pattern: form(
-      `stop\\s+(?:here\\s+)?if\\s+.*?(?<path>${quotation})\\s+(?:says|contains|is|has|reads)\\s+(?<text>.+?)${end}`,
+      `stop\\s+(?:here\\s+)?if\\s+(?:\\S+\\s+)*?${path}\\s+(?:says|contains|is|has|reads)\\s+(?<text>.+?)${end}`,
     ),
     example: "stop if FILE says TEXT",
-    read: (pieces) => withPath(pieces.path(), (found) => ({ kind: "stop-if", path: found, text: pieces.text() })),
+    read: (pieces) => withPath(pieces.file(), (found) => ({ kind: "stop-if", path: found, text: pieces.text() })),
   },
   {
     pattern: form(`if\\s+${path}\\s+(?:says|contains|reads)\\s+(?<text>.+?),?\\s+(?:then\\s+)?stop\\b`),
     read: (pieces) => withPath(pieces.file(), (found) => ({ kind: "stop-if", path: found, text: pieces.text() })),
+  },
+  {
+    // Nothing to do: the first step that fails ends the work anyway.
+    pattern: form(
+      "(?:if|when)\\s+(?:it|that|this|any(?:thing)?|(?:the\\s+)?(?:tests?|command|step))\\s+fail(?:s|ed)?\\b.*\\bstop\\b",
+    ),
+    read: () => ({ kind: "unclear" }),
+  },
+  {
+    pattern: form(
+      "(?:(?:stop|halt|abort|quit)\\b.*\\b(?:if|when|unless|where|in\\s+case)\\b|(?:only\\s+)?(?:continue|proceed|go\\s+on)\\s.*\\b(?:if|when|unless)\\b|(?:if|when|unless)\\b.*\\b(?:stop|halt|abort|quit|continue|proceed|go\\s+on)\\b)",
+    ),
+    read: () => ({ kind: "stop-unclear" }),
   },
   {
     pattern: form(`(?:delete|remove)\\s+${file}${path}${end}`),

@@ -104,6 +104,8 @@ function* performStep(
       return yield* repairFailingTest(environment.cwd);
     case "stop-if":
       return yield* stopIf(step);
+    case "stop-unclear":
+      return { outcome: "stopped", text: `Not a condition I understand, so I did not go on: ${code(text)}.` };
     case "commit":
       return yield* run(`git add -A && git commit -m ${shellQuoted(step.message)}`);
     case "commit-step":
@@ -176,12 +178,15 @@ function* stopIf(step: StepOf<"stop-if">): Script<Report> {
   // Whether to go on is not known, so the remaining steps are not taken.
   if (file.kind === "refused")
     return { outcome: "stopped", text: `${code(step.path)} could not be read:\n${block(file.reason)}` };
-  const words = file.lines.join("\n").split(/[^\w-]+/);
-  const isContained = /^[\w-]+$/.test(step.text)
-    ? words.includes(step.text)
-    : file.lines.join("\n").includes(step.text);
+  const isContained = step.text.split(/\s+or\s+/i).some((text) => contains(file.lines.join("\n"), text));
   if (isContained) return { outcome: "stopped", text: `${code(step.path)} says ${code(step.text)}.` };
   return done(`Went on: ${code(step.path)} does not say ${code(step.text)}.`);
+}
+
+/** Whatever the case of its letters; a single word only as a whole one. */
+function contains(content: string, text: string): boolean {
+  const [within, wanted] = [content.toLowerCase(), text.toLowerCase()];
+  return /^[\w-]+$/.test(wanted) ? within.split(/[^\w-]+/).includes(wanted) : within.includes(wanted);
 }
 
 function reportCommand(command: string, result: CommandResult): Report {
