@@ -47,7 +47,7 @@ export class Thread {
     try {
       const turn: Turn = { items: [], finalResponse: "", usage: null, costUsd: null };
       for await (const event of this.#turn(input, schema, options.signal)) collect(turn, event);
-      if (schema) turn.finalResponse = await schema.readResponse();
+      turn.finalResponse = schema ? await schema.readResponse() : finalMessage(turn.items);
       return turn;
     } finally {
       await schema?.remove();
@@ -85,14 +85,18 @@ export class Thread {
 }
 
 function collect(turn: Turn, event: ThreadEvent): void {
-  if (event.type === "item.completed") {
-    turn.items.push(event.item);
-    if (event.item.type === "agent_message") turn.finalResponse = event.item.text;
-  }
+  if (event.type === "item.completed") turn.items.push(event.item);
   if (event.type === "turn.completed") {
     turn.usage = event.usage;
     turn.costUsd = event.cost_usd;
   }
+}
+
+/** The last message of phase final_answer, else the last one without a phase; commentary does not count. */
+function finalMessage(items: Turn["items"]): string {
+  const messages = items.filter((item) => item.type === "agent_message");
+  const withPhase = (phase: "final_answer" | undefined) => messages.findLast((message) => message.phase === phase);
+  return (withPhase("final_answer") ?? withPhase(undefined))?.text ?? "";
 }
 
 function environmentOf({ env, apiKey }: ClientOptions): NodeJS.ProcessEnv {

@@ -40,6 +40,17 @@ test("a run returns the items, the final response and the usage", async () => {
   expect(thread.id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
+test("commentary after the answer is not the final response", async () => {
+  const messages = [
+    { text: "Here it is.", phase: "final_answer" as const },
+    { text: "Cleaning up.", phase: "commentary" as const },
+  ];
+  const { thread } = await openSdkHarness({ replies: [{ messages }] });
+  const turn = await thread.run("answer");
+  expect(turn.finalResponse).toBe("Here it is.");
+  expect(turn.items).toMatchObject(messages);
+});
+
 test("a streamed run yields every event, the terminal one last", async () => {
   const { thread } = await openSdkHarness({ replies: [call("exec_command", { cmd: "echo hi" }), replyWith("Done.")] });
   const { events } = await thread.runStreamed("say hi");
