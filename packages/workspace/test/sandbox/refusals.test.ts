@@ -57,7 +57,13 @@ const inWorkspaceWrite: Row[] = [
     "echo 'go: module lookup disabled by GOPROXY=off' >&2; exit 1",
     "echo 'error: no matching package named `serde` found' >&2; echo \"As a reminder, you're using offline mode\" >&2; exit 101",
   ),
-  ...both(privileges, "unshare -r true", "chmod 4755 a"),
+  ...both(
+    privileges,
+    "unshare -r true",
+    "chmod 4755 a",
+    "echo 'sudo: PERM_SUDOERS: setresuid(-1, 1, -1): Invalid argument' >&2; exit 1",
+    "echo 'E: seteuid 42 failed - seteuid (22: Invalid argument)' >&2; exit 100",
+  ),
   ...both(
     null,
     "echo fine > free.txt",

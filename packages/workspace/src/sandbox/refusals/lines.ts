@@ -20,6 +20,11 @@ const phrases: [Symptom, RegExp][] = [
   ],
   ["read-only", /\bread-only file ?system\b|\bEROFS\b/i],
   ["not-permitted", /\boperation not permitted\b|\bEPERM\b|no new privileges/i],
+  // Users and groups that do not exist in the sandbox.
+  [
+    "not-permitted",
+    /\bset(?:re|res|e|fs)?[ug]id\b.*\binvalid argument|\bsetgroups\b.*\bfailed|changing (?:ownership|group) of .*\binvalid argument/i,
+  ],
   ["denied", /\bpermission denied\b|\bEACCES\b/i],
 ];
 /** One look for most output, which has none of them. */
