@@ -44,6 +44,8 @@ test.each([
   ["node_modules/a", { ...hashed, resolved: "file:../a.tgz" }, "resolved from file:../a.tgz"],
   ["node_modules/a", { resolved: "../elsewhere", link: true }, "a link to ../elsewhere"],
   ["packages/a", { dependencies: { b: "2.0.0-beta.1" } }, "b 2.0.0-beta.1 is a pre-release"],
+  ["node_modules/a", { ...hashed, engines: { node: "^20.0.0 || >= 24" } }, "so npm warns on Node 22.12.0"],
+  ["packages/a", { engines: { node: ">=20.21" } }, "so npm warns on Node 20.20.0"],
 ])("%s locked as %j is refused", (location, locked, problem) => {
   const packages = { [location]: locked };
   using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });

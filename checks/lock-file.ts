@@ -18,6 +18,7 @@ interface LockedPackage {
   devDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
   hasInstallScript?: boolean;
+  engines?: { node?: string };
 }
 
 type Locked = Record<string, LockedPackage>;
@@ -34,6 +35,7 @@ export function findProblemsIn(packages: Locked): Problem[] {
     ...judgeSource(location, locked),
     ...findMissing(location, locked, packages),
     ...judgeVersions(location, locked),
+    ...judgeEngines(location, locked),
     ...(location === installedByUsers ? findInstallScripts(location, packages) : []),
   ]);
   return problems.map((problem) => `package-lock.json: ${problem}`);
@@ -93,3 +95,43 @@ function judgeVersions(location: string, locked: LockedPackage): Problem[] {
 }
 
 const isStated = (name: string) => Object.keys(statedPrereleases).some((beginning) => name.startsWith(beginning));
+
+/** The oldest release of each Node on which an installation prints no warning. */
+const supportedNodes: Version[] = [
+  [20, 20, 0],
+  [22, 12, 0],
+  [24, 0, 0],
+];
+
+type Version = [major: number, minor: number, patch: number];
+
+function judgeEngines(location: string, { engines }: LockedPackage): Problem[] {
+  const range = engines?.node;
+  if (range === undefined) return [];
+  return supportedNodes
+    .filter((version) => !allows(range, version))
+    .map((version) => `${location}: engines.node is ${range}, so npm warns on Node ${version.join(".")}.`);
+}
+
+const allows = (range: string, version: Version): boolean =>
+  range.split("||").some((all) =>
+    all
+      .replace(/([<>=^~]+)\s+/g, "$1")
+      .trim()
+      .split(/\s+/)
+      .every((comparator) => satisfies(version, comparator)),
+  );
+
+/** Only the forms that packages use for engines; any other one is a problem. */
+function satisfies(version: Version, comparator: string): boolean {
+  const [, operator, ...parts] = /^(>=|\^|)(\d+)(?:\.(\d+|[x*]))?(?:\.(\d+|[x*]))?$/.exec(comparator) ?? [];
+  if (operator === undefined) return comparator === "*";
+  const numbers = parts.map((part) => (part === undefined || /[x*]/.test(part) ? undefined : Number(part)));
+  const [major, minor] = numbers;
+  if (operator === "") return major === version[0] && (minor === undefined || minor === version[1]);
+  const isHighEnough = compare(version, numbers) >= 0;
+  return operator === "^" ? major === version[0] && isHighEnough : isHighEnough;
+}
+
+const compare = (version: Version, numbers: (number | undefined)[]): number =>
+  version.map((number, index) => number - (numbers[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
