@@ -7,6 +7,7 @@ export { drive } from "./drive.ts";
 export type { HookGate } from "./hook-gate.ts";
 export type { Json } from "./json.ts";
 export { lastTurn } from "./last-turn.ts";
+export { type FoundSecret, secretFinder, secretForms } from "./log/find-secret.ts";
 export { type Emit, type Log, openLog, readThread } from "./log/log.ts";
 export { type Scrub, type Secret, scrubber, scrubJson } from "./log/scrub.ts";
 export { nextStep as next, type Step } from "./next.ts";

@@ -14,7 +14,7 @@ export interface Secret {
   value: string;
 }
 
-const minFormLength = 6;
+export const minFormLength = 6;
 
 /** Replaces each secret, also in base64, hex, URL and JSON form and inside larger base64 text. */
 export function scrubber(secrets: Secret[]): Scrub {
@@ -58,7 +58,7 @@ function walk(value: Json | undefined, scrub: Scrub): Json | undefined {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item, scrub) as Json]));
 }
 
-function formsOf(value: string): Set<string> {
+export function formsOf(value: string): Set<string> {
   const bytes = utf8(value);
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const json = JSON.stringify(value).slice(1, -1);

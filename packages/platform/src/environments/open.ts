@@ -3,6 +3,7 @@ import type { Authenticate, ServerContext, Subject } from "../foundation/index.t
 import type { Images } from "../images/index.ts";
 import type { Machines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
+import { secretsOfBuild } from "../secrets/index.ts";
 import { openEnvironmentAccess } from "./access.ts";
 import { type BuildExecutor, withoutMachines } from "./builds/executor.ts";
 import { openMachineExecutor } from "./builds/machine-executor.ts";
@@ -14,6 +15,7 @@ import { addBuildRoutes } from "./routes/builds.ts";
 import { addEnvironmentRoutes } from "./routes/environments.ts";
 import { addLogRoute } from "./routes/logs.ts";
 import { serveSchema } from "./routes/schema.ts";
+import type { EnvironmentRow } from "./store.ts";
 
 export interface Environments extends Subject {
   host: EnvironmentHost;
@@ -40,7 +42,13 @@ export function openEnvironments(
     access: openEnvironmentAccess(context, repositories.reading),
     checkRepositories: repositories.checkAtCreation,
   };
-  const buildHost = { platform: context, content: repositories, executor: executor ?? withoutMachines };
+  const buildHost = {
+    platform: context,
+    content: repositories,
+    executor: executor ?? withoutMachines,
+    secretsOf: ({ id, team_id: teamId, repos }: EnvironmentRow) =>
+      secretsOfBuild(context, { teamId, environmentId: id, repos }),
+  };
   return {
     host,
     lookup: openEnvironmentLookup(context, host.access),

@@ -1,16 +1,11 @@
 // The secrets of an agent: chosen when its first run starts, sealed with its own key, and the same for all its runs.
-import { type SecretType, secretRepository } from "@agentcli/protocol/api";
 import { sql } from "kysely";
 import type { DataKey, Queries } from "../foundation/index.ts";
+import { type ChosenSecret, choose } from "./choose.ts";
 import type { AgentOwner, SecretHost } from "./host.ts";
 import { ofEnvironment, ofTeam, ofUser, type SecretOwnerId } from "./owner.ts";
-import { listSecrets, readValue, type SecretRow, teamKeyOf } from "./store.ts";
 
-export interface AgentSecret {
-  name: string;
-  value: string;
-  type: SecretType;
-}
+export type AgentSecret = ChosenSecret;
 
 export interface SecretAgent extends AgentOwner {
   id: string;
@@ -35,9 +30,14 @@ async function read(db: Queries, agentId: string, key: DataKey): Promise<AgentSe
   return row ? JSON.parse(key.openText(row.sealed, aad(agentId))) : null;
 }
 
+/** What it started with; nothing if it has not. */
+export const recordedSecrets = async (
+  db: Queries,
+  { agent, key }: { agent: { id: string }; key: DataKey },
+): Promise<AgentSecret[]> => (await read(db, agent.id, key)) ?? [];
+
 const aad = (agentId: string): string => `agent-secrets:${agentId}`;
 
-/** Of one name that of the environment wins over the user's, and that over the team's. */
 async function chooseSecrets(host: SecretHost, agent: SecretAgent): Promise<AgentSecret[]> {
   const { teamId, userId, settings } = agent;
   const environmentId = await host.environments.ofAgent(agent);
@@ -46,18 +46,5 @@ async function chooseSecrets(host: SecretHost, agent: SecretAgent): Promise<Agen
     ...(userId === null ? [] : [ofUser(teamId, userId)]),
     ofTeam(teamId),
   ];
-  const repositories = settings.repos.flatMap(({ url }) => secretRepository(url) ?? []);
-  const chosen = new Map<string, SecretRow>();
-  for (const owner of owners)
-    for (const row of forRepositories(await listSecrets(host.db, owner), repositories))
-      if (row.phase !== "build" && !chosen.has(row.name)) chosen.set(row.name, row);
-  if (chosen.size === 0) return [];
-  const key = await teamKeyOf(host, teamId);
-  return [...chosen.values()].map((row) => ({ name: row.name, value: readValue(key, row), type: row.type }));
+  return choose(host, { owners, repos: settings.repos, phase: "run" });
 }
-
-/** Of several versions of a name, that of the repository which the agent names first. */
-const forRepositories = (rows: SecretRow[], repositories: string[]): SecretRow[] => [
-  ...repositories.flatMap((repository) => rows.filter(({ repos }) => repos.includes(repository))),
-  ...rows.filter(({ repos }) => repos.length === 0),
-];

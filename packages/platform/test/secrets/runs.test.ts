@@ -81,3 +81,37 @@ test("commands have a secret as a variable, in no argument; what the run shows a
   for (const form of forms) expect(`${shown}${conversation}${sent}`).not.toContain(form);
   expect(await findLeaks({ ...fixture, key: async () => fixture.key }, logged, forms)).toEqual([]);
 });
+
+const reversed = 'for ((at = ${#RUNTIME}; at > 0; at--)); do printf %s "${RUNTIME:at-1:1}"; done';
+
+test("an artifact with a secret, also encoded or reversed, is not kept, and the run names the line", async () => {
+  const leave = [
+    "cd $PLATFORM_ARTIFACTS_DIR",
+    "echo fine > fine.txt",
+    'printf "one\\ntwo %s" "$RUNTIME" > plain.txt',
+    'printf "x%s" "$RUNTIME" | base64 > encoded.txt',
+    `(${reversed}) > reversed.txt; ${reversed}`,
+  ].join("; ");
+  const harness = await openRunHarness({ replies: [shell(leave), replyWith("Done.")] });
+  const { client } = harness;
+  await set(harness, "/v1/team/secrets/RUNTIME", canary);
+  const ids = await client.create({ prompt: { text: "go" } });
+  const shown = await client.streamText(ids);
+  expect(shown).not.toContain([...canary].reverse().join(""));
+  const { items } = await client.getJson<{ items: { path: string }[] }>(`/v1/agents/${ids.agentId}/artifacts`);
+  expect(items.map(({ path }) => path)).toEqual(["artifacts/fine.txt"]);
+  const { unsavedArtifacts } = (await client.read(ids)) as { unsavedArtifacts?: object[] };
+  expect(unsavedArtifacts).toMatchObject([
+    {
+      path: "artifacts/encoded.txt",
+      reason: "secret",
+      message: expect.stringMatching(/^Line 1 contains the secret RUNTIME\./),
+    },
+    {
+      path: "artifacts/plain.txt",
+      reason: "secret",
+      message: expect.stringMatching(/^Line 2 contains the secret RUNTIME\./),
+    },
+    { path: "artifacts/reversed.txt", reason: "secret" },
+  ]);
+});

@@ -57,7 +57,7 @@ export function describeRunModel({ id, provider }: RunModel): string {
 
 export const UnsavedArtifact = z.object({
   path: z.string(),
-  reason: z.enum(["storage_full", "failed", "too_large", "too_many"]),
+  reason: z.enum(["storage_full", "failed", "too_large", "too_many", "secret"]),
   message: z.string(),
 });
 export type UnsavedArtifact = z.infer<typeof UnsavedArtifact>;

@@ -8,6 +8,7 @@ export interface ExecutedOrder {
   buildId: string;
   config: { install?: string | undefined };
   repositories: { name: string }[];
+  secrets: { name: string; value: string }[];
   checkOut(directory: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -30,7 +31,7 @@ export function openDirectoryExecutor(parent: string, { breakAt }: { breakAt?: "
   const directoryOf = (buildId: string): string => join(parent, buildId);
   return {
     begun,
-    async execute({ buildId, config, repositories, checkOut }, log, signal) {
+    async execute({ buildId, config, repositories, secrets, checkOut }, log, signal) {
       begun.push(buildId);
       const directory = directoryOf(buildId);
       await mkdir(directory, { recursive: true });
@@ -41,7 +42,8 @@ export function openDirectoryExecutor(parent: string, { breakAt }: { breakAt?: "
       const root = first && others.length === 0 ? join(directory, first.name) : directory;
       if (config.install === undefined) return { status: "succeeded", output: directory };
       log(`$ ${config.install}\n`);
-      const code = await run(config.install, { root, log }, signal);
+      const given = Object.fromEntries(secrets.map(({ name, value }) => [name, value]));
+      const code = await run(config.install, { root, log, given }, signal);
       if (code === 0) return { status: "succeeded", output: directory };
       log(`install ended with ${code}\n`);
       return { status: "failed", failure: { type: "INSTALL_FAILED" } };
@@ -53,10 +55,11 @@ export function openDirectoryExecutor(parent: string, { breakAt }: { breakAt?: "
 
 function run(
   command: string,
-  { root, log }: { root: string; log: (text: string) => void },
+  { root, log, given }: { root: string; log: (text: string) => void; given: Record<string, string> },
   signal: AbortSignal,
 ): Promise<number> {
-  const child = spawn("sh", ["-c", command], { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const env = { ...process.env, ...given };
+  const child = spawn("sh", ["-c", command], { cwd: root, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const stop = (): void => {
     if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   };

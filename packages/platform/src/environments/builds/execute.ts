@@ -5,8 +5,9 @@ import { RepositoryFault } from "../../repositories/index.ts";
 import { checkEnvironmentJson, EnvironmentFault } from "../config.ts";
 import { configAad, type EnvironmentRow, readVersion } from "../store.ts";
 import { type ContentReader, type PreparedContent, readContent } from "./content.ts";
-import type { BuildExecutor } from "./executor.ts";
+import type { BuildExecutor, BuildSecret } from "./executor.ts";
 import { openLogWriter } from "./log-writer.ts";
+import { withoutSecrets } from "./redacted-log.ts";
 import {
   activeContentKey,
   type BuildEnd,
@@ -21,6 +22,8 @@ export interface BuildHost {
   platform: PlatformContext;
   content: ContentReader;
   executor: BuildExecutor;
+  /** For `install` of this environment. */
+  secretsOf(environment: EnvironmentRow): Promise<BuildSecret[]>;
 }
 
 /** A build that took this many servers with it would take the next. */
@@ -33,8 +36,9 @@ export async function executeBuild(claimed: ClaimedBuild, host: BuildHost, signa
   const environment = await readEnvironment(db, build.environment_id);
   if (!environment) return;
   const key = await teamKey(db, vault, environment.team_id);
-  const writer = openLogWriter(db, { buildId, key, epoch });
-  const context = { claimed, environment, key, log: writer.write, host };
+  const secrets = await host.secretsOf(environment);
+  const writer = withoutSecrets(openLogWriter(db, { buildId, key, epoch }), secrets);
+  const context = { claimed, environment, key, secrets, log: writer.write, host };
   let end: BuildEnd;
   try {
     end = await run(context, signal);
@@ -67,6 +71,7 @@ interface BuildContext {
   claimed: ClaimedBuild;
   environment: EnvironmentRow;
   key: DataKey;
+  secrets: BuildSecret[];
   log(text: string): void;
   host: BuildHost;
 }
@@ -109,7 +114,7 @@ async function prepare({ claimed, environment, key, log, host }: BuildContext, s
 }
 
 async function execute(
-  { claimed, environment, log, host }: BuildContext,
+  { claimed, environment, secrets, log, host }: BuildContext,
   content: PreparedContent,
   signal: AbortSignal,
 ): Promise<BuildEnd> {
@@ -119,11 +124,13 @@ async function execute(
     environmentId: environment.id,
     teamId: environment.team_id,
     config,
+    secrets,
     repositories: repositories.map(({ url, name, files }) => ({ url, name, commit: files.commit })),
     async checkOut(directory: string, checkOutSignal: AbortSignal) {
       for (const { name, files } of repositories) await files.checkOut(`${directory}/${name}`, checkOutSignal);
     },
   };
+  if (secrets.length > 0) log(`Secrets of this build: ${secrets.map(({ name }) => name).join(", ")}\n`);
   const outcome = await host.executor.execute(order, log, signal);
   return outcome.status === "succeeded"
     ? { status: "SUCCEEDED", output: outcome.output }

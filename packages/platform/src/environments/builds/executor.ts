@@ -24,8 +24,15 @@ export interface BuildOrder {
   /** With `install` and `start` of this build. */
   config: EnvironmentFile;
   repositories: BuildRepository[];
+  /** Variables of `install` alone: they must not be left in the result. */
+  secrets: BuildSecret[];
   /** Writes the files of all repositories at their commits into `directory`, one folder each. */
   checkOut(directory: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface BuildSecret {
+  name: string;
+  value: string;
 }
 
 export interface BuildRepository {

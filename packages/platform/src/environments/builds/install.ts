@@ -3,6 +3,7 @@ import type { Machine } from "../../machines/index.ts";
 import { openMachineWorkspace } from "../../machines/index.ts";
 import { allowedHosts, machineVariables, projectRoot, shellCommand, workspaceDirectory } from "../machine-settings.ts";
 import type { BuildLogger, BuildOrder } from "./executor.ts";
+import { openSecretScan } from "./secret-scan.ts";
 
 export interface InstallRequest {
   machine: Machine;
@@ -15,7 +16,7 @@ const timeoutMs = 2 * 3_600_000;
 
 /** Null where it succeeded; else why not. */
 export async function install(
-  { machine, order: { config, repositories }, env }: InstallRequest,
+  { machine, order: { config, repositories, secrets }, env }: InstallRequest,
   log: BuildLogger,
   signal: AbortSignal,
 ): Promise<string | null> {
@@ -26,20 +27,23 @@ export async function install(
     denied: [],
     onDenied: ({ host, port, reason }) => log(`Blocked: ${host}:${port}. ${reason}\n`),
   });
-  const variables = machineVariables(env);
+  const given = Object.fromEntries(secrets.map(({ name, value }) => [name, value]));
+  const variables = { ...machineVariables(env), ...given };
   const root = projectRoot(repositories);
   const workspace = await openMachineWorkspace(supervisor, { root, incarnation: machine.id, env: variables });
   const run = (id: string, argv: string[]) =>
     workspace.exec({ id, start: { argv, cwd: root, timeoutMs } }, ({ text }) => log(text), signal);
   if (user !== "root") {
-    const given = await run("owner", ["chown", "--recursive", `${user}:`, workspaceDirectory]);
-    if (given.state !== "exited" || given.exitCode !== 0)
+    const owned = await run("owner", ["chown", "--recursive", `${user}:`, workspaceDirectory]);
+    if (owned.state !== "exited" || owned.exitCode !== 0)
       return `The machine has no user ${user}. Create it in the Dockerfile, or remove "user" from environment.json.`;
   }
+  const scan = await openSecretScan(workspace, secrets, signal);
   log(`$ ${command}\n`);
   const ended = await run("install", shellCommand(command, user));
   signal.throwIfAborted();
   if (ended.state !== "exited") return `install could not be run: ${"message" in ended ? ended.message : ended.state}`;
   if (ended.timedOut) return `install did not end within ${timeoutMs / 3_600_000} hours.`;
-  return ended.exitCode === 0 ? null : `install ended with ${ended.exitCode}`;
+  if (ended.exitCode !== 0) return `install ended with ${ended.exitCode}`;
+  return scan();
 }

@@ -3,11 +3,14 @@ import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { mkdir, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { secretFinder } from "@agentcli/engine";
 import type { UnsavedArtifact } from "@agentcli/protocol/api";
 import { openFile, type PlatformContext, pathTo, type TreeEntry, walk } from "../../foundation/index.ts";
+import { recordedSecrets } from "../../secrets/index.ts";
 import type { ArtifactOwner, Artifacts } from "../execution/artifacts.ts";
+import { runtimeSecrets } from "../execution/secrets.ts";
 import { listArtifacts, storeArtifact } from "./store.ts";
-import { notStored, recordUnsaved, unsaved } from "./unsaved.ts";
+import { notStored, recordUnsaved, unsaved, withSecret } from "./unsaved.ts";
 
 const maxFiles = 1_000;
 const maxFileBytes = 200 * 1024 * 1024;
@@ -40,6 +43,7 @@ export async function collectFiles(
   platform: PlatformContext,
 ): Promise<UnsavedArtifact[]> {
   const former = new Map((await listArtifacts(platform.db, owner)).map(({ path, blob }) => [path, blob]));
+  const findSecret = secretFinder(runtimeSecrets(await recordedSecrets(platform.db, owner)));
   const left: UnsavedArtifact[] = [];
   let files = 0;
   for await (const visit of walk(from, { access: "write", order: (names) => names.sort(Buffer.compare) })) {
@@ -55,6 +59,11 @@ export async function collectFiles(
     }
     try {
       const content = await readRegular(visit.entry);
+      const secret = findSecret(content.toString());
+      if (secret) {
+        left.push(withSecret(path, secret));
+        continue;
+      }
       await storeFile(owner, { path, content, former: former.get(path) ?? null }, platform);
       await unlink(visit.entry.address);
     } catch (error) {

@@ -1,4 +1,5 @@
 // The artifacts of a run that could not be kept: sealed on the run, with the time of the next attempt.
+import type { FoundSecret } from "@agentcli/engine";
 import type { UnsavedArtifact } from "@agentcli/protocol/api";
 import { sql } from "kysely";
 import { type DataKey, isStorageFull, type Queries } from "../../foundation/index.ts";
@@ -9,6 +10,7 @@ const messages: Record<UnsavedArtifact["reason"], string> = {
   storage_full: "The disk of the server was full. The server tries again.",
   failed: "It could not be stored. The server tries again.",
   too_large: "It is larger than 200 MiB. Have the agent split or compress it.",
+  secret: "It contains a secret. Have the agent remove it.",
   too_many: "The run left more than 1000 files. Have the agent put them into an archive.",
 };
 
@@ -16,6 +18,13 @@ export const unsaved = (path: string, reason: UnsavedArtifact["reason"]): Unsave
   path,
   reason,
   message: messages[reason],
+});
+
+/** Named without its value. */
+export const withSecret = (path: string, { name, line }: FoundSecret): UnsavedArtifact => ({
+  path,
+  reason: "secret",
+  message: `Line ${line} contains the secret ${name}. Have the agent remove it.`,
 });
 
 export const notStored = (path: string, error: unknown): UnsavedArtifact =>
