@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./scripts/longest-first.ts";
 
 // What takes minutes runs with `npm run test:long` only.
 const long = process.env.SWEEP === "full" ? [] : ["e2e/*/long/**"];
@@ -8,7 +9,9 @@ export default defineConfig({
     include: ["packages/*/test/**/*.test.ts", "checks/**/*.test.ts", "e2e/**/*.test.ts", "python/*/run.test.ts"],
     exclude: ["**/node_modules/**", ...long],
     pool: "forks",
-    maxWorkers: 2,
+    // On two processors: tests wait for timers, servers and other processes for a third of their time.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Long timeouts: a busy machine delays a test, and must not fail it.
     testTimeout: 180_000,
     expect: { poll: { interval: 20, timeout: 120_000 } },
