@@ -37,8 +37,11 @@ await build({
   directory: "packages/cli/dist",
   input: { agentcli: entry, ...sandboxPrograms },
 });
-escapeOtherThanAscii(join(root, "packages/cli/dist/chunks/run.cjs"));
-compile(join(root, "packages/cli/dist/chunks/run.cjs"));
+// What a run loads, and what its first command loads.
+for (const chunk of ["run", "sandbox", "server", "commits"].map((name) => `packages/cli/dist/chunks/${name}.cjs`)) {
+  escapeOtherThanAscii(join(root, chunk));
+  compile(join(root, chunk));
+}
 await build({ directory: "packages/platform/dist", input: sandboxPrograms });
 await buildPlatform();
 // The bash grammar, read when rules have to judge the first command.
