@@ -22,7 +22,8 @@ export const allowedImports: Record<string, string[]> = {
   sdk: ["protocol"],
   "platform-sdk": [...everything, "surfaces", "host"],
   tui: ["protocol", "surfaces", "command-line"],
-  cli: [...everything, "surfaces", "host", "command-line", "app-server", "platform-sdk", "tui"],
+  cli: [...everything, "surfaces", "host", "command-line", "app-server", "platform-sdk", "tui", "worker"],
+  worker: ["protocol", "workspace", "command-line"],
   platform: [...everything, "surfaces", "host", "command-line"],
 };
 
@@ -49,6 +50,7 @@ const loadsSchemasLate = new Set([
   "cli",
   "sdk",
   "platform-sdk",
+  "worker",
 ]);
 
 export function findForbiddenImports(root = repositoryRoot): Problem[] {

@@ -42,6 +42,10 @@ for (const chunk of ["run", "sandbox", "server", "commits"].map((name) => `packa
   escapeOtherThanAscii(join(root, chunk));
   compile(join(root, chunk));
 }
+await build({
+  directory: "packages/worker/dist",
+  input: { agent: "packages/worker/src/entry.ts", ...sandboxPrograms },
+});
 await build({ directory: "packages/platform/dist", input: sandboxPrograms });
 await buildPlatform();
 // The bash grammar, read when rules have to judge the first command.

@@ -50,7 +50,7 @@ test("an agentId is returned as it was written, and every route accepts it", asy
 test("an agent for an environment that does not exist is refused", async () => {
   const client = await (await servePlatformForTest()).client();
   for (const [env, target] of [
-    [{ type: "pool" }, "pool"],
+    [{ type: "pool" }, 'pool "default"'],
     [{ type: "pool", name: "fast" }, 'pool "fast"'],
     [{ type: "machine" }, "machine"],
     [{ type: "cloud", name: "web" }, 'environment "web"'],

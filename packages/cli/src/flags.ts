@@ -1,7 +1,9 @@
 // Every flag in one table: the parser, the help and the completion are made from it. A name means the same everywhere.
 import type { Flag } from "@agentcli/command-line";
+import { workerFlags } from "@agentcli/worker/commands";
 
 const table = {
+  ...workerFlags,
   model: { short: "m", value: "MODEL", help: "Model to use (practice needs no key and no network)" },
   sandbox: {
     short: "s",

@@ -9,7 +9,7 @@ export const helpLayout: HelpLayout = {
     { title: "Accounts and configuration", names: ["login", "logout", "config", "trust", "doctor"] },
     { title: "What runs bring along", names: ["skills", "hooks", "mcp", "mcp-server"] },
     { title: "Sandbox and rules", names: ["sandbox", "cache", "execpolicy", "sanitize"] },
-    { title: "Agents on the platform", names: ["cloud", "apply"] },
+    { title: "Agents on the platform", names: ["cloud", "apply", "worker"] },
     { title: "For other programs", names: ["app-server", "responses-proxy", "completion", "exit-codes"] },
   ],
   flagGroups: [

@@ -2,6 +2,7 @@
 import { openAgents, openV0, touchAgent } from "./agents/index.ts";
 import { openAutomations, raiseRunAlert, recordOutcome } from "./automations/index.ts";
 import { type BuildExecutor, openEnvironments } from "./environments/index.ts";
+import { openFleet } from "./fleet/index.ts";
 import type { ServerContext } from "./foundation/context.ts";
 import type { Subject } from "./foundation/subject.ts";
 import { type Identity, openIdentity } from "./identity/index.ts";
@@ -37,7 +38,8 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const environments = openEnvironments(context, { authenticate, repositories, ...building });
   const secrets = openSecrets(context, environments.lookup);
   const integrations = openIntegrations(context);
-  const agents = openAgents(context, { repositories, integrations });
+  const fleet = openFleet(context, identity.principals);
+  const agents = openAgents(context, { repositories, integrations, checkEnv: fleet.checkEnv });
   const runs = await openRuns(context, {
     authenticate,
     repositories,
@@ -45,6 +47,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     completionQueries: { touchAgent, enqueueDeliveries, recordOutcome, raiseRunAlert },
     machines,
     secrets,
+    workers: fleet.workers,
   });
   const automations = openAutomations(context, { agents: agents.host, repositories });
   const inference = openInference(context, { listRepositories: repositories.list });
@@ -54,6 +57,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const subjects: Subject[] = [
     identity,
     machines,
+    fleet,
     repositories,
     agents,
     runs,

@@ -3,6 +3,7 @@ import type { Workspace } from "@agentcli/protocol";
 import type { BuildCache } from "./cache/index.ts";
 import type { Connection } from "./client/index.ts";
 import type { LimitsReport, ResourceLimits } from "./limits/index.ts";
+import type { Link, LinkOptions, Pingable } from "./link/index.ts";
 
 export type { BuildCache } from "./cache/index.ts";
 export type { Connection } from "./client/index.ts";
@@ -25,6 +26,7 @@ export {
   WorkspaceLost,
 } from "./lifecycle/index.ts";
 export type { LimitsReport, ResourceLimits } from "./limits/index.ts";
+export type { Answer, Link, LinkRequest } from "./link/index.ts";
 export { identityOf, isRunning, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 export {
   findProgram,
@@ -101,3 +103,16 @@ export const checkDomains = async (domains: string[]): Promise<void> =>
 
 export const connectWorkspace = async (connection: Connection): Promise<Workspace> =>
   (await import("./client/index.ts")).connectWorkspace(connection);
+
+/** Requests between a platform and a worker. */
+export const openLink = async (options: LinkOptions): Promise<Link> =>
+  (await import("./link/index.ts")).openLink(options);
+
+/** Ends a WebSocket that is half open. */
+export const endAfterSilence = async (socket: Pingable): Promise<void> =>
+  (await import("./link/index.ts")).endAfterSilence(socket);
+
+/** What keeps the files of an agent the same in two places. */
+export type FileSync = typeof import("./sync/index.ts");
+
+export const loadFileSync = async (): Promise<FileSync> => import("./sync/index.ts");

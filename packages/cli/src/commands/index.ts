@@ -17,6 +17,7 @@ import { sanitizeCommands } from "./sanitize/index.ts";
 import { sessionsCommands } from "./sessions/index.ts";
 import { skillsCommands } from "./skills/index.ts";
 import { terminalCommands } from "./tui/index.ts";
+import { workerCommands } from "./worker/index.ts";
 
 export { terminalCommand } from "./tui/index.ts";
 
@@ -38,4 +39,5 @@ export const commands: Command[] = [
   ...mcpCommands,
   ...terminalCommands,
   ...responsesProxyCommands,
+  ...workerCommands,
 ];

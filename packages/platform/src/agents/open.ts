@@ -1,4 +1,5 @@
 // Agents: who may use them, how they and their runs are created, and the API about them.
+import type { EnvCheck } from "../fleet/index.ts";
 import type { ServerContext, Subject } from "../foundation/index.ts";
 import { followUpsOf, openSharing } from "../identity/index.ts";
 import type { Integrations } from "../integrations/index.ts";
@@ -21,9 +22,10 @@ export interface Agents extends Subject {
 export interface AgentsOptions {
   repositories: Repositories;
   integrations: Integrations;
+  checkEnv: EnvCheck;
 }
 
-export function openAgents(context: ServerContext, { repositories, integrations }: AgentsOptions): Agents {
+export function openAgents(context: ServerContext, { repositories, integrations, checkEnv }: AgentsOptions): Agents {
   const { db, settings, publicUrl } = context;
   const { reading, sources, workspaces, diffs, checkAtCreation } = repositories;
   const sharing = openSharing({
@@ -38,6 +40,7 @@ export function openAgents(context: ServerContext, { repositories, integrations 
     access,
     checkRepositories: checkAtCreation,
     checkReceiver: integrations.checkReceiver,
+    checkEnv,
   });
   const host: AgentHost = { platform: context, workspaces, access, submit, publicUrl };
   return {

@@ -51,6 +51,7 @@ export {
   unmarkRestore,
   type WebhookAttemptTable,
   type WebhookVersion,
+  type WorkerTable,
 } from "./db/index.ts";
 export {
   hasLiveOwner,

@@ -14,6 +14,8 @@ export interface NewRun {
   requestId: string;
   request: RunRequest;
   model: Required<RunModel>;
+  /** Its commands run on a worker. */
+  needsWorker: boolean;
   now: Date;
 }
 
@@ -32,6 +34,7 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<string | null
       request: run.key.seal(JSON.stringify(run.request), requestAad(id)),
       model: run.model.id,
       model_provider: run.model.provider,
+      needs_worker: run.needsWorker,
       created_at: run.now,
       updated_at: run.now,
     })

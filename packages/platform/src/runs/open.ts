@@ -1,4 +1,5 @@
 // Runs: their execution, their streams, artifacts and usage.
+import type { Workers } from "../fleet/index.ts";
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
 import { type AgentMachines, type Machines, openAgentMachines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
@@ -26,6 +27,7 @@ export interface RunsOptions {
   completionQueries: CompletionQueries;
   machines: Machines;
   secrets: Pick<Secrets, "ofAgent">;
+  workers: Workers;
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
@@ -59,12 +61,13 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
 const runHost = (
   context: ServerContext,
   { hub, machines }: { hub: Hub; machines: AgentMachines },
-  { repositories, completionQueries, secrets }: RunsOptions,
+  { repositories, completionQueries, secrets, workers }: RunsOptions,
 ): RunHost => ({
   platform: context,
   hub,
   machines,
   secrets,
+  workers,
   workspaces: repositories.workspaces,
   network: context.network,
   sandboxes: openSandboxes(context.settings, measureStarts(context.metrics)),

@@ -9,6 +9,7 @@ import { listFirings } from "../../src/automations/firings/store.ts";
 import type { AutomationHost } from "../../src/automations/host.ts";
 import { type AutomationRow, insertAutomation } from "../../src/automations/store.ts";
 import { firingOf } from "../../src/automations/views.ts";
+import { openFleet } from "../../src/fleet/index.ts";
 import type { PlatformContext } from "../../src/foundation/context.ts";
 import { openServerContext } from "../../src/foundation/context.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
@@ -20,8 +21,10 @@ import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 /** What a server has, with the clock of a test. */
 export function automationHost(platform: PlatformContext, now: () => Date): AutomationHost {
   const context = openServerContext(platform, () => "http://127.0.0.1:1");
-  const repositories = openRepositories(context, openIdentity(context).principals);
-  const agents = openAgents(context, { repositories, integrations: openIntegrations(context) });
+  const { principals } = openIdentity(context);
+  const repositories = openRepositories(context, principals);
+  const { checkEnv } = openFleet(context, principals);
+  const agents = openAgents(context, { repositories, integrations: openIntegrations(context), checkEnv });
   return {
     platform: context,
     access: openAutomationAccess(context),

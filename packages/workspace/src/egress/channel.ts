@@ -48,14 +48,17 @@ export function openChannel(wire: ChannelWire): Channel {
     }
   }
 
+  /** Lets the other side send as much as has been read here. */
+  function grant(): void {
+    const freed = windowBytes - receiveWindow - duplex.readableLength;
+    if (freed <= 0 || otherHasEnded) return;
+    receiveWindow += freed;
+    wire.credit(freed);
+  }
+
   const duplex = new Duplex({
     allowHalfOpen: true,
-    read() {
-      const freed = windowBytes - receiveWindow - duplex.readableLength;
-      if (freed <= 0 || otherHasEnded) return;
-      receiveWindow += freed;
-      wire.credit(freed);
-    },
+    read: grant,
     write(bytes: Buffer, _encoding, done) {
       pending = { bytes, done };
       pump();
@@ -71,6 +74,14 @@ export function openChannel(wire: ChannelWire): Channel {
       done(error);
     },
   });
+
+  // Node asks for more before it takes out what is read, and then waits for data: a full window would never open again.
+  const take = duplex.read.bind(duplex);
+  duplex.read = (size) => {
+    const data: unknown = take(size);
+    grant();
+    return data;
+  };
 
   return {
     duplex,

@@ -1,5 +1,6 @@
 // The proxy to allowed domains: its end inside the sandbox, its end on the host. Loaded when used.
 import type { Socket } from "node:net";
+import type { Multiplexer, MultiplexerOptions } from "./multiplexer.ts";
 import type { EgressOptions, EgressProxy } from "./proxy.ts";
 import type { EgressRules } from "./rules.ts";
 
@@ -40,3 +41,7 @@ export async function openWebDial(allowed: string[], denied: string[]): Promise<
 
 /** The end inside the sandbox; settles when clients can connect. */
 export const openBridge = async (): Promise<void> => (await import("./bridge.ts")).openBridge();
+
+/** Many connections over one stream. */
+export const openMultiplexer = async (options: MultiplexerOptions): Promise<Multiplexer> =>
+  (await import("./multiplexer.ts")).openMultiplexer(options);

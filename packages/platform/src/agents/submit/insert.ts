@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { CreateAgent, CreateRun } from "@agentcli/protocol/api";
 import { withoutUnprintable } from "@agentcli/protocol/names";
+import { needsWorker } from "../../fleet/index.ts";
 import { type AgentSettings, ApiError, type PlatformContext } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { insertWebhook, type NewWebhook } from "../../integrations/index.ts";
@@ -88,7 +89,7 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
   if (!inserted) throw new ApiError("agent_id_conflict", `agentId: agent ${agentId} already exists.`);
   if (body.webhook) await insertWebhook(tx, { agentId, key, webhook: body.webhook });
   const runId = await startRun(context, {
-    ...{ agentId, key, request, number: 1, now },
+    ...{ agentId, key, request, number: 1, now, needsWorker: needsWorker(body.env) },
     model: identifyModel(body.model?.id, platform.settings),
   });
   return { agentId, runId };
@@ -122,6 +123,7 @@ export async function insertFollowUp(
   const { mode, model = agent.settings.model } = request;
   const runId = await startRun(context, {
     ...{ agentId, key, request, number: (last ?? 0) + 1, now: new Date() },
+    needsWorker: needsWorker(agent.settings.env),
     model: identifyModel(model?.id, platform.settings),
   });
   if (mode !== agent.settings.mode || body.model)
@@ -138,7 +140,7 @@ export type CreateRunRequest = CreateRun;
 /** Throws `agent_busy` where the agent has an active run. */
 async function startRun(
   { tx, requester }: CreateContext,
-  run: Pick<NewRun, "agentId" | "key" | "request" | "number" | "model" | "now">,
+  run: Pick<NewRun, "agentId" | "key" | "request" | "number" | "model" | "needsWorker" | "now">,
 ): Promise<string> {
   const { agentId, now } = run;
   const { principal, requestId } = requester;

@@ -1,4 +1,4 @@
-// What may be requested: models that are configured, environments that exist.
+// What may be requested: models that are configured.
 import type { CreateAgent, ModelEntry, ModelSelection, Repository } from "@agentcli/protocol/api";
 import { ApiError, invalid, type Settings } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
@@ -75,11 +75,3 @@ function complaintAbout(params: Parameter[], index: number, model: ModelEntry): 
 }
 
 type Parameter = NonNullable<ModelSelection["params"]>[number];
-
-/** An agent that was meant for one environment must not run in another. */
-export function checkEnv(env: CreateAgent["env"]): void {
-  if (env === undefined || (env.type === "cloud" && env.name === undefined)) return;
-  const name = env.name === undefined ? "" : ` ${JSON.stringify(env.name.slice(0, 100))}`;
-  const location = { cloud: `environment${name}`, pool: `pool${name}`, machine: `machine${name}` }[env.type];
-  throw invalid([`env: this platform has no ${location}; leave env out to work on the platform itself`]);
-}

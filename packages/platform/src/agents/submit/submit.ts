@@ -1,4 +1,5 @@
 // The one way to create agents and runs: every client translates its input into a request and submits it here.
+import type { EnvCheck } from "../../fleet/index.ts";
 import type { PlatformContext } from "../../foundation/index.ts";
 import { relationOf } from "../../identity/index.ts";
 import type { AgentAccess } from "../access.ts";
@@ -13,7 +14,7 @@ import {
   insertFollowUp,
   type Requester,
 } from "./insert.ts";
-import { checkEnv, checkModel, checkModels, type RepositoryCheck } from "./policy.ts";
+import { checkModel, checkModels, type RepositoryCheck } from "./policy.ts";
 
 export interface Submission extends Requester {
   /** Null: the client does not repeat requests. */
@@ -36,18 +37,20 @@ export interface SubmitOptions {
   access: AgentAccess;
   /** Throws ApiError for a repository that the team, or this user, may not use. */
   checkRepositories: RepositoryCheck;
+  /** Throws ApiError for a place to work that there is not. */
+  checkEnv: EnvCheck;
   /** Throws ApiError for an address that no webhook may be sent to. */
   checkReceiver(url: string): Promise<void>;
 }
 
-export function openSubmit({ platform, access, checkRepositories, checkReceiver }: SubmitOptions): Submit {
+export function openSubmit({ platform, access, checkRepositories, checkReceiver, checkEnv }: SubmitOptions): Submit {
   return {
     async createAgent(given, requester) {
       const { principal } = requester;
       const model = given.model ?? (await findDefaultModel(platform, principal)) ?? undefined;
       const request = { ...given, model };
       checkModels(request, platform.settings);
-      checkEnv(request.env);
+      await checkEnv(principal, request);
       await checkRepositories(principal, request.repos ?? []);
       if (request.webhook) await checkReceiver(request.webhook.url);
       return once(platform, requester, (tx) => insertAgent({ tx, platform, requester }, request));

@@ -28,6 +28,7 @@ import * as unverifiedAddresses from "./migrations/0024-unverified-addresses.ts"
 import * as runMachines from "./migrations/0025-run-machines.ts";
 import * as secrets from "./migrations/0026-secrets.ts";
 import * as automations from "./migrations/0027-automations.ts";
+import * as workers from "./migrations/0028-workers.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -61,6 +62,7 @@ const migrations: Record<string, Migration> = {
   "0025-run-machines": runMachines,
   "0026-secrets": secrets,
   "0027-automations": automations,
+  "0028-workers": workers,
 };
 
 /** Nothing is missing in a database that lacks them. */

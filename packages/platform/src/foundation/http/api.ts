@@ -44,6 +44,7 @@ export function createApi({ authenticate, limits, ...following }: ApiOptions): A
   return {
     app,
     routes,
+    sockets: new Map(),
     admission,
     renderErrors: (render) => void renderers.push(render),
     route(route, answer) {

@@ -1,4 +1,6 @@
 // A route of the API as a value: validated, served and documented from the same declaration.
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import type { ProblemCode } from "@agentcli/protocol/api";
 import type { Context, Hono } from "hono";
 import type { z } from "zod";
@@ -75,6 +77,9 @@ export interface Call<Params, Query, Body> {
 
 export type ErrorRenderer = (context: Context<Env>, problem: ApiError) => Response | null;
 
+/** Takes over the connection of a request for a WebSocket. */
+export type AcceptSocket = (request: IncomingMessage, stream: Duplex, head: Buffer) => Promise<void>;
+
 export interface Api {
   /** A Response is sent as it is; anything else as the JSON the route declares. */
   route<
@@ -88,6 +93,8 @@ export interface Api {
   ): void;
   /** For what is not part of the API, such as pages and git: neither authenticated nor documented, but limited. */
   app: Hono<Env>;
+  /** WebSockets by path: neither authenticated nor limited. */
+  sockets: Map<string, AcceptSocket>;
   /** What is not part of the API calls it once the sender is known. */
   admission: Omit<Admission, "middleware">;
   /** For ways in whose errors are not JSON; null for requests of others. */

@@ -1,6 +1,7 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
 import { driveServiceTurn } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
+import { needsWorker, type UsedWorker, type Workers } from "../../fleet/index.ts";
 import { isStorageFull, type NetworkPolicy, type PlatformContext, storageFullMessage } from "../../foundation/index.ts";
 import { type AgentMachines, type MachineUse, removeAgentMachine } from "../../machines/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
@@ -20,6 +21,7 @@ import { openRunRecorder } from "./recorder.ts";
 import { type ActiveRun, openRun, recordModel } from "./records.ts";
 import { hookInside } from "./repository-files/index.ts";
 import { openRunMachine } from "./run-machine.ts";
+import { openRunWorker } from "./run-worker.ts";
 import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
 import { openRunTelemetry, type RunTelemetry } from "./telemetry.ts";
@@ -34,13 +36,20 @@ export interface RunHost {
   sandboxes: Sandboxes;
   machines: AgentMachines;
   secrets: Pick<Secrets, "ofAgent">;
+  workers: Workers;
   network: NetworkPolicy;
   artifacts: Artifacts;
   completionQueries: CompletionQueries;
 }
 
+/** What one driver of a run adds. */
+export interface DriverHost extends RunHost {
+  /** Lets another process, or this one later, resume the run; nothing that this driver writes counts any more. */
+  yieldRun(): Promise<void>;
+}
+
 /** Resolves when the run has ended with a status, or when another process must resume it. */
-export async function executeRun(claimed: ClaimedRun, host: RunHost, signal: AbortSignal): Promise<void> {
+export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: AbortSignal): Promise<void> {
   let directory: string | null = null;
   try {
     const activeRun = await openRun(host.platform, claimed);
@@ -77,7 +86,7 @@ interface RunContext {
   plan: RunPlan;
   recorder: Recorder;
   telemetry: RunTelemetry;
-  host: RunHost;
+  host: DriverHost;
 }
 
 async function execute(context: RunContext, outerSignal: AbortSignal): Promise<RunEnd> {
@@ -120,17 +129,28 @@ interface DriveContext extends RunContext {
 
 async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext, signal: AbortSignal): Promise<RunEnd> {
   const { activeRun, host } = context;
+  if (needsWorker(activeRun.agent.settings.env)) {
+    const worker = await openRunWorker(workspace, context);
+    return driveInMachine(workspace, { ...context, machine: null, worker }, signal);
+  }
   const machine = await openRunMachine({ activeRun, ...host });
   try {
-    return await driveInMachine(workspace, { ...context, machine }, signal);
+    return await driveInMachine(workspace, { ...context, machine, worker: null }, signal);
   } finally {
     await machine?.release();
   }
 }
 
+interface Location {
+  /** Null: the server itself. */
+  machine: MachineUse | null;
+  /** Null: the commands run on this server. */
+  worker: UsedWorker | null;
+}
+
 async function driveInMachine(
   workspace: OpenWorkspace,
-  { activeRun, plan, recorder, telemetry, host, allowance, machine }: DriveContext & { machine: MachineUse | null },
+  { activeRun, plan, recorder, telemetry, host, allowance, machine, worker }: DriveContext & Location,
   signal: AbortSignal,
 ): Promise<RunEnd> {
   const { db, settings } = host.platform;
@@ -143,6 +163,7 @@ async function driveInMachine(
   const assembly = await openAssembly(
     {
       machine,
+      worker,
       plan,
       turn,
       workspace,
@@ -166,6 +187,7 @@ async function driveInMachine(
   } finally {
     await assembly.close();
   }
+  await worker?.collect();
   await collectArtifacts(ended, { activeRun, assembly, host });
   return publishChanges(toRunEnd(ended, allowance), { activeRun, host }, signal);
 }

@@ -1,7 +1,7 @@
 // Claims and drives runs, up to the configured number at once; releases all of them when the server stops.
 import type { StopReason } from "@agentcli/engine";
 import { type ClaimedRun, type Fence, type Leases, openLeases } from "../leases/lease.ts";
-import { executeRun, type RunHost } from "./execute.ts";
+import { type DriverHost, executeRun, type RunHost } from "./execute.ts";
 import { canBeResumed } from "./fault.ts";
 import { failUnopened } from "./finish.ts";
 import { openRunTelemetry } from "./telemetry.ts";
@@ -32,7 +32,12 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     const stop = new AbortController();
     if (claimed.cancelRequested) stop.abort(cancelled);
     const renewal = setInterval(() => void renew(leases, claimed, stop), settings.leaseMs / 3);
-    const done = driveClaimed(claimed, host, stop.signal)
+    // Fenced before it is aborted: what the abort writes is refused, and the run goes on elsewhere or later.
+    const yieldRun = async () => {
+      await leases.release(claimed);
+      stop.abort(cancelled);
+    };
+    const done = driveClaimed(claimed, { ...host, yieldRun }, stop.signal)
       .finally(async () => {
         clearInterval(renewal);
         active.delete(claimed.runId);
@@ -90,7 +95,7 @@ interface HeldRun {
 const cancelled: StopReason = { end: { status: "cancelled", reason: "The run was cancelled." } };
 
 /** A run that cannot be opened would be claimed forever; it ends here. */
-async function driveClaimed(claimed: ClaimedRun, host: RunHost, signal: AbortSignal): Promise<void> {
+async function driveClaimed(claimed: ClaimedRun, host: DriverHost, signal: AbortSignal): Promise<void> {
   try {
     await executeRun(claimed, host, signal);
   } catch (error) {

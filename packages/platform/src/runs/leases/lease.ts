@@ -1,5 +1,6 @@
 // Leases of runs: renewed by the driver, claimed by another after they expire, and fenced by an epoch that only grows.
 import { type Kysely, sql } from "kysely";
+import { workerIsReady } from "../../fleet/index.ts";
 import { notify, type Tables } from "../../foundation/index.ts";
 
 /** Identifies one claim of a run. Every write of its driver carries it. */
@@ -101,6 +102,7 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
         .selectFrom("runs")
         .select("id")
         .where("status", "in", ["CREATING", "RUNNING"])
+        .where(workerIsReady(nodeId))
         .where("id", "not in", held.length > 0 ? held : [""])
         .where((condition) =>
           condition.or([

@@ -64,10 +64,12 @@ export interface RunTable {
   model: string | null;
   model_provider: string | null;
   /** Where its commands run, as chosen by the server that drives it, and why; null before that. */
-  machine_provider: "host" | "local" | null;
+  machine_provider: "host" | "local" | "worker" | null;
   machine_reason: string | null;
   /** The machine whose disk it has used. */
   machine_id: string | null;
+  /** Its commands run on a worker: only a server that one is connected to drives it. */
+  needs_worker: ColumnType<boolean, boolean | undefined, boolean>;
   /** Who drives it, how often it changed hands, and until when: the fence of every write. */
   lease_owner: string | null;
   lease_epoch: ColumnType<number, number | undefined, number>;

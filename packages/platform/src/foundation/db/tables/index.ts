@@ -51,6 +51,7 @@ import type {
 } from "./servers.ts";
 import type { TeamSettingsTable, UserSettingsTable } from "./settings.ts";
 import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookTable } from "./webhooks.ts";
+import type { WorkerClaimTable, WorkerTable } from "./workers.ts";
 
 export type * from "./agents.ts";
 export type * from "./automations.ts";
@@ -64,6 +65,7 @@ export type * from "./secrets.ts";
 export type * from "./servers.ts";
 export type * from "./settings.ts";
 export type * from "./webhooks.ts";
+export type * from "./workers.ts";
 
 /** Inside or outside of a transaction. */
 export type Queries = Kysely<Tables> | Transaction<Tables>;
@@ -117,4 +119,6 @@ export interface Tables {
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
   webhook_attempts: WebhookAttemptTable;
+  workers: WorkerTable;
+  worker_claims: WorkerClaimTable;
 }

@@ -3,6 +3,7 @@ import type { Progress, SessionStore } from "@agentcli/engine";
 import { assembleService, effortOf, requestedRole, type ServiceAssembly } from "@agentcli/host";
 import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
+import type { UsedWorker } from "../../../fleet/index.ts";
 import { checkedLookup, type NetworkPolicy, type Settings, version } from "../../../foundation/index.ts";
 import type { MachineUse } from "../../../machines/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
@@ -20,6 +21,8 @@ export interface AssemblyContext {
   paths: AgentPaths;
   /** Null: the host itself. */
   machine: MachineUse | null;
+  /** Null: the commands run on this server. */
+  worker: UsedWorker | null;
   store: SessionStore;
   /** The hooks that the conversation began with; null if it begins now. */
   recordedHooks: HookDefinition[] | null;
@@ -33,7 +36,7 @@ export interface RunAssembly extends ServiceAssembly {
 }
 
 export async function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<RunAssembly> {
-  const { plan, turn, workspace, paths, machine, recordedHooks, host } = context;
+  const { plan, turn, workspace, paths, machine, worker, recordedHooks, host } = context;
   const { variables, servers, contextWindow } = plan;
   const { limits, prices, compatible_folders: readsOtherTools = true } = host.settings.models;
   const otherTools = readsOtherTools ? "read" : "ignored";
@@ -48,7 +51,8 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       prices,
       limits,
       unfinishedRuns: unfinishedRuns(host.settings, paths),
-      openSandbox: (mode) => host.sandboxes.open({ mode, workspace, paths, variables, machine }),
+      openSandbox: (mode) =>
+        worker?.openSandbox(mode) ?? host.sandboxes.open({ mode, workspace, paths, variables, machine }),
       instructions: readInstructions(roots, { cwd: workspace.root, paths, contextWindow, otherTools }),
       guard: await repositoryGuard(roots, host.settings.programDirectory),
       roles: {

@@ -1,0 +1,100 @@
+// Gives waiting agents a worker: the longest waiting first, each pool worker to one agent at a time. One server decides at a time.
+import { type Kysely, sql } from "kysely";
+import { type AgentSettings, notify, type Tables } from "../foundation/index.ts";
+import { defaultPool } from "./env.ts";
+import { staleSeconds } from "./ready.ts";
+
+export interface WaitingAgent {
+  agentId: string;
+  teamId: number;
+  /** The owner of the agent. */
+  userId: number | null;
+  env: NonNullable<AgentSettings["env"]>;
+}
+
+export interface AvailableWorker {
+  id: string;
+  teamId: number;
+  userId: number | null;
+  name: string;
+  pool: string | null;
+  /** The agent that has the pool worker to itself, but no run; null: none has. */
+  idleAgentId: string | null;
+}
+
+export interface Assignment {
+  agentId: string;
+  teamId: number;
+  workerId: string;
+  isExclusive: boolean;
+  /** Loses the worker: it has no run, and its files are on the platform. */
+  insteadOf: string | null;
+}
+
+/** Pure: workers without an agent first. */
+export function matchWorkers(waiting: WaitingAgent[], available: AvailableWorker[]): Assignment[] {
+  const free = [...available].sort((a, b) => Number(a.idleAgentId !== null) - Number(b.idleAgentId !== null));
+  const assignments: Assignment[] = [];
+  for (const agent of waiting) {
+    const index = free.findIndex((worker) => fits(worker, agent));
+    const worker = free[index];
+    if (worker === undefined) continue;
+    const isExclusive = worker.pool !== null;
+    if (isExclusive) free.splice(index, 1);
+    const { agentId, teamId } = agent;
+    assignments.push({ agentId, teamId, workerId: worker.id, isExclusive, insteadOf: worker.idleAgentId });
+  }
+  return assignments;
+}
+
+function fits(worker: AvailableWorker, { teamId, userId, env }: WaitingAgent): boolean {
+  if (worker.teamId !== teamId) return false;
+  if (env.type === "pool") return worker.pool === (env.name ?? defaultPool);
+  return worker.pool === null && worker.userId === userId && (env.name === undefined || worker.name === env.name);
+}
+
+const maxAtOnce = 500;
+
+/** Returns how many were assigned. */
+export async function assignWorkers(db: Kysely<Tables>): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(hashtext('worker assignment'))`.execute(tx);
+    const waiting = await readWaiting(tx);
+    if (waiting.length === 0) return 0;
+    const assignments = matchWorkers(waiting, await readAvailable(tx, [...new Set(waiting.map((one) => one.teamId))]));
+    for (const { agentId, teamId, workerId, isExclusive, insteadOf } of assignments) {
+      if (insteadOf !== null) await tx.deleteFrom("worker_claims").where("agent_id", "=", insteadOf).execute();
+      const claim = { agent_id: agentId, team_id: teamId, worker_id: workerId, is_exclusive: isExclusive };
+      await tx.insertInto("worker_claims").values(claim).execute();
+    }
+    if (assignments.length > 0) await notify(tx, "runs", "");
+    return assignments.length;
+  });
+}
+
+async function readWaiting(tx: Kysely<Tables>): Promise<WaitingAgent[]> {
+  const { rows } = await sql<WaitingAgent>`
+    select runs.agent_id as "agentId", agents.team_id as "teamId", agents.user_id as "userId", agents.settings->'env' as env
+    from runs join agents on agents.id = runs.agent_id
+    where runs.status in ('CREATING', 'RUNNING') and runs.needs_worker and runs.cancel_requested_at is null
+      and not exists (select from worker_claims claim where claim.agent_id = runs.agent_id)
+    order by runs.created_at limit ${maxAtOnce}
+  `.execute(tx);
+  return rows;
+}
+
+async function readAvailable(tx: Kysely<Tables>, teamIds: number[]): Promise<AvailableWorker[]> {
+  const { rows } = await sql<AvailableWorker>`
+    select workers.id, workers.team_id as "teamId", workers.user_id as "userId", workers.name, workers.pool,
+      claim.agent_id as "idleAgentId"
+    from workers left join worker_claims claim
+      on claim.team_id = workers.team_id and claim.worker_id = workers.id and claim.is_exclusive
+    where workers.team_id = any(${teamIds}::integer[]) and workers.node_id is not null
+      and workers.last_seen_at > now() - ${`${staleSeconds} seconds`}::interval
+      and (claim.agent_id is null or not exists (
+        select from runs where runs.agent_id = claim.agent_id and runs.status in ('CREATING', 'RUNNING')
+      ))
+    order by workers.connected_at
+  `.execute(tx);
+  return rows;
+}

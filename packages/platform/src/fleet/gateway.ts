@@ -1,0 +1,150 @@
+// Where workers connect: authenticates each, registers it, and keeps its connection for the runs that use it.
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { linkVersion, RegisterRequest } from "@agentcli/protocol/worker-link";
+import { type Answer, endAfterSilence, type Link, type LinkRequest, openLink } from "@agentcli/workspace";
+import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
+import { ApiError, type Principal, type ServerContext } from "../foundation/index.ts";
+import type { Principals } from "../identity/index.ts";
+import { disconnectWorker, registerWorker } from "./store.ts";
+
+export interface ConnectedWorker {
+  workerId: string;
+  teamId: number;
+  session: string;
+  link: Link;
+}
+
+export interface Gateway {
+  accept(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void>;
+  /** Undefined if it is not connected to this server. */
+  find(teamId: number, workerId: string): ConnectedWorker | undefined;
+  close(): void;
+}
+
+/** Frames are small; what is larger is not from a worker. */
+const maxMessageBytes = 4 * 1024 * 1024;
+/** How long a connection may take to register. */
+const registerTimeoutMs = 30_000;
+
+/** The workers that are connected to this server. */
+type Connections = Map<string, ConnectedWorker>;
+
+const nameOf = ({ teamId, workerId }: { teamId: number; workerId: string }): string => `${teamId}/${workerId}`;
+
+export function openGateway(context: ServerContext, principals: Principals): Gateway {
+  const { metrics, settings } = context;
+  const connections: Connections = new Map();
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: maxMessageBytes });
+  metrics.gauge(
+    "platform_workers_connected",
+    "Workers that are connected to this server",
+    async () => connections.size,
+  );
+  return {
+    async accept(request, stream, head) {
+      const principal = await authenticate(principals, request.headers.authorization);
+      if (!settings.roles.includes("runner"))
+        throw new ApiError("unavailable", "This server drives no runs. Connect to one with the role runner.");
+      sockets.handleUpgrade(request, stream, head, (socket) => void serve(socket, { principal, context, connections }));
+    },
+    find: (teamId, workerId) => connections.get(nameOf({ teamId, workerId })),
+    close() {
+      for (const { link } of connections.values()) link.close();
+      sockets.close();
+    },
+  };
+}
+
+interface Connecting {
+  principal: Principal;
+  context: ServerContext;
+  connections: Connections;
+}
+
+/** From the first message of a connection to its end. */
+async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
+  const stream = createWebSocketStream(socket, { highWaterMark: 1024 * 1024 });
+  stream.on("error", () => {});
+  await endAfterSilence(socket);
+  const late = setTimeout(() => socket.terminate(), registerTimeoutMs);
+  let registered: Promise<ConnectedWorker> | undefined;
+  const link: Link = await openLink({
+    stream,
+    side: "platform",
+    async onRequest(request, answer) {
+      if (registered !== undefined || request.name !== "register") throw refused("A worker registers once.");
+      registered = register(request, answer, { ...connecting, link });
+      await registered;
+      clearTimeout(late);
+    },
+  });
+  await link.closed;
+  clearTimeout(late);
+  const worker = await registered?.catch(() => undefined);
+  if (worker !== undefined) await disconnect(worker, connecting);
+}
+
+async function register(
+  { body, stream }: LinkRequest,
+  answer: Answer,
+  { principal, context, connections, link }: Connecting & { link: Link },
+): Promise<ConnectedWorker> {
+  const request = readRegistration(body, principal);
+  const obstacle = await registerWorker(context.db, { principal, nodeId: context.nodeId }, request);
+  if (obstacle !== null) throw refused(obstacle);
+  const { teamId } = principal;
+  const { workerId, session, pool = "", version } = request;
+  const worker = { workerId, teamId, session, link };
+  // The former connection may be half open: the worker would not have come back otherwise.
+  connections.get(nameOf(worker))?.link.close();
+  connections.set(nameOf(worker), worker);
+  answer({ linkVersion, workerId });
+  stream.end();
+  context.log.info("worker.connected", { workerId, teamId, pool, version });
+  return worker;
+}
+
+async function disconnect(worker: ConnectedWorker, { context, connections }: Connecting): Promise<void> {
+  const { teamId, workerId, session } = worker;
+  const { log, db, nodeId } = context;
+  log.info("worker.disconnected", { workerId, teamId });
+  // It may have connected again.
+  if (connections.get(nameOf(worker)) !== worker) return;
+  connections.delete(nameOf(worker));
+  await disconnectWorker(db, { teamId, workerId, session, nodeId }).catch((error: unknown) =>
+    log.error("worker.not_disconnected", error, { workerId }),
+  );
+}
+
+async function authenticate(principals: Principals, authorization: string | undefined): Promise<Principal> {
+  const authentication = await principals.authenticate(authorization);
+  if (authentication.kind === "refused") throw new ApiError("unauthorized", authentication.reason);
+  const { principal } = authentication;
+  if (!principal.scopes.includes("agents:write"))
+    throw new ApiError("forbidden", `The key ${principal.keyName} lacks the scope agents:write. Use one that has it.`);
+  return principal;
+}
+
+/** Unknown members are ignored: a newer worker may send more. */
+function readRegistration(body: unknown, principal: Principal): RegisterRequest {
+  const version = Number(Object(body).linkVersion);
+  if (version < linkVersion - 1) throw refused("This worker is too old for the platform. Upgrade the worker.");
+  if (version > linkVersion + 1) throw refused("This worker is too new for the platform. Upgrade the platform.");
+  const parsed = RegisterRequest.safeParse(body);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw refused(`The registration is not valid: ${issue?.path.join(".")}: ${issue?.message}.`);
+  }
+  const { pool } = parsed.data;
+  if (pool === undefined && principal.kind !== "user")
+    throw forbidden("A personal machine needs a key of a user. Use one, or serve a pool with --pool NAME.");
+  if (pool !== undefined && principal.kind !== "service_account")
+    throw forbidden(
+      "A pool needs a key of a service account. Create one with: platform keys create --name NAME --service-account.",
+    );
+  return parsed.data;
+}
+
+const refused = (message: string): Error => Object.assign(new Error(message), { code: "refused" });
+const forbidden = (message: string): Error => Object.assign(new Error(message), { code: "forbidden" });

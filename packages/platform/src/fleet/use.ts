@@ -1,0 +1,231 @@
+// A worker as a run uses it: the agent's files go there, its commands run there, and what has changed comes back.
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import type { Sandbox } from "@agentcli/host";
+import { type SandboxMode, SandboxReport } from "@agentcli/protocol";
+import type { OpenRequest, SandboxRequest, WorkerRequest, WorkerRequestName } from "@agentcli/protocol/worker-link";
+import {
+  connectWorkspace,
+  type FileSync,
+  type LazyWorkspace,
+  lazyWorkspace,
+  loadFileSync,
+  type OpenedWorkspace,
+  type ResourceLimits,
+} from "@agentcli/workspace";
+import type { Kysely } from "kysely";
+import { z } from "zod";
+import type { Tables } from "../foundation/index.ts";
+import type { ConnectedWorker, Gateway } from "./gateway.ts";
+import { findClaimed } from "./store.ts";
+
+export interface WorkRequest {
+  agentId: string;
+  runId: string;
+  /** Name of the agent's directories. */
+  name: string;
+  /** The agent's files on this server. */
+  directory: string;
+  /** Below that directory: the working directory, and what commands may write. */
+  root: string;
+  writable: string[];
+  /** Environment variables of commands. */
+  variables: Record<string, string>;
+  limits: ResourceLimits & { diskBytes: number | null };
+  newId(): string;
+  /** Gives the run back, so that it is resumed once the worker is there again. */
+  yieldRun(): Promise<void>;
+}
+
+export interface Workers {
+  /** The worker that the agent has claimed. Throws WorkerFault if it is not connected to this server. */
+  use(request: WorkRequest): Promise<UsedWorker>;
+}
+
+export interface UsedWorker {
+  /** For people. */
+  description: string;
+  /** Makes the files there equal to those here. */
+  prepare(): Promise<void>;
+  openSandbox(mode: SandboxMode): Promise<Sandbox>;
+  /** Makes the files here equal to those there. No command may run meanwhile. */
+  collect(): Promise<void>;
+}
+
+/** The worker of a run is gone, or cannot do what is asked. */
+export class WorkerFault extends Error {
+  override name = "WorkerFault";
+  readonly code = "worker_lost";
+}
+
+export interface WorkersOptions {
+  db: Kysely<Tables>;
+  gateway: Gateway;
+  /** Where this server remembers what the workers have. */
+  syncDirectory: string;
+}
+
+export const openWorkers = ({ db, gateway, syncDirectory }: WorkersOptions): Workers => ({
+  async use(request) {
+    const claimed = await findClaimed(db, request.agentId);
+    const worker = claimed && gateway.find(claimed.team_id, claimed.id);
+    if (claimed === undefined || worker === undefined) throw away(claimed?.name);
+    await mkdir(syncDirectory, { recursive: true, mode: 0o700 });
+    const call = caller(worker, request);
+    await call.plain("agent.claim", { agent: request.name, runId: request.runId });
+    const files = { ...request, stateFile: join(syncDirectory, `${request.name}.json`) };
+    let opened = 0;
+    return {
+      description: `worker ${claimed.name}${claimed.pool === null ? "" : ` of the pool ${claimed.pool}`}`,
+      prepare: async () => prepare(call, files, await loadFileSync()),
+      collect: async () => collect(call, files, await loadFileSync()),
+      openSandbox(mode) {
+        opened += 1;
+        return openSandbox(call, request, { mode, key: `${mode} ${opened}` });
+      },
+    };
+  },
+});
+
+const away = (name = "of this agent"): WorkerFault =>
+  new WorkerFault(
+    `The worker ${name} is not connected. Its files of the last finished run are on the platform. Start the worker again, then send another prompt.`,
+  );
+
+interface Caller {
+  plain<Name extends WorkerRequestName>(name: Name, body: WorkerRequest<Name>): Promise<unknown>;
+  /** The caller ends the stream. */
+  streaming<Name extends WorkerRequestName>(
+    name: Name,
+    body: WorkerRequest<Name>,
+    write?: (stream: Duplex) => Promise<void>,
+  ): Promise<Duplex>;
+  /** For what ends with the connection: the run is given back before the error arrives. */
+  guarded<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+function caller({ link }: ConnectedWorker, { yieldRun }: WorkRequest): Caller {
+  let isClosed = false;
+  void link.closed.then(() => {
+    isClosed = true;
+  });
+  async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      const isLost = (error as { code?: string }).code === "disconnected" || isClosed;
+      // The engine would write down that the command failed; it goes on, and its output can still be read.
+      if (isLost) await yieldRun();
+      throw isLost ? new WorkerFault(`The connection to the worker was lost: ${(error as Error).message}`) : error;
+    }
+  }
+  return {
+    guarded,
+    plain: (name, body) =>
+      guarded(async () => {
+        const { reply, stream } = await link.request(name, body);
+        stream.destroy();
+        return reply;
+      }),
+    streaming: (name, body, write) => guarded(async () => (await link.request(name, body, write)).stream),
+  };
+}
+
+type SyncedFiles = WorkRequest & { stateFile: string };
+
+/** Only what has changed here since both were equal; all of it if the worker has something else. */
+async function prepare(call: Caller, { name, directory, stateFile }: SyncedFiles, sync: FileSync): Promise<void> {
+  const there = z.object({ id: z.string().nullable() }).parse(await call.plain("sync.state", { agent: name }));
+  const last = await sync.readSyncState(stateFile);
+  const now = await sync.listFiles(directory);
+  const isKnown = last !== undefined && last.id === there.id;
+  const changes = sync.changesSince(isKnown ? last.listing : new Map(), now);
+  if (isKnown && changes.removed.length + changes.written.length === 0) return;
+  const id = randomUUID();
+  const stream = await call.streaming("sync.apply", { agent: name, id, isWhole: !isKnown }, (to) =>
+    sync.sendChanges(directory, changes, to),
+  );
+  stream.destroy();
+  await sync.writeSyncState(stateFile, { id, listing: now });
+}
+
+const maxFiles = 2_000_000;
+
+async function collect(call: Caller, files: SyncedFiles, sync: FileSync): Promise<void> {
+  const { name, directory, stateFile, limits } = files;
+  const stream = await call.streaming("sync.collect", { agent: name });
+  try {
+    await call.guarded(() => sync.applyChanges(stream, directory, { maxBytes: limits.diskBytes, maxFiles }));
+  } finally {
+    stream.destroy();
+  }
+  const id = randomUUID();
+  await sync.writeSyncState(stateFile, { id, listing: await sync.listFiles(directory) });
+  await call.plain("sync.commit", { agent: name, id });
+}
+
+const Described = z.object({ report: SandboxReport, incarnation: z.string().min(1).max(128).nullable() });
+
+/** The sandbox that an earlier driver of the run has opened is found again. */
+async function openSandbox(
+  call: Caller,
+  request: WorkRequest,
+  { mode, key }: { mode: SandboxMode; key: string },
+): Promise<Sandbox> {
+  if (mode === "danger-full-access") throw new WorkerFault("A worker runs every command in a sandbox.");
+  const { name: agent, root, writable, newId } = request;
+  const wanted: SandboxRequest = { agent, key, mode, root, writable };
+  const { report, incarnation } = Described.parse(await call.plain("sandbox.describe", wanted));
+  const incarnations = incarnation === null ? [] : [incarnation];
+  const workspace = lazyWorkspace({
+    root: insideOf(root),
+    newIncarnation: () => incarnations.shift() ?? newId(),
+    open: (current) => openRemote(call, { ...wanted, ...requestOf(request), incarnation: current }),
+  });
+  return {
+    workspace: guardOperations(workspace, call),
+    report,
+    writableRoots: mode === "workspace-write" ? [root, ...writable, ".home", ".artifacts"].map(insideOf) : [],
+    ...(report.net === "proxy" && { allowedDomains: ["public hosts"] }),
+    onConnectionBlocked() {},
+  };
+}
+
+const insideOf = (path: string): string => (path === "" ? "/workspace" : `/workspace/${path}`);
+
+const requestOf = ({ variables, limits }: WorkRequest): Pick<OpenRequest, "variables" | "limits"> => {
+  const { memoryBytes, processes, fileBytes, temporaryBytes } = limits;
+  return { variables, limits: { memoryBytes, processes, fileBytes, temporaryBytes } };
+};
+
+async function openRemote(call: Caller, request: OpenRequest): Promise<OpenedWorkspace> {
+  const stream = await call.streaming("sandbox.open", request);
+  const workspace = await connectWorkspace({ readable: stream, writable: stream });
+  const { agent, key, incarnation } = request;
+  return {
+    ...workspace,
+    holdOutput: () => void stream.pause(),
+    resumeOutput: () => void stream.resume(),
+    async close() {
+      // What was not told to end is ended by the next run, or by the end of the worker.
+      await call.plain("sandbox.close", { agent, key, incarnation }).catch(() => {});
+      stream.destroy();
+    },
+  };
+}
+
+/** An operation that the end of the connection cuts off ends after the run was given back. */
+const guardOperations = (workspace: LazyWorkspace, { guarded }: Caller): LazyWorkspace => ({
+  ...workspace,
+  get incarnation() {
+    return workspace.incarnation;
+  },
+  exec: (request, onChunk, signal) => guarded(() => workspace.exec(request, onChunk, signal)),
+  read: (request) => guarded(() => workspace.read(request)),
+  list: (request) => guarded(() => workspace.list(request)),
+  search: (request) => guarded(() => workspace.search(request)),
+  edit: (request) => guarded(() => workspace.edit(request)),
+  status: () => guarded(() => workspace.status()),
+});

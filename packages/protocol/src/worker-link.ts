@@ -1,0 +1,84 @@
+// Between a worker and the platform: how a worker registers, and what the platform asks of it. Unknown members are ignored.
+import { z } from "zod";
+import { SandboxMode } from "./settings.ts";
+
+/** Raised when one side must understand more than before; a side understands its own version and the one before. */
+export const linkVersion = 1;
+
+/** The path that workers connect to. */
+export const workerPath = "/v1/worker/stream";
+
+export const WorkerLabels = z.record(
+  z.string().min(1).max(100),
+  z.union([z.string().max(500), z.array(z.string().max(500)).max(50)]),
+);
+export type WorkerLabels = z.infer<typeof WorkerLabels>;
+
+/** The name of a pool or of a machine. */
+export const WorkerName = z.string().min(1).max(255);
+
+export const RegisterRequest = z.object({
+  linkVersion: z.int().positive(),
+  version: z.string().max(100).describe("Of the worker program"),
+  workerId: z.string().regex(/^[\w.-]{1,128}$/),
+  session: z.string().min(1).max(128).describe("Of this process of the worker: commands do not outlive it"),
+  name: WorkerName,
+  pool: WorkerName.optional().describe("Absent: the personal machine of a user"),
+  labels: WorkerLabels,
+  workspaceRootPath: z.string().max(4_096),
+  repoUrl: z.string().max(2_000).optional(),
+});
+export type RegisterRequest = z.infer<typeof RegisterRequest>;
+
+export const RegisterReply = z.object({ linkVersion: z.int().positive(), workerId: z.string() });
+export type RegisterReply = z.infer<typeof RegisterReply>;
+
+/** The directory of an agent, as the platform names it. */
+const agent = z.string().regex(/^bc-[0-9a-f-]{36}$/i);
+/** Relative to the directory of the agent. */
+const below = z
+  .string()
+  .max(4_096)
+  .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))/);
+const limit = z.number().positive().nullable();
+
+export const SandboxRequest = z.object({
+  agent,
+  key: z.string().max(100).describe("Which of the agent's sandboxes; the same key finds it again"),
+  mode: SandboxMode.exclude(["danger-full-access"]),
+  root: below,
+  writable: z.array(below).max(100),
+});
+export type SandboxRequest = z.infer<typeof SandboxRequest>;
+
+export const OpenRequest = SandboxRequest.extend({
+  incarnation: z.string().min(1).max(128),
+  variables: z.record(z.string(), z.string()),
+  limits: z.object({
+    memoryBytes: limit,
+    processes: limit,
+    fileBytes: limit,
+    temporaryBytes: limit,
+  }),
+});
+export type OpenRequest = z.infer<typeof OpenRequest>;
+
+/** What the platform can ask of a worker. */
+export const workerRequests = {
+  /** The worker serves this run of the agent; what an earlier run left running ends. */
+  "agent.claim": z.object({ agent, runId: z.string().max(128) }),
+  /** The agent needs the worker no more. */
+  "agent.release": z.object({ agent }),
+  "sync.state": z.object({ agent }),
+  /** Changes follow. */
+  "sync.apply": z.object({ agent, id: z.string().max(128), isWhole: z.boolean() }),
+  /** Changes are in the answer. */
+  "sync.collect": z.object({ agent }),
+  "sync.commit": z.object({ agent, id: z.string().max(128) }),
+  "sandbox.describe": SandboxRequest,
+  /** Frames of the workspace operations follow the answer. */
+  "sandbox.open": OpenRequest,
+  "sandbox.close": z.object({ agent, key: z.string().max(100), incarnation: z.string().max(128) }),
+} as const;
+export type WorkerRequestName = keyof typeof workerRequests;
+export type WorkerRequest<Name extends WorkerRequestName> = z.infer<(typeof workerRequests)[Name]>;

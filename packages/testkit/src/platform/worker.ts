@@ -1,0 +1,47 @@
+// `agent worker start` as a process: its log, its files, and its end.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+import { workerProgram } from "../project.ts";
+
+export interface TestWorker {
+  child: ChildProcess;
+  /** Lines of standard error so far. */
+  log(): string[];
+  /** Settles when the process has exited. */
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** Where the files of agents are. */
+  data: string;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface TestWorkerOptions {
+  url: string;
+  key: string;
+  /** Parent of its data directory, and its home. */
+  directory: string;
+  args?: string[];
+  env?: Record<string, string>;
+}
+
+/** Stopped when the test has finished. */
+export function startTestWorker({ url, key, directory, args = [], env = {} }: TestWorkerOptions): TestWorker {
+  const data = join(directory, "worker");
+  const { PATH = "" } = process.env;
+  const child = spawn(process.execPath, [workerProgram, "worker", "start", "--data-dir", data, ...args], {
+    cwd: directory,
+    env: { PATH, HOME: directory, PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: key, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const log: string[] = [];
+  createInterface(child.stderr).on("line", (line) => log.push(line));
+  const exited = once(child, "exit").then(([code, signal]) => ({ code, signal }));
+  const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
+    child.kill(signal);
+    await exited;
+  };
+  onTestFinished(() => stop("SIGKILL"));
+  return { child, log: () => log, exited, data, stop };
+}

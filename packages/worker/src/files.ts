@@ -1,0 +1,60 @@
+// The files of the agents on this machine, and how they are kept equal to those on the platform.
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { loadFileSync } from "@agentcli/workspace";
+
+export interface AgentFiles {
+  /** The id of the last moment when the files here and on the platform were equal. */
+  state(agent: string): Promise<{ id: string | null }>;
+  apply(request: { agent: string; id: string; isWhole: boolean }, from: Readable): Promise<void>;
+  /** What has changed since that moment. */
+  send(agent: string, to: Writable): Promise<void>;
+  /** Both are equal now. */
+  commit(agent: string, id: string): Promise<void>;
+}
+
+/** What its commands see as /workspace. */
+export const agentFiles = (dataDirectory: string, agent: string): string =>
+  join(dataDirectory, "agents", agent, "files");
+
+export function openAgentFiles(dataDirectory: string): AgentFiles {
+  const filesOf = (agent: string) => agentFiles(dataDirectory, agent);
+  const stateFile = (agent: string) => join(dataDirectory, "agents", agent, "sync.json");
+
+  async function commit(agent: string, id: string): Promise<void> {
+    const { listFiles, writeSyncState } = await loadFileSync();
+    await writeSyncState(stateFile(agent), { id, listing: await listFiles(filesOf(agent)) });
+  }
+
+  return {
+    commit,
+    async state(agent) {
+      const { readSyncState } = await loadFileSync();
+      return { id: (await readSyncState(stateFile(agent)))?.id ?? null };
+    },
+    async apply({ agent, id, isWhole }, from) {
+      const { applyChanges } = await loadFileSync();
+      await rm(stateFile(agent), { force: true });
+      if (isWhole) await emptyExceptHome(filesOf(agent));
+      await applyChanges(from, filesOf(agent), { maxBytes: null, maxFiles: Number.POSITIVE_INFINITY });
+      await commit(agent, id);
+    },
+    async send(agent, to) {
+      const { changesSince, listFiles, readSyncState, sendChanges } = await loadFileSync();
+      const before = await readSyncState(stateFile(agent));
+      if (before === undefined) throw new Error("This worker does not know what the platform has.");
+      await sendChanges(filesOf(agent), changesSince(before.listing, await listFiles(filesOf(agent))), to);
+    },
+  };
+}
+
+/** What the agent installed in its home stays. */
+async function emptyExceptHome(files: string): Promise<void> {
+  const aside = `${files}.removed`;
+  await rm(aside, { recursive: true, force: true });
+  await rename(files, aside);
+  await mkdir(files, { mode: 0o700 });
+  await rename(join(aside, ".home"), join(files, ".home")).catch(() => {});
+  await rm(aside, { recursive: true, force: true });
+}

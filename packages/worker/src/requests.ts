@@ -1,0 +1,62 @@
+// What the platform may ask of this worker; each request is validated, and nothing else is done.
+import type { WorkerRequest, WorkerRequestName } from "@agentcli/protocol/worker-link";
+import { type Answer, type LinkRequest, serveWorkspace } from "@agentcli/workspace";
+import type { AgentFiles } from "./files.ts";
+import type { AgentSandboxes } from "./sandboxes.ts";
+
+/** The agents of this machine. */
+export interface Agents {
+  files: AgentFiles;
+  sandboxes: AgentSandboxes;
+}
+
+type Requests = {
+  [Name in WorkerRequestName]: (body: WorkerRequest<Name>, request: LinkRequest, answer: Answer) => Promise<void>;
+};
+
+export async function openRequests(agents: Agents) {
+  const { workerRequests } = await import("@agentcli/protocol/worker-link");
+  const handlers = handlersOf(agents);
+  return async (request: LinkRequest, answer: Answer): Promise<void> => {
+    if (!Object.hasOwn(workerRequests, request.name))
+      throw new Error(`This worker does not know ${request.name}; upgrade it to the version of the platform.`);
+    const name = request.name as WorkerRequestName;
+    const parsed = workerRequests[name].safeParse(request.body);
+    if (!parsed.success) throw new Error(`Invalid request ${name}: ${parsed.error.issues[0]?.message ?? ""}`);
+    await handlers[name](parsed.data as never, request, answer);
+  };
+}
+
+function handlersOf({ files, sandboxes }: Agents): Requests {
+  const plain =
+    <Body>(act: (body: Body) => Promise<unknown>) =>
+    async (body: Body, { stream }: LinkRequest, answer: Answer) => {
+      answer(Object((await act(body)) ?? {}));
+      stream.end();
+      stream.resume();
+    };
+  return {
+    "agent.claim": plain(({ agent, runId }) => sandboxes.claim(agent, runId)),
+    "agent.release": plain(({ agent }) => sandboxes.release(agent)),
+    "sync.state": plain(({ agent }) => files.state(agent)),
+    async "sync.apply"(body, { stream }, answer) {
+      await files.apply(body, stream);
+      answer({});
+      stream.end();
+    },
+    async "sync.collect"({ agent }, { stream }, answer) {
+      answer({});
+      await files.send(agent, stream);
+      stream.end();
+    },
+    "sync.commit": plain(({ agent, id }) => files.commit(agent, id)),
+    "sandbox.describe": plain(async (body) => sandboxes.describe(body)),
+    async "sandbox.open"(body, { stream }, answer) {
+      const workspace = await sandboxes.open(body);
+      answer({});
+      // What was started stays for the next connection.
+      await serveWorkspace(workspace, stream, stream);
+    },
+    "sandbox.close": plain((body) => sandboxes.close(body)),
+  };
+}

@@ -1,0 +1,147 @@
+// The sandboxes of the agents on this machine: they end with the run of their agent, and not with a connection.
+import { mkdirSync, realpathSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { SandboxReport } from "@agentcli/protocol";
+import type { OpenRequest, SandboxRequest } from "@agentcli/protocol/worker-link";
+import {
+  describeSandbox,
+  environmentPolicy,
+  type OpenedWorkspace,
+  openWorkspace,
+  type SandboxPolicy,
+  type SandboxProbe,
+  sandboxPolicy,
+  toolEnvironment,
+} from "@agentcli/workspace";
+import { agentFiles } from "./files.ts";
+
+/** What the agents of this machine are given. */
+export interface AgentHost {
+  dataDirectory: string;
+  /** The built server of workspaces. */
+  serverProgram: string;
+  probe: Extract<SandboxProbe, { kind: "available" }>;
+  /** Of the worker; commands get PATH and LANG alone. */
+  variables: NodeJS.ProcessEnv;
+}
+
+export interface AgentSandboxes {
+  /** What earlier runs of the agent left running ends. */
+  claim(agent: string, runId: string): Promise<void>;
+  /** Ends everything of the agent; its files stay. */
+  release(agent: string): Promise<void>;
+  describe(request: SandboxRequest): DescribedSandbox;
+  /** The sandbox with this key and incarnation, or a new one. */
+  open(request: OpenRequest): Promise<OpenedWorkspace>;
+  close(request: { agent: string; key: string; incarnation: string }): Promise<void>;
+  closeAll(): Promise<void>;
+}
+
+export interface DescribedSandbox {
+  report: SandboxReport;
+  /** Of the sandbox that is open under this key; null if none is. */
+  incarnation: string | null;
+}
+
+interface OpenSandbox {
+  incarnation: string;
+  opened: Promise<OpenedWorkspace>;
+}
+
+interface HeldAgent {
+  runId: string;
+  sandboxes: Map<string, OpenSandbox>;
+}
+
+/** The directory of an agent as its commands see it. */
+const insidePath = "/workspace";
+
+export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
+  const held = new Map<string, HeldAgent>();
+  const filesOf = (agent: string) => agentFiles(host.dataDirectory, agent);
+
+  async function end(agent: string): Promise<void> {
+    const sandboxes = [...(held.get(agent)?.sandboxes.values() ?? [])];
+    held.get(agent)?.sandboxes.clear();
+    await Promise.all(sandboxes.map(async ({ opened }) => (await opened.catch(() => undefined))?.close()));
+  }
+
+  return {
+    async claim(agent, runId) {
+      if (held.get(agent)?.runId === runId) return;
+      await end(agent);
+      held.set(agent, { runId, sandboxes: new Map() });
+      await mkdir(filesOf(agent), { recursive: true, mode: 0o700 });
+    },
+    async release(agent) {
+      await end(agent);
+      held.delete(agent);
+    },
+    describe(request) {
+      const { policy } = confinementOf(request, filesOf(request.agent), host);
+      const incarnation = held.get(request.agent)?.sandboxes.get(request.key)?.incarnation ?? null;
+      return { report: describeSandbox(policy, host.probe), incarnation };
+    },
+    async open(request) {
+      const sandboxes = held.get(request.agent)?.sandboxes;
+      if (sandboxes === undefined) throw new Error("The platform has not claimed this worker for the agent.");
+      const existing = sandboxes.get(request.key);
+      if (existing?.incarnation === request.incarnation) return existing.opened;
+      await (await existing?.opened.catch(() => undefined))?.close();
+      const opened = openSandbox(request, filesOf(request.agent), host);
+      sandboxes.set(request.key, { incarnation: request.incarnation, opened });
+      opened.catch(() => sandboxes.delete(request.key));
+      return opened;
+    },
+    async close({ agent, key, incarnation }) {
+      const sandbox = held.get(agent)?.sandboxes.get(key);
+      if (sandbox?.incarnation !== incarnation) return;
+      held.get(agent)?.sandboxes.delete(key);
+      await (await sandbox.opened.catch(() => undefined))?.close();
+    },
+    closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
+  };
+}
+
+interface Confinement {
+  policy: SandboxPolicy;
+  /** Of its commands, with paths as they see them. */
+  env: Record<string, string>;
+}
+
+/** The policy of the run, enforced here: the agent's own directory, the system's programs, public hosts. */
+function confinementOf(request: SandboxRequest, files: string, host: AgentHost): Confinement {
+  const own = { home: join(files, ".home"), artifacts: join(files, ".artifacts") };
+  for (const directory of Object.values(own)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const isWritable = request.mode === "workspace-write";
+  const policy = sandboxPolicy({
+    mode: request.mode,
+    root: join(files, request.root),
+    writableRoots: isWritable ? [...request.writable.map((path) => join(files, path)), ...Object.values(own)] : [],
+    ...(isWritable && { network: "proxy", allowedDomains: ["*"] }),
+    view: "system",
+    shown: [files],
+    placement: { directory: realpathSync(files), path: insidePath },
+  });
+  const { PATH, LANG = "C.UTF-8" } = host.variables;
+  const env = {
+    ...toolEnvironment({ PATH, LANG }, { home: `${insidePath}/.home` }),
+    CI: "1",
+    PLATFORM_ARTIFACTS_DIR: `${insidePath}/.artifacts`,
+  };
+  return { policy, env };
+}
+
+async function openSandbox(request: OpenRequest, files: string, host: AgentHost): Promise<OpenedWorkspace> {
+  const { policy, env } = confinementOf(request, files, host);
+  const all = { ...env, ...request.variables };
+  return openWorkspace(policy, {
+    serverProgram: host.serverProgram,
+    env: all,
+    environmentPolicy: environmentPolicy({ set: all }),
+    limits: request.limits,
+    backEnd: host.probe.backEnd,
+    incarnation: request.incarnation,
+  });
+}
