@@ -20,6 +20,7 @@ export const allowedImports: Record<string, string[]> = {
   action: [],
   testkit: ["protocol"],
   sdk: ["protocol"],
+  web: ["protocol"],
   "platform-sdk": [...everything, "surfaces", "host"],
   tui: ["protocol", "surfaces", "command-line"],
   cli: [...everything, "surfaces", "host", "command-line", "app-server", "platform-sdk", "tui", "worker"],
@@ -49,6 +50,7 @@ const loadsSchemasLate = new Set([
   "tui",
   "cli",
   "sdk",
+  "web",
   "platform-sdk",
   "worker",
 ]);

@@ -59,6 +59,7 @@ const otherInputs = [
   "package.json",
   "package-lock.json",
   "scripts/build.mjs",
+  "scripts/build-web.mjs",
   "scripts/declarations.mjs",
   "packages/platform/test/database.ts",
   "packages/platform/test/harness/database-program.ts",

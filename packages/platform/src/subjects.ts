@@ -52,7 +52,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const automations = openAutomations(context, { agents: agents.host, repositories });
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });
-  const pages = openPages(context, { identity, agents: agents.host, streams: runs.streams, repositories });
+  const pages = openPages(context, { identity, agents: agents.host, overview: agents.overview, repositories });
   const status = openStatus(context);
   const subjects: Subject[] = [
     identity,

@@ -76,8 +76,8 @@ function others({ key, cookie, token }: Setting): Sent[] {
     ...["/agents", "/agents/new", `/agents/${agent}`, "/repositories", "/keys", "/members", "/settings"].map(
       (path) => ({ method: "GET", path, headers: page }),
     ),
-    { method: "GET", path: `/agents/${agent}/runs/${run}/stream`, headers: page },
-    { method: "POST", path: "/agents", headers: form, body: "prompt=do+it" },
+    { method: "GET", path: `/v1/agents/${agent}/runs/${run}/stream`, headers: page },
+    { method: "POST", path: "/keys", headers: form, body: "name=laptop" },
     { method: "GET", path: `/login?token=${token}`, headers: { accept: "text/html" } },
     { method: "POST", path: "/login", headers: { ...form, cookie: "" }, body: `token=${token}` },
     { method: "GET", path: `/join?token=${token}`, headers: { accept: "text/html" } },

@@ -16,7 +16,7 @@ import { githubSettings } from "./repositories/github-settings.ts";
 const publicRoutes: Record<string, number> = {
   "GET /": 302,
   "GET /assets/style.css": 200,
-  "GET /assets/stream.js": 200,
+  "GET /assets/web/:name": 404,
   "GET /healthz": 200,
   "GET /readyz": 200,
   "GET /metrics": 200,
@@ -40,11 +40,6 @@ const publicRoutes: Record<string, number> = {
 /** Forms, with the role that may submit them. */
 const forms: Record<string, "member" | "admin"> = {
   "/logout": "member",
-  "/agents": "member",
-  "/agents/:id/runs": "member",
-  "/agents/:id/runs/:runId/cancel": "member",
-  "/agents/:id/archive": "member",
-  "/agents/:id/unarchive": "member",
   "/repositories/:name/pulls/:number/comments": "member",
   "/repositories/:name/pulls/:number/merge": "member",
   "/repositories/:name/pulls/:number/ready": "member",

@@ -6,6 +6,7 @@ import type { Integrations } from "../integrations/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { FindReadableAgent } from "../runs/index.ts";
 import { openAgentAccess } from "./access.ts";
+import { addOverviewRoutes, type OverviewHost } from "./overview/index.ts";
 import { deletedRetention, workspaceRetention } from "./retention.ts";
 import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
 import { addDeliveryRoutes } from "./routes/deliveries.ts";
@@ -17,6 +18,7 @@ import { idempotencyRetention, openSubmit } from "./submit/index.ts";
 export interface Agents extends Subject {
   host: AgentHost;
   findAgent: FindReadableAgent;
+  overview: OverviewHost;
 }
 
 export interface AgentsOptions {
@@ -27,7 +29,7 @@ export interface AgentsOptions {
 
 export function openAgents(context: ServerContext, { repositories, integrations, checkEnv }: AgentsOptions): Agents {
   const { db, settings, publicUrl } = context;
-  const { reading, sources, workspaces, diffs, checkAtCreation } = repositories;
+  const { reading, sources, workspaces, diffs, checkAtCreation, githost } = repositories;
   const sharing = openSharing({
     followUpsOf: (teamId) => followUpsOf(db, teamId),
     reading,
@@ -43,8 +45,10 @@ export function openAgents(context: ServerContext, { repositories, integrations,
     checkEnv,
   });
   const host: AgentHost = { platform: context, workspaces, access, submit, publicUrl };
+  const overview: OverviewHost = { platform: context, access, githost, publicUrl };
   return {
     host,
+    overview,
     findAgent: (principal, agentId) => access.find(principal, agentId, "read"),
     retention: [
       idempotencyRetention(db, settings.retention.idempotencyHours),
@@ -53,6 +57,7 @@ export function openAgents(context: ServerContext, { repositories, integrations,
     ],
     routes(api) {
       addAgentRoutes(api, host);
+      addOverviewRoutes(api, overview);
       addRunRoutes(api, host);
       addDiffRoute(api, host, diffs);
       addDeliveryRoutes(api, host);

@@ -40,6 +40,8 @@ export interface AgentFilter {
   /** Of a pull request they have opened, or were sent to work on. */
   prUrl?: string | undefined;
   source?: string | undefined;
+  /** All but those of this source. */
+  exceptSource?: string | undefined;
   includeArchived: boolean;
 }
 
@@ -49,10 +51,11 @@ export function listAgents(db: Kysely<Tables>, teamId: number, filter: AgentFilt
     .orderBy("agents.created_at", "desc")
     .orderBy("agents.id", "desc")
     .limit(filter.limit + 1);
-  const { after, prUrl, source } = filter;
+  const { after, prUrl, source, exceptSource } = filter;
   if (after) query = query.where(sql<boolean>`(agents.created_at, agents.id) < (${after.createdAt}, ${after.id})`);
   if (!filter.includeArchived) query = query.where("agents.archived_at", "is", null);
   if (source !== undefined) query = query.where("agents.source", "=", source);
+  if (exceptSource !== undefined) query = query.where("agents.source", "!=", exceptSource);
   if (prUrl !== undefined)
     query = query.where(({ or, eb, selectFrom }) =>
       or([

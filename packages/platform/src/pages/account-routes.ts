@@ -9,10 +9,10 @@ import {
   openAccountConnector,
   removeAccount,
 } from "../repositories/index.ts";
-import { button } from "./agent-pages.ts";
 import type { PageHost, Pages } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage, moment } from "./layout.ts";
+import { button } from "./parts.ts";
 import { visitorOf } from "./session.ts";
 
 export function addAccountPages(pages: Pages, { platform, api, identity, repositories, agents }: PageHost): void {

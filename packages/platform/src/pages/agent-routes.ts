@@ -1,122 +1,49 @@
-// Routes of the pages of agents: the API's actions for logged-in users.
-import { CreateAgent, CreateRun } from "@agentcli/protocol/api";
-import {
-  archiveAgent,
-  cancelRun,
-  readAgentPage,
-  readConversation,
-  readLatestModels,
-  unarchiveAgent,
-} from "../agents/index.ts";
-import { ApiError, validate } from "../foundation/index.ts";
-import { listModels } from "../inference/index.ts";
-import { shownArtifacts, streamRun } from "../runs/index.ts";
-import { addAgentFiles } from "./agent-files.ts";
-import { agentPage, agentsPage } from "./agent-pages.ts";
-import type { Fields } from "./form.ts";
+// The pages of agents: the web app, for visitors who may see what they show.
+import type { Context } from "hono";
+import { readDetails } from "../agents/index.ts";
+import type { Env } from "../foundation/index.ts";
+import { linkArtifact } from "../runs/index.ts";
+import { agentFallback } from "./agent-fallback.ts";
 import type { PageHost, Pages } from "./host.ts";
-import { answerPage } from "./layout.ts";
-import { visitorOf } from "./session.ts";
-import { sharedView } from "./shared-view.ts";
-import { submissionOf } from "./submission.ts";
+import { type Html, html } from "./html.ts";
+import { navigation } from "./layout.ts";
+import { isAdmin, teamNameOf, type Visitor } from "./session.ts";
+import { openWebApp } from "./web-files.ts";
 
 export function addAgentPages(pages: Pages, host: PageHost): void {
-  addList(pages, host);
-  addOne(pages, host);
-  addActions(pages, host);
-  addAgentFiles(pages, host);
-}
+  const { api, agents, overview } = host;
+  const app = openWebApp();
+  api.app.get("/assets/web/:name", (context) => app.file(context, context.req.param("name")));
+  const answer = async (context: Context<Env>, visitor: Visitor, fallback: Html = needsScript) =>
+    app.document(context, {
+      session: await sessionOf(host, context, visitor),
+      fallback: html`${navigation(visitor)}${fallback}`,
+    });
 
-function addList(pages: Pages, { platform, agents, repositories: { githost } }: PageHost): void {
   pages.get("/agents", async (context, visitor) => {
     // The URL that API v0 returns.
     const id = context.req.query("id");
-    if (id !== undefined) return context.redirect(`/agents/${encodeURIComponent(id)}`);
-    const { teamId } = visitor.principal;
-    const page = await readAgentPage(agents, visitor.principal, context.req.query("cursor"));
-    const repositories = (await githost.repositories.list(teamId)).map(({ name }) => ({
-      name,
-      url: githost.cloneUrl(name),
-    }));
-    const body = agentsPage({
-      agents: page.items,
-      latestModels: await readLatestModels(agents, page.items),
-      next: page.nextCursor,
-      repositories,
-      models: listModels(platform.settings.models),
-      token: visitor.formToken,
+    return id === undefined ? answer(context, visitor) : context.redirect(`/agents/${encodeURIComponent(id)}`);
+  });
+  for (const path of ["/agents/new", "/design"]) pages.get(path, answer);
+
+  for (const path of ["/agents/:id", "/agents/:id/changes", "/agents/:id/files"])
+    pages.get(path, async (context, visitor) => {
+      const { principal } = visitor;
+      const agent = await agents.access.find(principal, context.req.param("id") ?? "", "read");
+      return answer(context, visitor, agentFallback(await readDetails(overview, principal, agent)));
     });
-    return answerPage(context, { title: "Agents", visitor, body });
-  });
-
-  pages.form("/agents", async (context, visitor, fields) => {
-    const { webhook: _, ...request } = validate(CreateAgent, agentIn(fields), "body");
-    const { agentId } = await agents.submit.createAgent(request, submissionOf(context, visitor, fields));
-    return context.redirect(`/agents/${agentId}`, 303);
+  pages.get("/agents/:id/artifacts", async (context, visitor) => {
+    const agent = await agents.access.find(visitor.principal, context.req.param("id") ?? "", "read");
+    const { url } = await linkArtifact(agents, agent, context.req.query("path") ?? "");
+    return context.redirect(url);
   });
 }
 
-function addOne(pages: Pages, { platform, identity, agents, repositories: { githost }, streams }: PageHost): void {
-  pages.get("/agents/:id", async (context, visitor) => {
-    const { principal } = visitor;
-    const found = await agents.access.find(principal, context.req.param("id") ?? "", "read");
-    const view = await readConversation(agents, found);
-    const pulls = new Map(
-      view.runs.flatMap(({ git }) =>
-        (git?.branches ?? []).flatMap(({ prUrl }) => {
-          const own = prUrl && githost.readPullRequestUrl(prUrl);
-          return prUrl && own ? [[prUrl, `/repositories/${own.name}/pulls/${own.number}`] as const] : [];
-        }),
-      ),
-    );
-    const shared = await sharedView(agents, principal, found);
-    const artifacts = await shownArtifacts(platform, found);
-    const body = agentPage({ ...view, pulls, artifacts, shared, token: visitor.formToken });
-    return answerPage(context, { title: view.agent.name ?? "Agent", visitor, body, scripts: ["/assets/stream.js"] });
-  });
+const needsScript = html`<p>This page needs JavaScript. Enable it, or use the <a href="/docs">API</a>.</p>`;
 
-  pages.get("/agents/:id/runs/:runId/stream", async (context, { principal }) => {
-    const { id = "", runId = "" } = context.req.param();
-    const whoAsks = async () => {
-      const visitor = await visitorOf(identity.sessionAuthenticator, context);
-      if (!visitor) throw new ApiError("unauthorized", "The session has ended. Log in again.");
-      return visitor.principal;
-    };
-    return streamRun(context, { ...streams, principal, authenticate: whoAsks, agentId: id, runId });
-  });
+async function sessionOf({ platform: { db } }: PageHost, context: Context<Env>, visitor: Visitor) {
+  const { principal, formToken } = visitor;
+  const notice = context.get("notice") ?? null;
+  return { email: principal.email, team: await teamNameOf(db, visitor), isAdmin: isAdmin(visitor), formToken, notice };
 }
-
-function addActions(pages: Pages, { platform, agents }: PageHost): void {
-  const { access, submit } = agents;
-
-  pages.form("/agents/:id/runs", async (context, visitor, fields) => {
-    const request = validate(CreateRun, { prompt: { text: fields.prompt ?? "" } }, "body");
-    const submission = submissionOf(context, visitor, fields);
-    const { agentId } = await submit.createRun(context.req.param("id") ?? "", request, submission);
-    return context.redirect(`/agents/${agentId}`, 303);
-  });
-
-  pages.form("/agents/:id/runs/:runId/cancel", async (context, { principal }) => {
-    const { id = "", runId = "" } = context.req.param();
-    const agent = await access.findToCancel(principal, id, runId);
-    await cancelRun(platform, runId.toLowerCase());
-    return context.redirect(`/agents/${agent.id}`, 303);
-  });
-
-  for (const [verb, act] of [
-    ["archive", archiveAgent],
-    ["unarchive", unarchiveAgent],
-  ] as const)
-    pages.form(`/agents/:id/${verb}`, async (context, { principal }) => {
-      const agent = await access.find(principal, context.req.param("id") ?? "", "manage");
-      await act(platform, agent.id);
-      return context.redirect(`/agents/${agent.id}`, 303);
-    });
-}
-
-const agentIn = ({ prompt = "", repository = "", model = "", mode = "agent", pullRequest }: Fields) => ({
-  prompt: { text: prompt },
-  mode,
-  ...(model !== "" && { model: { id: model } }),
-  ...(repository !== "" && { repos: [{ url: repository }], autoCreatePR: pullRequest === "on" }),
-});

@@ -1,17 +1,16 @@
 // Dependencies of the pages.
 import type { Context } from "hono";
-import type { AgentHost } from "../agents/index.ts";
+import type { AgentHost, OverviewHost } from "../agents/index.ts";
 import type { Api, Env, ServerContext } from "../foundation/index.ts";
 import type { Identity } from "../identity/index.ts";
 import type { Repositories } from "../repositories/index.ts";
-import type { StreamHost } from "../runs/index.ts";
 import type { Fields } from "./form.ts";
 import type { Visitor } from "./session.ts";
 
 export interface PageOptions {
   identity: Identity;
   agents: AgentHost;
-  streams: StreamHost;
+  overview: OverviewHost;
   repositories: Repositories;
 }
 

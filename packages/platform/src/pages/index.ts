@@ -1,3 +1,3 @@
-// HTML pages for users, until the web app exists.
+// The pages: login, the web app, and pages that the server renders.
 export { openPages } from "./routes.ts";
 export { loginLink } from "./session.ts";

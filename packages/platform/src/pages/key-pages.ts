@@ -1,8 +1,8 @@
 // The page of keys: the visitor's own, and for administrators those of the team.
 import type { KeyEntry, RotatedKey } from "../identity/index.ts";
-import { badge } from "./agent-pages.ts";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
+import { badge } from "./parts.ts";
 
 export interface KeysView {
   keys: KeyEntry[];

@@ -9,8 +9,6 @@ export interface Page {
   title: string;
   body: Html;
   visitor: Visitor | null;
-  /** Scripts of the page, served by this server. */
-  scripts?: string[];
 }
 
 /** Nothing is loaded from other origins, and no site may frame the pages. */
@@ -25,16 +23,18 @@ const policy = [
   "base-uri 'none'",
 ].join("; ");
 
+export const pageHeaders = {
+  "content-security-policy": policy,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "same-origin",
+  "cache-control": "no-store",
+};
+
 export function answerPage(context: Context<Env>, page: Page, status: ContentfulStatusCode = 200): Response {
-  return context.html(render(page, context.get("notice")).markup, status, {
-    "content-security-policy": policy,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",
-    "cache-control": "no-store",
-  });
+  return context.html(render(page, context.get("notice")).markup, status, pageHeaders);
 }
 
-function render({ title, body, visitor, scripts = [] }: Page, notice: string | undefined): Html {
+function render({ title, body, visitor }: Page, notice: string | undefined): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -43,7 +43,6 @@ function render({ title, body, visitor, scripts = [] }: Page, notice: string | u
 <title>${title} · platform</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/style.css">
-${scripts.map((script) => html`<script src="${script}" defer></script>`)}
 </head>
 <body>
 <header>
@@ -59,7 +58,7 @@ ${body}
 `;
 }
 
-const navigation = ({ principal, formToken }: Visitor): Html => html`<nav>
+export const navigation = ({ principal, formToken }: Visitor): Html => html`<nav>
 <a href="/agents">Agents</a>
 <a href="/repositories">Repositories</a>
 <a href="/members">Members</a>

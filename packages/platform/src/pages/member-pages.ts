@@ -1,8 +1,8 @@
 // The page of a team's members and open invitations.
 import type { InvitationEntry, Presence, UserEntry } from "../identity/index.ts";
-import { badge, button } from "./agent-pages.ts";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
+import { badge, button } from "./parts.ts";
 
 export interface MembersView {
   users: UserEntry[];

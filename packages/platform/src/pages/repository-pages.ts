@@ -1,9 +1,9 @@
 // The pages of repositories of the embedded git host and their pull requests.
 import type { CommentRecord, HostedRepository, PullRequestRecord, ReviewRecord } from "../repositories/index.ts";
-import { badge, button } from "./agent-pages.ts";
 import { diffView } from "./diff-view.ts";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
+import { badge, button } from "./parts.ts";
 
 export const repositoriesPage = (repositories: { repository: HostedRepository; cloneUrl: string }[]): Html => html`
 <h1>Repositories</h1>

@@ -25,7 +25,6 @@ import { addServiceAccountPages } from "./service-account-routes.ts";
 import { type Visitor, visitorOf } from "./session.ts";
 import { addSessionPages } from "./session-routes.ts";
 import { addSettingsPages } from "./settings-routes.ts";
-import { streamScript } from "./stream.js.ts";
 import { style } from "./style.css.ts";
 
 export const openPages = (context: ServerContext, options: PageOptions): Subject => ({
@@ -41,7 +40,6 @@ function addPages(host: PageHost): void {
     "x-content-type-options": "nosniff",
   });
   app.get("/assets/style.css", (context) => context.body(style, 200, asset("text/css; charset=utf-8")));
-  app.get("/assets/stream.js", (context) => context.body(streamScript, 200, asset("text/javascript; charset=utf-8")));
   const notice = isPractice(host.platform.settings) ? `Agents use ${practiceNotice}.` : undefined;
   app.use(async (context, next) => {
     context.set("notice", notice);

@@ -1,10 +1,10 @@
 // The page of the visitor's sessions.
 import { ApiError } from "../foundation/index.ts";
 import type { SessionEntry } from "../identity/index.ts";
-import { badge, button } from "./agent-pages.ts";
 import type { PageHost, Pages } from "./host.ts";
 import { type Html, html } from "./html.ts";
 import { answerPage, moment } from "./layout.ts";
+import { badge, button } from "./parts.ts";
 
 export function addSessionPages(pages: Pages, { identity: { sessions } }: PageHost): void {
   pages.get("/sessions", async (context, visitor) => {

@@ -17,6 +17,7 @@ export {
   type PullRequestRecord,
   type ReviewRecord,
   readDiff,
+  readPullRequestLinks,
 } from "./githost/index.ts";
 export {
   branchesOf,

@@ -355,14 +355,13 @@ test("an open stream ends when its reader loses access, and continues for other 
     answer.text().then(over, over);
     return reader;
   };
-  const byKey = (key: string) =>
-    open(`/v1/agents/${agent.id}/runs/${run.id}/stream`, { authorization: `Bearer ${key}` });
-  const page = `/agents/${agent.id}/runs/${run.id}/stream`;
+  const stream = `/v1/agents/${agent.id}/runs/${run.id}/stream`;
+  const byKey = (key: string) => open(stream, { authorization: `Bearer ${key}` });
   const readers = {
     owner: await byKey(keys.ada),
     revokedKey: await byKey(brief),
     lostAccess: await byKey(keys.bob),
-    endedSession: await open(page, { cookie: `platform_session=${secret}` }),
+    endedSession: await open(stream, { cookie: `platform_session=${secret}` }),
   };
   await platform.principals.revokeKey(brief.split("_")[1] ?? "");
   await connect("bob", []);

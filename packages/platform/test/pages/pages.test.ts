@@ -29,7 +29,7 @@ function browser() {
   };
   const form = (path: string, fields: Record<string, string>) =>
     send(path, { method: "POST", body: new URLSearchParams(fields) });
-  return { get: (path: string) => send(path), form };
+  return { get: (path: string) => send(path), form, send };
 }
 
 const tokenIn = ({ html }: Shown): string => /name="token" value="([^"]+)"/.exec(html)?.[1] ?? "";
@@ -43,7 +43,27 @@ async function enter(visitor: ReturnType<typeof browser>): Promise<Shown> {
 async function loggedIn() {
   const visitor = browser();
   await enter(visitor);
-  return { ...visitor, token: tokenIn(await visitor.get("/agents")) };
+  const { formToken } = sessionIn(await visitor.get("/agents"));
+  /** As the web app does: JSON, the session's cookie and its token. */
+  const post = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+    const json = { "content-type": "application/json", "x-csrf-token": formToken, ...headers };
+    const { status, html } = await visitor.send(path, { method: "POST", body: JSON.stringify(body), headers: json });
+    return { status, body: JSON.parse(html) };
+  };
+  const start = async (text: string): Promise<string> =>
+    `/agents/${(await post("/v1/agents", { prompt: { text } })).body.agent.id}`;
+  return { ...visitor, token: formToken, post, start };
+}
+
+/** What the document says of the visitor, as a browser reads it. */
+function sessionIn({ html }: Shown): { email: string; formToken: string; notice: string | null } {
+  const [, content = ""] = /<meta name="session" content="([^"]*)"/.exec(html) ?? [];
+  const text = content
+    .replaceAll("&quot;", '"')
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&#39;", "'");
+  return JSON.parse(text.replaceAll("&amp;", "&"));
 }
 
 test("the link logs a browser in, and the cookie cannot be read by scripts or sent by other sites", async () => {
@@ -76,39 +96,61 @@ test("a link or cookie with one changed character is refused", async () => {
   expect((await browser().get("/login?token=999.AAAA")).status).toBe(401);
 });
 
-test("a form creates an agent, and user input is escaped on the page", async () => {
+test("a session creates an agent, and user input is escaped in the document", async () => {
   const visitor = await loggedIn();
-  const prompt = "<script>alert(1)</script> & more";
-  const started = await visitor.form("/agents", { token: visitor.token, prompt, mode: "agent" });
-  expect(started.status).toBe(303);
-  const page = await visitor.get(started.headers.get("location") ?? "");
+  const page = await visitor.get(await visitor.start("<script>alert(1)</script> & more"));
   expect(page.html).toContain("&lt;script&gt;alert(1)&lt;/script&gt; &amp; more");
   expect(page.html).not.toContain("<script>alert");
-  expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+  expect(page.headers.get("content-security-policy")).toContain("script-src 'self';");
+});
+
+test("agents created in the web app have WEBSITE as their source", async () => {
+  const visitor = await loggedIn();
+  const path = await visitor.start("look around");
+  const { body } = await server.call(key, "GET", `/v1/overview${path}`);
+  expect(body).toMatchObject({ source: "WEBSITE", group: "running", owner: { isCaller: true } });
+});
+
+test("the files of the web app are sent compressed and may be kept for ever; other names are not found", async () => {
+  const { html } = await (await loggedIn()).get("/agents");
+  const names = [...html.matchAll(/(?:src|href)="(\/assets\/web\/[^"]+)"/g)].map(([, path = ""]) => path);
+  expect(names.length).toBeGreaterThan(1);
+  for (const [accepted, encoding] of [
+    ["gzip, deflate, br", "br"],
+    ["gzip", "gzip"],
+    ["br;q=0, identity", null],
+  ] as const)
+    for (const name of names) {
+      const answer = await fetch(`${server.url}${name}`, { headers: { "accept-encoding": accepted } });
+      expect([answer.status, answer.headers.get("content-encoding")]).toEqual([200, encoding]);
+      expect(answer.headers.get("cache-control")).toContain("immutable");
+      expect(await answer.text()).toMatch(/^(?:import|const|let|var|:root|\/\*|\(|function|@)/);
+    }
+  for (const name of ["index.html", "..%2f..%2fpackage.json", "nothing.js"])
+    expect((await fetch(`${server.url}/assets/web/${name}`)).status).toBe(404);
 });
 
 test("every page says that the practice model is in use", async () => {
   const visitor = await loggedIn();
   const others = ["/accounts", "/members", "/service-accounts", "/sessions", "/join"];
-  for (const path of ["/agents", "/repositories", "/keys", "/settings", ...others, "/login"])
+  for (const path of ["/repositories", "/keys", "/settings", ...others, "/login"])
     expect((await (path === "/login" ? browser() : visitor).get(path)).html, path).toContain(
       "Agents use the practice model",
     );
+  expect(sessionIn(await visitor.get("/agents")).notice).toContain("Agents use the practice model");
 });
 
 test("the page of an agent names the model of each run, and the list that of the latest one", async () => {
   const visitor = await loggedIn();
-  const started = await visitor.form("/agents", { token: visitor.token, prompt: "run echo hello", mode: "agent" });
-  const { html } = await visitor.get(started.headers.get("location") ?? "");
+  const { html } = await visitor.get(await visitor.start("run echo hello"));
   expect(html).toContain("practice model (scripted, no intelligence)");
-  const { html: list } = await visitor.get("/agents");
-  expect(list).toContain('<span class="model">practice model (scripted, no intelligence)</span>');
+  const { items } = JSON.parse((await visitor.get("/v1/overview/agents")).html);
+  expect(items[0].latestRun.model).toEqual({ id: "practice", provider: "practice" });
 });
 
 test("a cancelled run is shown as Cancelled, neither as a success nor as an error", async () => {
   const visitor = await loggedIn();
-  const started = await visitor.form("/agents", { token: visitor.token, prompt: "stop this", mode: "agent" });
-  const path = started.headers.get("location") ?? "";
+  const path = await visitor.start("stop this");
   const runs = server.platform.db.updateTable("runs").where("agent_id", "=", path.split("/").at(-1) ?? "");
   for (const [status, word] of [
     ["CANCELLED", "Cancelled"],
@@ -118,58 +160,33 @@ test("a cancelled run is shown as Cancelled, neither as a success nor as an erro
   ] as const) {
     await runs.set({ status }).execute();
     const { html } = await visitor.get(path);
-    expect(html).toContain(`<span class="badge ${status.toLowerCase()}">${word}</span>`);
+    expect(html).toContain(`<strong>${word}</strong>`);
   }
-  const { html: styles } = await visitor.get("/assets/style.css");
-  const coloured = styles.split("\n").filter((line) => /--good|--bad/.test(line));
-  expect(coloured.join()).not.toMatch(/\.badge\.(?:cancelled|idle)\b/);
 });
 
-const submissionIn = ({ html }: Shown): string => /name="submission" value="([^"]+)"/.exec(html)?.[1] ?? "";
-
-test("a form submitted twice creates one agent; changed and submitted again it creates another", async () => {
+test("a request sent twice under one key creates one agent; with another text it is refused", async () => {
   const visitor = await loggedIn();
-  const fields = { token: visitor.token, submission: submissionIn(await visitor.get("/agents")), prompt: "once" };
-  const [first, second] = await Promise.all([visitor.form("/agents", fields), visitor.form("/agents", fields)]);
-  expect([first.status, second.status]).toEqual([303, 303]);
-  expect(second.headers.get("location")).toBe(first.headers.get("location"));
-  const changed = await visitor.form("/agents", { ...fields, prompt: "once again" });
-  expect(changed.status).toBe(303);
-  expect(changed.headers.get("location")).not.toBe(first.headers.get("location"));
-  expect(submissionIn(await visitor.get("/agents"))).not.toBe(fields.submission);
+  const send = (text: string) => visitor.post("/v1/agents", { prompt: { text } }, { "idempotency-key": "form-1" });
+  const [first, second] = await Promise.all([send("once"), send("once")]);
+  expect(second.body.agent.id).toBe(first.body.agent.id);
+  expect(await send("once again")).toMatchObject({ status: 409, body: { error: { code: "idempotency_conflict" } } });
 });
 
-test("a follow-up submitted twice is one run", async () => {
+test("a follow-up sent twice under one key is one run", async () => {
   const visitor = await loggedIn();
-  const started = await visitor.form("/agents", { token: visitor.token, prompt: "first" });
-  const path = started.headers.get("location") ?? "";
+  const path = await visitor.start("first");
   await server.platform.db.updateTable("runs").set({ status: "FINISHED", ended_at: new Date() }).execute();
-  const submission = submissionIn(await visitor.get(path));
-  const followUp = { token: visitor.token, submission, prompt: "second" };
   for (const _ of ["first time", "again"])
-    expect((await visitor.form(`${path}/runs`, followUp)).headers.get("location")).toBe(path);
+    await visitor.post(`/v1${path}/runs`, { prompt: { text: "second" } }, { "idempotency-key": "form-2" });
   const { body } = await server.call(key, "GET", `/v1${path}/runs`);
   expect((body as { items: unknown[] }).items).toHaveLength(2);
 });
 
-test.each([
-  ["a model that does not exist", { model: "nonesuch" }, { model: { id: "nonesuch" } }],
-  ["a repository that is not allowed", { repository: "http://10.0.0.1/a" }, { repos: [{ url: "http://10.0.0.1/a" }] }],
-  ["an empty prompt", { prompt: "" }, { prompt: { text: "" } }],
-])("%s is refused in a form as in the API", async (_, fields, body) => {
-  const { form, token } = await loggedIn();
-  const refused = await server.call(key, "POST", "/v1/agents", { prompt: { text: "go" }, ...body });
-  const { message } = (refused.body as { error: { message: string } }).error;
-  const shown = await form("/agents", { token, prompt: "go", ...fields });
-  expect(shown.status).toBe(refused.status);
-  expect(shown.html.replaceAll("&gt;", ">")).toContain(message);
-});
-
-test("a form without the visitor's token does nothing", async () => {
+test("a request without the visitor's token does nothing", async () => {
   const visitor = await loggedIn();
   const before = await server.call(key, "GET", "/v1/agents");
   for (const token of ["", "wrong", (await loggedIn()).token]) {
-    const refused = await visitor.form("/agents", { token, prompt: "no" });
+    const refused = await visitor.post("/v1/agents", { prompt: { text: "no" } }, { "x-csrf-token": token });
     expect(refused.status).toBe(403);
   }
   expect((await server.call(key, "GET", "/v1/agents")).body).toEqual(before.body);
@@ -182,9 +199,10 @@ test("agents and repositories of another team are not found", async () => {
   };
   const visitor = await loggedIn();
   expect((await visitor.get(`/agents/${made.agent.id}`)).status).toBe(404);
-  expect((await visitor.form(`/agents/${made.agent.id}/archive`, { token: visitor.token })).status).toBe(404);
+  expect((await visitor.get(`/agents/${made.agent.id}/changes`)).status).toBe(404);
+  expect((await visitor.post(`/v1/agents/${made.agent.id}/archive`, {})).status).toBe(404);
   expect((await visitor.get("/repositories/theirs")).status).toBe(404);
-  expect((await visitor.get("/agents")).html).not.toContain("theirs");
+  expect((await visitor.get("/v1/overview/agents?limit=100")).html).not.toContain("theirs");
 });
 
 test("a key is created, shown once, and revoked", async () => {
@@ -218,7 +236,7 @@ test("an unknown path shows a page to browsers and JSON to other clients; API pa
 
 test("a path with characters that the database cannot store is not found", async () => {
   const { get, form, token } = await loggedIn();
-  for (const path of ["/agents/%00", "/agents/%00/diff", "/repositories/%00", "/agents?cursor=%00"])
+  for (const path of ["/agents/%00", "/agents/%00/changes", "/repositories/%00", "/agents?cursor=%00"])
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   for (const path of ["/keys/%00/revoke", "/sessions/%00/end", "/accounts/%00/disconnect", "/invitations/%00/revoke"])
     expect([path, (await form(path, { token })).status]).toEqual([path, 404]);

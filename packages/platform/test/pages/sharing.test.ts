@@ -42,29 +42,37 @@ const followUps = (setting: FollowUps) =>
 
 const endRuns = () => server.platform.db.updateTable("runs").set({ status: "FINISHED" }).execute();
 
-/** Forms of the main part: every page also has a logout form. */
-async function actionsOn(who: keyof typeof visitors): Promise<{ html: string; actions: string[] }> {
+interface Details {
+  permissions: { followUp: boolean; cancel: boolean; manage: boolean; notice?: string };
+}
+
+/** What the page of the agent offers, and the document for browsers without JavaScript. */
+async function pageOf(who: keyof typeof visitors): Promise<{ html: string; offers: Details["permissions"] }> {
   const { html } = await visitors[who].get(`/agents/${agentId}`);
-  const main = html.slice(html.indexOf("<main>"));
-  const actions = [...main.matchAll(/action="\/agents\/[^/"]+\/([^"]+)"/g)].map(([, action = ""]) => action);
-  return { html, actions: actions.map((action) => action.replace(/run-[\w-]+/, "RUN")).sort() };
+  const details = await visitors[who].get(`/v1/overview/agents/${agentId}`);
+  return { html, offers: (JSON.parse(details.html) as Details).permissions };
+}
+
+async function post(who: keyof typeof visitors, path: string, body: unknown = {}) {
+  const headers = { "content-type": "application/json", "x-csrf-token": visitors[who].token };
+  const request = { method: "POST", headers, body: JSON.stringify(body) };
+  return visitors[who].send(`/v1/agents/${agentId}/${path}`, request);
 }
 
 test("the owner has every action; a teammate can read and sees the owner and the reason", async () => {
-  expect((await actionsOn("owner")).actions).toEqual(["archive", "runs"]);
-  const { html, actions } = await actionsOn("teammate");
-  expect(actions).toEqual([]);
+  expect((await pageOf("owner")).offers).toEqual({ followUp: true, cancel: true, manage: true });
+  const { html, offers } = await pageOf("teammate");
+  expect(offers).toMatchObject({ followUp: false, cancel: false, manage: false });
   expect(html).toContain("look around");
   expect(html).toContain("This agent belongs to ada@x.");
   expect(html).toContain("accepts follow-ups from its owner only");
-  expect(html).not.toContain("<textarea");
-  expect((await actionsOn("admin")).actions).toEqual(["archive"]);
+  expect(offers.notice).toContain("This agent belongs to ada@x.");
+  expect((await pageOf("admin")).offers).toMatchObject({ followUp: false, cancel: true, manage: true });
 });
 
-test("forms that the page does not show are refused for a teammate", async () => {
-  const { teammate } = visitors;
+test("actions that the page does not offer are refused for a teammate", async () => {
   for (const path of ["runs", "archive", "unarchive"]) {
-    const answer = await teammate.form(`/agents/${agentId}/${path}`, { token: teammate.token, prompt: "mine now" });
+    const answer = await post("teammate", path, path === "runs" ? { prompt: { text: "mine now" } } : undefined);
     expect({ path, status: answer.status }).toEqual({ path, status: 403 });
   }
   const { body } = await server.call(ada, "GET", `/v1/agents/${agentId}/runs`);
@@ -73,17 +81,15 @@ test("forms that the page does not show are refused for a teammate", async () =>
 
 test("if the team allows it, a teammate sends follow-ups, and may cancel only runs they requested", async () => {
   await followUps("all");
-  const { teammate } = visitors;
-  expect((await actionsOn("teammate")).actions).toEqual(["runs"]);
-  const sent = await teammate.form(`/agents/${agentId}/runs`, { token: teammate.token, prompt: "and the tests" });
-  expect(sent.status).toBe(303);
-  expect((await actionsOn("teammate")).actions).toEqual(["runs/RUN/cancel"]);
-  expect((await actionsOn("owner")).actions).toEqual(["archive", "runs/RUN/cancel"]);
+  expect((await pageOf("teammate")).offers).toMatchObject({ followUp: true, cancel: false, manage: false });
+  expect((await post("teammate", "runs", { prompt: { text: "and the tests" } })).status).toBe(200);
+  expect((await pageOf("teammate")).offers).toMatchObject({ cancel: true, manage: false });
+  expect((await pageOf("owner")).offers).toMatchObject({ cancel: true, manage: true });
   await endRuns();
   const { body } = await server.call(ada, "POST", `/v1/agents/${agentId}/runs`, { prompt: { text: "mine" } });
-  expect((await actionsOn("teammate")).actions).toEqual([]);
-  const path = `/agents/${agentId}/runs/${(body as { run: { id: string } }).run.id}/cancel`;
-  expect((await teammate.form(path, { token: teammate.token })).status).toBe(403);
+  expect((await pageOf("teammate")).offers).toMatchObject({ cancel: false });
+  const { id } = (body as { run: { id: string } }).run;
+  expect((await post("teammate", `runs/${id}/cancel`)).status).toBe(403);
   await endRuns();
 });
 
@@ -101,7 +107,8 @@ test("a teammate reads the diff and the artifacts of an agent", async () => {
   const link = /href="(\/agents\/[^"]+\/artifacts\?path=[^"]+)"/.exec(html)?.[1] ?? expect.fail("no link");
   const file = await teammate.get((await teammate.get(link)).location);
   expect([file.status, file.html]).toEqual([200, "what was found"]);
-  expect((await teammate.get(`/agents/${agentId}/diff`)).status).toBe(200);
+  expect((await teammate.get(`/agents/${agentId}/changes`)).status).toBe(200);
+  expect((await teammate.get(`/v1/agents/${agentId}/diff`)).status).toBe(200);
   expect((await teammate.get(`/agents/${agentId}/artifacts?path=artifacts/none`)).status).toBe(404);
 });
 

@@ -42,3 +42,4 @@ export const RepositoryList = z
       .describe("Hosts with a credential of the team that did not list their repositories; absent if there are none"),
   })
   .meta({ id: "RepositoryList" });
+export type RepositoryList = z.infer<typeof RepositoryList>;

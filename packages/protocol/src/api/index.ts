@@ -9,6 +9,7 @@ export * from "./diff.ts";
 export * from "./env-vars.ts";
 export * from "./environments.ts";
 export * from "./inference.ts";
+export * from "./overview.ts";
 export * from "./problem.ts";
 export * from "./prompts.ts";
 export * from "./runs.ts";

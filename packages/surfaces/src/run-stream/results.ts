@@ -5,7 +5,13 @@ import type { Outcome } from "@agentcli/protocol";
 import type { ToolCall } from "@agentcli/protocol/api";
 import { cut, textOf, todos } from "./frames.ts";
 
-export function resultOf(call: ToolCall | undefined, outcome: Outcome): unknown {
+export interface ResultOptions {
+  toolCall?: ToolCall;
+  /** Of an edit. */
+  diff?: string;
+}
+
+export function resultOf({ toolCall: call, diff }: ResultOptions, outcome: Outcome): unknown {
   const { detail } = outcome;
   const text = textOf(outcome);
   switch (call?.type) {
@@ -20,7 +26,7 @@ export function resultOf(call: ToolCall | undefined, outcome: Outcome): unknown 
     case "delete":
       return { fileSize: 0 };
     case "edit":
-      return {};
+      return editValue(diff ?? "");
     case "read": {
       const content = unnumbered(text);
       return { content: cut(content), totalLines: linesOf(content), fileSize: Buffer.byteLength(content) };
@@ -40,6 +46,11 @@ export function resultOf(call: ToolCall | undefined, outcome: Outcome): unknown 
     default:
       return { text: cut(text) };
   }
+}
+
+function editValue(diff: string) {
+  const starting = (sign: string) => diff.split("\n").filter((line) => line.startsWith(sign)).length;
+  return diff === "" ? {} : { linesAdded: starting("+"), linesRemoved: starting("-"), diffString: cut(diff) };
 }
 
 function shellValue({ detail }: Outcome) {

@@ -4,6 +4,7 @@ import type { Json } from "@agentcli/engine";
 import { agentToolNames, proposedEdits, readPaths } from "@agentcli/engine";
 import type { CallBlock, Outcome, RecordOf } from "@agentcli/protocol";
 import type { ToolCall } from "@agentcli/protocol/api";
+import { diffOf } from "../diff.ts";
 import { cut, type Fields, type FrameGroup, fieldsOf, maxMemberLength, textOf, todos, update } from "./frames.ts";
 import { resultOf } from "./results.ts";
 
@@ -19,6 +20,8 @@ export interface PublicCall {
   args: Json;
   /** Absent for tools that have no type among the updates. */
   toolCall?: ToolCall;
+  /** Of an edit: what it changes. */
+  diff?: string;
 }
 
 export function showBegun(calls: Map<string, ShownCall>, record: RecordOf<"tool.begun">): FrameGroup[] {
@@ -48,8 +51,8 @@ function settled(shown: PublicCall, call: ShownCall, outcome: Outcome): FrameGro
   const isGood = outcome.status === "completed" || ranToItsEnd(outcome);
   const message = outcome.reason ?? textOf(outcome);
   const { callId, name } = shown;
-  const toolCall = shown.toolCall && withResult(shown.toolCall, outcome, isGood ? null : message);
-  const result: Json = isGood ? { success: resultOf(shown.toolCall, outcome) as Json } : { error: { message } };
+  const toolCall = shown.toolCall && withResult(shown, outcome, isGood ? null : message);
+  const result: Json = isGood ? { success: resultOf(shown, outcome) as Json } : { error: { message } };
   return [
     {
       event: "tool_call",
@@ -63,12 +66,12 @@ function settled(shown: PublicCall, call: ShownCall, outcome: Outcome): FrameGro
 const ranToItsEnd = ({ status, detail }: Outcome): boolean =>
   status === "failed" && detail.kind === "command" && detail.exitCode !== null;
 
-function withResult(toolCall: ToolCall, outcome: Outcome, problem: string | null): ToolCall {
+function withResult(shown: PublicCall, outcome: Outcome, problem: string | null): ToolCall {
   const result =
     problem === null
-      ? { status: "success", value: resultOf(toolCall, outcome) }
+      ? { status: "success", value: resultOf(shown, outcome) }
       : { status: "error", error: { message: problem } };
-  return { ...shortened(toolCall), result } as ToolCall;
+  return { ...(shown.toolCall && shortened(shown.toolCall)), result } as ToolCall;
 }
 
 type Begun = Pick<RecordOf<"tool.begun">, "callId" | "name" | "args" | "mcp">;
@@ -127,7 +130,7 @@ function patched(callId: string, name: string, fields: Fields): PublicCall[] {
     const args = { path };
     return edit.kind === "delete"
       ? { callId: id, name: "delete", args, toolCall: { type: "delete", args } }
-      : { callId: id, name: "edit", args, toolCall: { type: "edit", args } };
+      : { callId: id, name: "edit", args, toolCall: { type: "edit", args }, diff: diffOf(edit) };
   });
 }
 

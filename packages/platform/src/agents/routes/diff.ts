@@ -50,7 +50,7 @@ export function addDiffRoute(api: Api, { access, publicUrl }: Pick<AgentHost, "a
 const limitMs = 60_000;
 
 /** Throws `repository_not_found`. */
-export function wholePatch(changes: RepositoryChange[], repoUrl: string): Response {
+function wholePatch(changes: RepositoryChange[], repoUrl: string): Response {
   const change = changes.find((one) => one.repoUrl === repoUrl);
   if (change) return fileResponse(change.patch, `${repoUrl.split("/").at(-1)}.patch`);
   const names = changes.map((one) => one.repoUrl).join(", ") || "none";

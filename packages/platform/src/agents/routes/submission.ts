@@ -15,7 +15,7 @@ export async function submitCall<Created extends CreatedAgent>(
 ): Promise<Created> {
   const { principal, requestId, header, context } = call;
   const client = header("x-platform-client-type") ?? header("x-cursor-client-type");
-  const source = client === "sdk" ? "SDK" : "API";
+  const source = client === "sdk" ? "SDK" : header("authorization") === undefined ? "WEBSITE" : "API";
   const created = await submit({ principal, requestId, source, idempotencyKey: idempotencyKeyOf(call) });
   if (created.replayed) context.header("Idempotency-Replayed", "true");
   return created;

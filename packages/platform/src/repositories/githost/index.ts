@@ -4,6 +4,7 @@ export { openAuthenticator } from "./authenticator.ts";
 export { type DiffRequest, readDiff } from "./changes.ts";
 export type { CommentRecord, CommentStore, ReviewRecord } from "./comments.ts";
 export { type GitHost, type GitHostOptions, openGitHost } from "./host.ts";
+export { readPullRequestLinks } from "./links.ts";
 export { mergeAs } from "./merge.ts";
 export type { PullRequestRecord, PullRequestStore } from "./pull-requests.ts";
 export type { HostedRepositories, HostedRepository } from "./repositories.ts";

@@ -1,0 +1,97 @@
+// What an agent has changed, file by file, pushed or not.
+import type { RepositoryDiff } from "@agentcli/protocol/api";
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { diffQuery } from "../api/queries.ts";
+import { Button } from "../components/controls.tsx";
+import { type DiffMode, FileDiff, LineCount } from "../components/diff.tsx";
+import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
+import { type PatchFile, readPatch } from "../text/patch.ts";
+import { useStored } from "./stored.ts";
+
+export function ChangesTab() {
+  const { id } = useParams({ from: "/agents/$id" });
+  const { data, error, isPending, isFetching, refetch } = useQuery(diffQuery(id));
+  const [mode, setMode] = useStored<DiffMode>("diff-mode", "unified");
+  if (isPending) return <Skeleton lines={6} />;
+  if (!data) return <Failure error={error} retry={() => refetch()} />;
+  return (
+    <div className="changes">
+      <div className="changes-bar">
+        <fieldset className="segments">
+          <legend className="sr-only">Layout</legend>
+          {(["unified", "split"] as const).map((one) => (
+            <button
+              key={one}
+              type="button"
+              className="segment"
+              aria-pressed={mode === one}
+              onClick={() => setMode(one)}
+            >
+              {one === "unified" ? "Unified" : "Split"}
+            </button>
+          ))}
+        </fieldset>
+        <Button isBusy={isFetching} onClick={() => refetch()}>
+          Refresh
+        </Button>
+      </div>
+      {data.items.length === 0 && (
+        <Empty icon="file" title="No repository yet">
+          <p>The agent has no repository, or has not fetched it yet.</p>
+        </Empty>
+      )}
+      {data.items.map((diff) => (
+        <Repository key={diff.repoUrl} agentId={id} diff={diff} mode={mode} />
+      ))}
+    </div>
+  );
+}
+
+function Repository({ agentId, diff, mode }: { agentId: string; diff: RepositoryDiff; mode: DiffMode }) {
+  const files = useMemo(() => readPatch(textOf(diff)), [diff]);
+  const [viewed, setViewed] = useStored<string[]>(`viewed:${agentId}`, none);
+  const sum = (count: (file: PatchFile) => number) => files.reduce((total, file) => total + count(file), 0);
+  return (
+    <section className="repository" aria-label={diff.repoUrl}>
+      <p className="repository-facts">
+        <strong>{diff.repoUrl}</strong> <code>{diff.branch}</code> into <code>{diff.baseBranch}</code>
+        <span className="soft">
+          {files.length} {files.length === 1 ? "file" : "files"}
+        </span>
+        <LineCount added={sum(({ added }) => added)} removed={sum(({ removed }) => removed)} />
+      </p>
+      {files.length === 0 && <Empty icon="check" title="Nothing is changed" />}
+      {files.map((file) => {
+        const mark = `${diff.repoUrl}:${file.path}:${file.added}:${file.removed}`;
+        const others = viewed.filter((one) => one !== mark);
+        return (
+          <FileDiff
+            key={file.path}
+            file={file}
+            mode={mode}
+            isViewed={viewed.includes(mark)}
+            onViewed={(isViewed) => setViewed(isViewed ? [...others, mark] : others)}
+          />
+        );
+      })}
+      {diff.truncated && (
+        <Notice tone="busy">
+          The patch has {diff.patchBytes} bytes; only its beginning is shown.{" "}
+          <a href={`/v1/agents/${agentId}/diff?${new URLSearchParams({ repository: diff.repoUrl })}`}>
+            Download the whole patch
+          </a>
+        </Notice>
+      )}
+    </section>
+  );
+}
+
+const none: string[] = [];
+
+/** Files that are not UTF-8 have bytes that no text can show. */
+const textOf = ({ encoding, patch }: RepositoryDiff): string =>
+  encoding === "utf-8"
+    ? patch
+    : new TextDecoder().decode(Uint8Array.from(atob(patch), (character) => character.charCodeAt(0)));

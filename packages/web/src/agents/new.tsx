@@ -1,0 +1,205 @@
+// Starts an agent: prompt with images, repository, branch, model and mode. What is typed is kept until it was sent.
+import type { CreateAgent } from "@agentcli/protocol/api";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
+import { modelsQuery, repositoriesQuery } from "../api/queries.ts";
+import { request } from "../api/request.ts";
+import { Button, Check, Field, Keys, Select } from "../components/controls.tsx";
+import { Failure, Notice } from "../components/feedback.tsx";
+import { repositoryName } from "../text/format.ts";
+import { ImageList, useImages } from "./images.tsx";
+import { useStored } from "./stored.ts";
+import { useAction } from "./use-action.ts";
+
+interface Draft {
+  prompt: string;
+  /** Null until a person chose: then it is the first one that is offered. */
+  repository: string | null;
+  branch: string;
+  model: string;
+  effort: string;
+  mode: "agent" | "plan";
+  opensPullRequest: boolean;
+}
+
+const emptyDraft: Draft = {
+  ...{ prompt: "", repository: null, branch: "", model: "", effort: "" },
+  ...{ mode: "agent", opensPullRequest: true },
+};
+
+export function NewAgentPage() {
+  const [stored, setDraft] = useStored<Draft>("draft:new", emptyDraft);
+  const draft = { ...emptyDraft, ...stored };
+  const images = useImages();
+  const navigate = useNavigate();
+  const key = useRef(crypto.randomUUID());
+  const { data: offered } = useQuery(repositoriesQuery);
+  const repository = draft.repository ?? offered?.items[0]?.url ?? "";
+  const change = (next: Partial<Draft>) => {
+    key.current = crypto.randomUUID();
+    setDraft({ ...draft, ...next });
+  };
+  const start = useAction(async (body: CreateAgent) => {
+    const { agent } = await request<{ agent: { id: string } }>("/v1/agents", {
+      ...{ method: "POST", body, idempotencyKey: key.current },
+    });
+    setDraft({ ...draft, prompt: "" });
+    await navigate({ to: "/agents/$id", params: { id: agent.id } });
+  });
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault();
+    if (draft.prompt.trim() !== "" && !start.isPending) void start.run(bodyOf({ ...draft, repository }, images.images));
+  };
+  useEffect(() => {
+    document.title = "New agent · platform";
+  }, []);
+  return (
+    <form className="page page-new" onSubmit={submit} onPaste={images.onPaste}>
+      <header className="page-header">
+        <h1>New agent</h1>
+      </header>
+      <PromptField draft={draft} onChange={change} onSubmit={submit} />
+      <ImageList {...images} />
+      <Options draft={{ ...draft, repository }} onChange={change} />
+      {start.error !== null && <Failure error={start.error} />}
+      <div className="form-end">
+        <Button look="primary" type="submit" isBusy={start.isPending} disabled={draft.prompt.trim() === ""}>
+          Start agent
+        </Button>
+        <span className="soft form-keys">
+          <Keys>Ctrl Enter</Keys>
+        </span>
+      </div>
+    </form>
+  );
+}
+
+interface PartProps {
+  draft: Draft;
+  onChange(change: Partial<Draft>): void;
+}
+
+function PromptField({ draft, onChange, onSubmit }: PartProps & { onSubmit: () => void }) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) onSubmit();
+  };
+  return (
+    <Field label="What should it do?" hint="Images can be pasted.">
+      <textarea
+        className="input prompt-input"
+        rows={6}
+        // biome-ignore lint/a11y/noAutofocus: the page is this field.
+        autoFocus
+        placeholder="Fix the failing test"
+        value={draft.prompt}
+        onChange={({ target }) => onChange({ prompt: target.value })}
+        onKeyDown={onKeyDown}
+      />
+    </Field>
+  );
+}
+
+function Options({ draft, onChange }: PartProps) {
+  const { data: offered } = useQuery(repositoriesQuery);
+  return (
+    <div className="options">
+      <Field label="Repository" hint="Choose one, or give any git URL. Empty: none.">
+        <input
+          className="input"
+          list="repositories"
+          value={draft.repository ?? ""}
+          placeholder="https://github.com/owner/name"
+          onChange={({ target }) => onChange({ repository: target.value })}
+        />
+        <datalist id="repositories">
+          {offered?.items.map(({ url }) => (
+            <option key={url} value={url}>
+              {repositoryName(url)}
+            </option>
+          ))}
+        </datalist>
+      </Field>
+      <Field label="Branch" hint="Where it starts. Empty: the default branch.">
+        <input
+          className="input"
+          value={draft.branch}
+          placeholder="main"
+          onChange={({ target }) => onChange({ branch: target.value })}
+        />
+      </Field>
+      <ModelFields draft={draft} onChange={onChange} />
+      <Field label="Mode">
+        <Select
+          value={draft.mode}
+          onChange={({ target }) => onChange({ mode: target.value === "plan" ? "plan" : "agent" })}
+        >
+          <option value="agent">Work</option>
+          <option value="plan">Plan only</option>
+        </Select>
+      </Field>
+      {draft.repository !== "" && (
+        <Check
+          label="Open a draft pull request"
+          checked={draft.opensPullRequest}
+          onChange={(opensPullRequest) => onChange({ opensPullRequest })}
+        />
+      )}
+      {offered?.unavailable?.map(({ host, message }) => (
+        <Notice key={host} tone="busy">
+          {host}: {message}
+        </Notice>
+      ))}
+    </div>
+  );
+}
+
+function ModelFields({ draft, onChange }: PartProps) {
+  const { data } = useQuery(modelsQuery);
+  const models = data?.items ?? [];
+  const chosen = models.find(({ id }) => id === draft.model) ?? models[0];
+  const effort = chosen?.parameters?.find(({ id }) => id === "reasoning_effort");
+  return (
+    <>
+      <Field label="Model" {...(chosen?.description !== undefined && { hint: chosen.description })}>
+        <Select value={chosen?.id ?? ""} onChange={({ target }) => onChange({ model: target.value, effort: "" })}>
+          {models.map(({ id, displayName }) => (
+            <option key={id} value={id}>
+              {displayName}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      {effort && (
+        <Field label="Reasoning effort">
+          <Select value={draft.effort} onChange={({ target }) => onChange({ effort: target.value })}>
+            <option value="">Default</option>
+            {effort.values.map(({ value, displayName }) => (
+              <option key={value} value={value}>
+                {displayName ?? value}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      )}
+    </>
+  );
+}
+
+type PromptImage = NonNullable<CreateAgent["prompt"]["images"]>[number];
+
+function bodyOf(draft: Draft & { repository: string }, images: PromptImage[]): CreateAgent {
+  const { prompt, repository, branch, model, effort, mode, opensPullRequest } = draft;
+  const startingRef = branch.trim();
+  return {
+    prompt: { text: prompt, ...(images.length > 0 && { images }) },
+    mode,
+    ...(model !== "" && {
+      model: { id: model, ...(effort !== "" && { params: [{ id: "reasoning_effort", value: effort }] }) },
+    }),
+    ...(repository.trim() !== "" && {
+      repos: [{ url: repository.trim(), ...(startingRef !== "" && { startingRef }) }],
+      autoCreatePR: opensPullRequest,
+    }),
+  };
+}

@@ -1,0 +1,112 @@
+// One run: the prompt, what the agent did, and how it ended.
+import type { RunWithPrompt } from "@agentcli/protocol/api";
+import { useQueryClient } from "@tanstack/react-query";
+import { memo, useMemo, useSyncExternalStore } from "react";
+import { Notice, Skeleton } from "../components/feedback.tsx";
+import { Markdown } from "../components/markdown.tsx";
+import { StatusIcon, wordOf } from "../components/status.tsx";
+import { Elapsed, Moment } from "../components/time.tsx";
+import { type Connection, followRun } from "../stream/follow.ts";
+import { duration, money } from "../text/format.ts";
+import { TranscriptItem } from "./item.tsx";
+
+const isActive = ({ status }: RunWithPrompt): boolean => status === "RUNNING" || status === "CREATING";
+
+export const Run = memo(({ run }: { run: RunWithPrompt }) => {
+  const queries = useQueryClient();
+  const { agentId, id } = run;
+  const feed = useMemo(
+    () =>
+      followRun({
+        url: `/v1/agents/${agentId}/runs/${id}/stream`,
+        onEnd: () => void queries.invalidateQueries({ queryKey: ["agent", agentId] }),
+      }),
+    [agentId, id, queries],
+  );
+  const { transcript, connection } = useSyncExternalStore(feed.subscribe, feed.read);
+  const isEmpty = transcript.items.length === 0;
+  return (
+    <section className="run" id={id} aria-label={`Run ${id}`} data-connection={connection} data-status={run.status}>
+      <div className="prompt">
+        <p className="prompt-text">{run.prompt}</p>
+      </div>
+      <div className="items">
+        {transcript.items.map((item) => (
+          <TranscriptItem key={item.key} item={item} />
+        ))}
+        {isEmpty && connection === "connecting" && <Skeleton lines={2} />}
+        {isEmpty && (connection === "expired" || connection === "refused") && run.result !== undefined && (
+          <Markdown text={run.result} />
+        )}
+      </div>
+      <ConnectionNotice connection={connection} />
+      <RunEnd run={run} />
+    </section>
+  );
+});
+
+const ConnectionNotice = ({ connection }: { connection: Connection }) => {
+  if (connection === "reconnecting")
+    return (
+      <p className="reconnecting" role="status">
+        <span className="spinner" aria-hidden="true" /> Reconnecting. Nothing is lost: the transcript goes on where it
+        stopped.
+      </p>
+    );
+  return connection === "expired" && <p className="run-note">The steps of this run are no longer kept.</p>;
+};
+
+function RunEnd({ run }: { run: RunWithPrompt }) {
+  const { status, error, model, durationMs, cost, unsavedArtifacts = [], git } = run;
+  const heldBack = (git?.branches ?? []).flatMap(({ heldBack: files = [] }) => files);
+  return (
+    <footer className="run-end">
+      {error && (
+        <Notice tone="bad">
+          <strong>{error.code ?? "Failed"}</strong> <span className="notice-text">{error.message}</span>
+        </Notice>
+      )}
+      {unsavedArtifacts.length > 0 && (
+        <Notice tone="busy">
+          <strong>Files that were not kept</strong>
+          <ul>
+            {unsavedArtifacts.map(({ path, message }) => (
+              <li key={path}>
+                <code>{path}</code>: {message}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      {heldBack.length > 0 && (
+        <Notice tone="busy">
+          Held back, because they look like secrets or leftovers: <HeldBack paths={heldBack.map(({ path }) => path)} />
+        </Notice>
+      )}
+      <p className="run-facts">
+        <span className={`run-outcome status-${status.toLowerCase()}`} data-outcome={status}>
+          <StatusIcon status={status} size={14} />
+          <span aria-hidden="true">{wordOf(status)}</span>
+        </span>
+        {isActive(run) ? (
+          <Elapsed since={run.createdAt} />
+        ) : (
+          durationMs !== undefined && <span>{duration(durationMs)}</span>
+        )}
+        {cost && <span className="numeric">{money(cost.chargedCents)}</span>}
+        {model && <span>{modelName(model)}</span>}
+        <Moment at={run.createdAt} />
+      </p>
+    </footer>
+  );
+}
+
+const HeldBack = ({ paths }: { paths: string[] }) =>
+  paths.map((path) => (
+    <code key={path} className="held-back">
+      {path}
+    </code>
+  ));
+
+const modelName = ({ id, provider }: NonNullable<RunWithPrompt["model"]>): string =>
+  provider === "practice" ? "practice model (scripted, no intelligence)" : provider ? `${id} of ${provider}` : id;

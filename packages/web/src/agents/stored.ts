@@ -1,0 +1,39 @@
+// State that survives a reload of the page and is shared by tabs.
+import { useCallback, useEffect, useState } from "react";
+
+export function useStored<Value>(name: string, initial: Value): [Value, (value: Value) => void] {
+  const [value, setValue] = useState<Value>(() => read(name) ?? initial);
+  useEffect(() => {
+    const onChange = (event: StorageEvent) => {
+      if (event.key === name) setValue(read<Value>(name) ?? initial);
+    };
+    window.addEventListener("storage", onChange);
+    return () => window.removeEventListener("storage", onChange);
+  }, [name, initial]);
+  const store = useCallback(
+    (next: Value) => {
+      setValue(next);
+      write(name, next);
+    },
+    [name],
+  );
+  return [value, store];
+}
+
+function read<Value>(name: string): Value | null {
+  try {
+    const stored = localStorage.getItem(name);
+    return stored === null ? null : (JSON.parse(stored) as Value);
+  } catch {
+    return null; // Storage may be disabled, or hold what another version wrote.
+  }
+}
+
+function write(name: string, value: unknown): void {
+  try {
+    if (value === null || value === "") localStorage.removeItem(name);
+    else localStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // Full or disabled: the state lasts as long as the page.
+  }
+}

@@ -1,0 +1,151 @@
+// Changes of files: unified or side by side, with line numbers. Everything in a patch is text.
+import { memo, useState } from "react";
+import type { Hunk, PatchFile, PatchLine } from "../text/patch.ts";
+import { Button } from "./controls.tsx";
+import { Icon } from "./icon.tsx";
+
+export type DiffMode = "unified" | "split";
+
+const maxOpenLines = 400;
+
+export interface FileDiffProps {
+  file: PatchFile;
+  mode: DiffMode;
+  isViewed: boolean;
+  onViewed(isViewed: boolean): void;
+}
+
+export const FileDiff = memo(({ file, mode, isViewed, onViewed }: FileDiffProps) => {
+  const lines = file.hunks.reduce((total, hunk) => total + hunk.lines.length, 0);
+  const [isOpen, setOpen] = useState(lines <= maxOpenLines && !isViewed);
+  const view = (next: boolean) => {
+    onViewed(next);
+    setOpen(!next);
+  };
+  return (
+    <section className="file" id={`file-${file.path}`} aria-label={file.path}>
+      <header className="file-header">
+        <button
+          type="button"
+          className="file-toggle"
+          aria-expanded={isOpen}
+          aria-label={`${isOpen ? "Collapse" : "Expand"} ${file.path}`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="chevron" />
+        </button>
+        <code className="file-path">
+          {file.from !== null && <span className="file-from">{file.from} → </span>}
+          {file.path}
+        </code>
+        {file.change !== "changed" && <span className="tag">{file.change}</span>}
+        <LineCount added={file.added} removed={file.removed} />
+        <label className="check file-viewed">
+          <input type="checkbox" checked={isViewed} onChange={(event) => view(event.target.checked)} />
+          Viewed
+        </label>
+      </header>
+      {isOpen && <FileBody file={file} mode={mode} />}
+      {!isOpen && lines > maxOpenLines && !isViewed && (
+        <p className="file-large">
+          {lines} lines. <Button onClick={() => setOpen(true)}>Show</Button>
+        </p>
+      )}
+    </section>
+  );
+});
+
+export const LineCount = ({ added, removed }: { added: number; removed: number }) => (
+  <span className="line-count numeric">
+    {added > 0 && (
+      <span className="count-added">
+        <span className="sr-only">lines added: </span>+{added}
+      </span>
+    )}
+    {removed > 0 && (
+      <span className="count-removed">
+        <span className="sr-only">lines removed: </span>−{removed}
+      </span>
+    )}
+  </span>
+);
+
+function FileBody({ file, mode }: { file: PatchFile; mode: DiffMode }) {
+  if (file.isBinary) return <p className="file-note">A binary file.</p>;
+  if (file.hunks.length === 0) return <p className="file-note">No line is changed.</p>;
+  return <Hunks hunks={file.hunks} mode={mode} />;
+}
+
+export function Hunks({ hunks, mode }: { hunks: Hunk[]; mode: DiffMode }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard needs a way in.
+    <section className="diff-scroll" tabIndex={0} aria-label="Changed lines">
+      <table className={`diff diff-${mode}`}>
+        {hunks.map((hunk, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: hunks have no identity but their position.
+          <tbody key={index}>
+            {(index > 0 || hunk.head !== "") && (
+              <tr className="diff-head">
+                <td colSpan={mode === "split" ? 4 : 3}>{hunk.head || "…"}</td>
+              </tr>
+            )}
+            {mode === "split" ? <SplitLines lines={hunk.lines} /> : <UnifiedLines lines={hunk.lines} />}
+          </tbody>
+        ))}
+      </table>
+    </section>
+  );
+}
+
+const signs = { same: " ", add: "+", remove: "-", note: " " } as const;
+
+const UnifiedLines = ({ lines }: { lines: PatchLine[] }) =>
+  lines.map((line, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their position.
+    <tr key={index} className={`diff-${line.kind}`}>
+      <td className="diff-number">{line.before}</td>
+      <td className="diff-number">{line.after}</td>
+      <td className="diff-text">
+        <span className="diff-sign">{signs[line.kind]}</span>
+        {line.text}
+      </td>
+    </tr>
+  ));
+
+const SplitLines = ({ lines }: { lines: PatchLine[] }) =>
+  pairs(lines).map(([left, right], index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their position.
+    <tr key={index}>
+      <SplitSide line={left} number={left?.before ?? null} />
+      <SplitSide line={right} number={right?.after ?? null} />
+    </tr>
+  ));
+
+const SplitSide = ({ line, number }: { line: PatchLine | null; number: number | null }) => (
+  <>
+    <td className={`diff-number ${line ? `diff-${line.kind}` : "diff-none"}`}>{number}</td>
+    <td className={`diff-text ${line ? `diff-${line.kind}` : "diff-none"}`}>{line?.text}</td>
+  </>
+);
+
+type Pair = [PatchLine | null, PatchLine | null];
+
+/** Removed lines beside the added ones that follow them. */
+function pairs(lines: PatchLine[]): Pair[] {
+  const found: Pair[] = [];
+  let open = 0;
+  for (const line of lines) {
+    if (line.kind === "remove") {
+      found.push([line, null]);
+      open += 1;
+    } else if (line.kind === "add" && open > 0) {
+      const pair = found[found.length - open];
+      if (pair) pair[1] = line;
+      open -= 1;
+    } else {
+      open = 0;
+      found.push(line.kind === "add" ? [null, line] : [line, line]);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,31 @@
+// Builds the web app into the platform's dist: hashed files, each also compressed, for the server to send as they are.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { build } from "vite";
+
+export async function buildWeb(root) {
+  const outDir = join(root, "packages/platform/dist/web");
+  await build({
+    root: join(root, "packages/web"),
+    configFile: false,
+    logLevel: "error",
+    base: "/assets/web/",
+    build: {
+      outDir,
+      emptyOutDir: true,
+      assetsDir: "",
+      target: "es2022",
+      cssTarget: ["chrome125", "firefox125", "safari17.5"],
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+    },
+  });
+  for (const name of readdirSync(outDir)) if (/\.(?:js|css|svg)$/.test(name)) compress(join(outDir, name));
+}
+
+function compress(path) {
+  const bytes = readFileSync(path);
+  writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+  writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
+}
