@@ -7,7 +7,21 @@ import { repositoryRoot } from "./tree.ts";
 
 const manifest = { name: "clone", version: "1.0.0", workspaces: ["packages/*"] };
 
-const tools = ["bwrap", "git", "curl", "perl", "tmux", "ssh", "python3", "sudo", "go", "cargo", "buildah", "rg"];
+const tools = [
+  "bwrap",
+  "git",
+  "curl",
+  "perl",
+  "tmux",
+  "ssh",
+  "python3",
+  "sudo",
+  "go",
+  "cargo",
+  "chromium",
+  "buildah",
+  "rg",
+];
 
 /** A clone with nothing to download, whose build leaves a mark. */
 function plantClone() {
@@ -104,7 +118,7 @@ test("missing tools are installed by root on Debian and its kin", () => {
   for (const osRelease of [debian, ubuntuLike]) {
     const output = toolsOn({ uid: 0, osRelease, path: "/nowhere", installs: true });
     expect(output).toBe(
-      "Installing with apt-get: bubblewrap git curl perl tmux openssh-client python3-venv sudo golang-go cargo buildah ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,python3-venv,sudo,golang-go,cargo,buildah,ripgrep\n",
+      "Installing with apt-get: bubblewrap git curl perl tmux openssh-client python3-venv sudo golang-go cargo chromium buildah ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,python3-venv,sudo,golang-go,cargo,chromium,buildah,ripgrep\n",
     );
   }
 });

@@ -160,6 +160,16 @@ test.each([
   for (const call of updates) expect(ToolCall.parse(call)).toEqual(call);
 });
 
+test("an edit shows what it changed, and how many lines", () => {
+  const frames = openRun().call("apply_patch", { input: patch }, done("done")).flat();
+  const edits = frames.flatMap((frame) =>
+    frame.event === "tool_call" && frame.data.name === "edit" && frame.data.status === "completed"
+      ? frame.data.result
+      : [],
+  );
+  expect(edits).toEqual([{ success: { linesAdded: 1, linesRemoved: 1, diffString: "@@\n-x\n+y\n" } }]);
+});
+
 test("a warning about a repository is shown as a failed call, which is not part of the conversation", () => {
   const data = { message: "This run created the git repository in vendor." };
   const about = "repository" as const;

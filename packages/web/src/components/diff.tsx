@@ -79,7 +79,7 @@ function FileBody({ file, mode }: { file: PatchFile; mode: DiffMode }) {
 export function Hunks({ hunks, mode }: { hunks: Hunk[]; mode: DiffMode }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard needs a way in.
-    <section className="diff-scroll" tabIndex={0} aria-label="Changed lines">
+    <div className="diff-scroll" tabIndex={0}>
       <table className={`diff diff-${mode}`}>
         {hunks.map((hunk, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: hunks have no identity but their position.
@@ -93,7 +93,7 @@ export function Hunks({ hunks, mode }: { hunks: Hunk[]; mode: DiffMode }) {
           </tbody>
         ))}
       </table>
-    </section>
+    </div>
   );
 }
 

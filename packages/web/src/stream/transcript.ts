@@ -28,12 +28,14 @@ export interface Todo {
 export interface Transcript {
   /** Items are replaced, never changed: those that stay the same need not be drawn again. */
   items: Item[];
+  /** Where each call is among the items. */
+  calls: Map<string, number>;
   status: string | null;
   /** The whole run was received. */
   isDone: boolean;
 }
 
-export const emptyTranscript = (): Transcript => ({ items: [], status: null, isDone: false });
+export const emptyTranscript = (): Transcript => ({ items: [], calls: new Map(), status: null, isDone: false });
 
 /** More of a command's output is not kept: its end is what is new. */
 const maxOutput = 200_000;
@@ -52,10 +54,10 @@ export function applyFrame(transcript: Transcript, frame: StreamFrame): void {
       appendText(items, "thinking", frame.data.text);
       break;
     case "tool_call":
-      applyCall(items, frame.data);
+      applyCall(transcript, frame.data);
       break;
     case "interaction_update":
-      applyUpdate(items, frame.data);
+      applyUpdate(transcript, frame.data);
       break;
     case "result":
       transcript.status = frame.data.status;
@@ -89,15 +91,11 @@ function addResult(items: Item[], text: string | undefined): void {
 
 type CallData = Extract<StreamFrame, { event: "tool_call" }>["data"];
 
-function applyCall(items: Item[], data: CallData): void {
-  const index = indexOfCall(items, data.callId);
-  const item = callItem(data, items[index]);
-  if (index < 0) items.push(item);
-  else items[index] = item;
+function applyCall({ items, calls }: Transcript, data: CallData): void {
+  const index = calls.get(data.callId) ?? items.length;
+  calls.set(data.callId, index);
+  items[index] = callItem(data, items[index]);
 }
-
-/** Calls settle soon after they begin: looked for from the end. */
-const indexOfCall = (items: Item[], callId: string): number => items.findLastIndex((item) => item.key === callId);
 
 type Fields = Record<string, unknown>;
 
@@ -185,9 +183,9 @@ function textOf(success: Fields): string {
 
 type Update = Extract<StreamFrame, { event: "interaction_update" }>["data"];
 
-function applyUpdate(items: Item[], update: Update): void {
+function applyUpdate({ items, calls }: Transcript, update: Update): void {
   if (update.type === "shell-output-delta") {
-    const index = indexOfCall(items, update.event.callId);
+    const index = calls.get(update.event.callId) ?? -1;
     const item = items[index];
     if (item?.kind !== "command" || item.status !== "running") return;
     items[index] = { ...item, output: (item.output + update.event.value.data).slice(-maxOutput) };

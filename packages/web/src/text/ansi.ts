@@ -9,7 +9,7 @@ const colours = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "
 
 /** Escape sequences: CSI, OSC up to its end, two-byte ones, and truncated ones at the end of the text. */
 const escapes =
-  /\x1b(?:\[([0-?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~]|\[[0-?]*[ -/]*$|\][^\x07\x1b]*$|$)/g;
+  /\x1b(?:\[([0-?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|\[[0-?]*[ -/]*$|\][^\x07\x1b]*$|[ -/]*[0-~]|$)/g;
 const controls = /[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
 
 export function readAnsi(output: string): Piece[] {

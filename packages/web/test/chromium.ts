@@ -1,0 +1,70 @@
+// A real Chromium for tests, with a visitor who is logged in and notes everything that goes wrong on a page.
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+
+const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+let browser: Browser;
+
+/** One browser for all tests of a file. */
+export function startChromium(): void {
+  beforeAll(async () => {
+    const executablePath = process.env.CHROMIUM ?? programs.find((path) => existsSync(path));
+    if (executablePath === undefined)
+      throw new Error("Chromium is not installed. Run: sudo apt-get install chromium, or set CHROMIUM to its path.");
+    // Its own sandbox does not start for root, nor in most containers.
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"], timeout: 120_000 });
+  });
+  afterAll(() => browser?.close());
+}
+
+export interface VisitorOptions {
+  width?: number;
+  colorScheme?: "light" | "dark";
+}
+
+export interface PageVisitor {
+  page: Page;
+  /** Errors of scripts, and what the content security policy refused. */
+  complaints: string[];
+  /** Rules of axe that the page breaks now. */
+  findBarriers(): Promise<string[]>;
+}
+
+/** Opens the login link and presses its button. */
+export async function visit(loginLink: string, options: VisitorOptions = {}): Promise<PageVisitor> {
+  const { width = 1440, colorScheme = "light" } = options;
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: false });
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(120_000);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy|Refused to/i.test(message.text())) complaints.push(message.text());
+  });
+  await page.goto(loginLink);
+  await page.getByRole("button").click();
+  await page.waitForURL("**/agents");
+  return { page, complaints, findBarriers: () => findBarriers(page) };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function findBarriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate("axe.run().then(({ violations }) => violations)");
+  return (found as { id: string; nodes: { html: string }[] }[]).map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`,
+  );
+}
+
+/** Nothing sticks out at the side. */
+export async function expectNoOverflow(page: Page): Promise<void> {
+  const { scrollWidth, clientWidth } = (await page.evaluate(
+    "({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth })",
+  )) as { scrollWidth: number; clientWidth: number };
+  expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
+}

@@ -1,0 +1,127 @@
+// Terminal output, patches and streams, as the pages read them.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { StreamFrame } from "@agentcli/protocol/api";
+import { expect, test } from "vitest";
+import { applyFrame, emptyTranscript, type Item } from "../src/stream/transcript.ts";
+import { readAnsi } from "../src/text/ansi.ts";
+import { readHunks, readPatch } from "../src/text/patch.ts";
+
+test("terminal output keeps its colours and loses everything else", () => {
+  const output =
+    "\x1b[31mred\x1b[0m \x1b]8;;https://evil.example\x07link\x1b]8;;\x07\x1b[2J\x1b[1;32mok\x1b[0m\x07 10%\r20%\r30%\nend\x1b[3";
+  expect(
+    readAnsi(output)
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("30%\nend");
+  expect(readAnsi("\x1b[31mred\x1b[0m plain \x1b[1;32mok")).toEqual([
+    { text: "red", style: "ansi-red" },
+    { text: " plain ", style: "" },
+    { text: "ok", style: "ansi-green ansi-bold" },
+  ]);
+  expect(
+    readAnsi("\x1b]0;title\x07a\x1b[38;5;200mb\x1b[48;2;1;2;3mc")
+      .map(({ text }) => text)
+      .join(""),
+  ).toBe("abc");
+});
+
+test("a patch has files with line numbers, also new, removed, renamed and binary ones", () => {
+  const patch = `diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -3,2 +3,3 @@ title
+ same
+-old
++new
++more
+diff --git a/b.txt b/b.txt
+new file mode 100644
+--- /dev/null
++++ b/b.txt
+@@ -0,0 +1 @@
++first
+\\ No newline at end of file
+diff --git a/c.txt b/d.txt
+similarity index 100%
+rename from c.txt
+rename to d.txt
+diff --git a/e.png b/e.png
+deleted file mode 100644
+Binary files a/e.png and /dev/null differ
+`;
+  const files = readPatch(patch);
+  expect(files.map(({ path, change, added, removed, isBinary }) => [path, change, added, removed, isBinary])).toEqual([
+    ["a.txt", "changed", 2, 1, false],
+    ["b.txt", "added", 1, 0, false],
+    ["d.txt", "renamed", 0, 0, false],
+    ["e.png", "removed", 0, 0, true],
+  ]);
+  expect(files[0]?.hunks[0]?.lines.map(({ before, after, text }) => [before, after, text])).toEqual([
+    [3, 3, "same"],
+    [4, null, "old"],
+    [null, 4, "new"],
+    [null, 5, "more"],
+  ]);
+  expect(readHunks(["@@ name", "-a", "+b"])[0]?.lines.map(({ before, after }) => [before, after])).toEqual([
+    [null, null],
+    [null, null],
+  ]);
+});
+
+function itemsOf(frames: StreamFrame[]): Item[] {
+  const transcript = emptyTranscript();
+  for (const frame of frames) applyFrame(transcript, frame);
+  return transcript.items;
+}
+
+const printed = (data: string): StreamFrame => ({
+  event: "interaction_update",
+  data: { type: "shell-output-delta", event: { callId: "1.0", case: "stdout", value: { data } } },
+});
+
+test("output of a command is there while it runs, and the result takes its place", () => {
+  const call = { callId: "1.0", name: "run_terminal_cmd", args: { command: "make" } };
+  const running: StreamFrame[] = [
+    { event: "assistant", data: { text: "I " } },
+    { event: "assistant", data: { text: "run it." } },
+    { event: "tool_call", data: { ...call, status: "running" } },
+    printed("compiling\n"),
+    printed("linking\n"),
+  ];
+  expect(itemsOf(running)).toMatchObject([
+    { kind: "text", text: "I run it." },
+    { kind: "command", command: "make", output: "compiling\nlinking\n", status: "running" },
+  ]);
+  const success = { exitCode: 2, stdout: "failed\n", executionTime: 4200 };
+  const settled: StreamFrame = { event: "tool_call", data: { ...call, status: "completed", result: { success } } };
+  const [, command] = itemsOf([...running, settled, printed("late\n")]);
+  expect(command).toMatchObject({ output: "failed\n", exitCode: 2, durationMs: 4200, status: "completed" });
+  const [, long] = itemsOf([...running, printed("x".repeat(300_000))]);
+  expect(long?.kind === "command" && long.output.length).toBe(200_000);
+});
+
+test("the last message is shown once, whether or not the stream had it", () => {
+  const result: StreamFrame = { event: "result", data: { runId: "run-1", status: "FINISHED", text: "Done." } };
+  const shown = [{ kind: "text", text: "Done." }];
+  expect(itemsOf([{ event: "assistant", data: { text: "Done." } }, result])).toMatchObject(shown);
+  expect(itemsOf([result])).toMatchObject(shown);
+});
+
+test("20,000 frames are read in one go without copying the transcript for each", () => {
+  const frames = Array.from({ length: 20_000 }, (_, index): StreamFrame => {
+    const call = { callId: `${index}.0`, name: "read", status: "completed" as const, args: { path: `file-${index}` } };
+    return index % 4 === 0 ? { event: "tool_call", data: call } : { event: "assistant", data: { text: `${index} ` } };
+  });
+  expect(itemsOf(frames)).toHaveLength(10_000);
+});
+
+test("the first page loads at most 180 KB of compressed JavaScript", () => {
+  const folder = join(import.meta.dirname, "../../platform/dist/web");
+  const html = readFileSync(join(folder, "index.html"), "utf8");
+  const names = [...html.matchAll(/(?:src|href)="\/assets\/web\/([^"]+\.js)"/g)].map(([, name = ""]) => name);
+  expect(names.length).toBeGreaterThan(0);
+  const bytes = names.reduce((total, name) => total + readFileSync(join(folder, `${name}.gz`)).length, 0);
+  expect(bytes).toBeLessThanOrEqual(180 * 1024);
+});
