@@ -2,7 +2,7 @@
 import { memo } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
-import remarkGfm from "remark-gfm";
+import gfm from "remark-gfm";
 
 const components: Components = {
   a: ({ children, href }) => (
@@ -23,7 +23,7 @@ const components: Components = {
 
 export const Markdown = memo(({ text }: { text: string }) => (
   <div className="markdown">
-    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize]} components={components}>
+    <ReactMarkdown remarkPlugins={[gfm]} rehypePlugins={[rehypeSanitize]} components={components}>
       {text}
     </ReactMarkdown>
   </div>
