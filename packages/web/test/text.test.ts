@@ -102,6 +102,12 @@ test("output of a command is there while it runs, and the result takes its place
   expect(long?.kind === "command" && long.output.length).toBe(200_000);
 });
 
+test("a warning of a run is shown without a click", () => {
+  const error = { message: "This run created the git repository in vendor." };
+  const data = { callId: "warning:9", name: "warning", status: "error" as const, result: { error } };
+  expect(itemsOf([{ event: "tool_call", data }])).toEqual([{ kind: "note", key: "warning:9", text: error.message }]);
+});
+
 test("the last message is shown once, whether or not the stream had it", () => {
   const result: StreamFrame = { event: "result", data: { runId: "run-1", status: "FINISHED", text: "Done." } };
   const shown = [{ kind: "text", text: "Done." }];

@@ -7,6 +7,7 @@ import { PullLink } from "../components/pull.tsx";
 import { StatusIcon, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
 import { duration, money, repositoryName } from "../text/format.ts";
+import { modelName } from "./model-name.ts";
 
 export const AgentRow = memo(({ agent }: { agent: AgentOverview }) => {
   const { latestRun, owner, repos = [], branch, pullRequests, cost } = agent;
@@ -35,6 +36,7 @@ export const AgentRow = memo(({ agent }: { agent: AgentOverview }) => {
               {branch}
             </span>
           )}
+          {latestRun?.model && <span className="fact">{modelName(latestRun.model)}</span>}
           {latestRun?.error && <span className="fact fact-bad">{latestRun.error.message}</span>}
         </span>
       </div>

@@ -9,6 +9,7 @@ import { Elapsed, Moment } from "../components/time.tsx";
 import { type Connection, followRun } from "../stream/follow.ts";
 import { duration, money } from "../text/format.ts";
 import { TranscriptItem } from "./item.tsx";
+import { modelName } from "./model-name.ts";
 
 const isActive = ({ status }: RunWithPrompt): boolean => status === "RUNNING" || status === "CREATING";
 
@@ -107,6 +108,3 @@ const HeldBack = ({ paths }: { paths: string[] }) =>
       {path}
     </code>
   ));
-
-const modelName = ({ id, provider }: NonNullable<RunWithPrompt["model"]>): string =>
-  provider === "practice" ? "practice model (scripted, no intelligence)" : provider ? `${id} of ${provider}` : id;

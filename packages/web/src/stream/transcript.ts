@@ -128,6 +128,8 @@ function callItem({ callId, name, status, args, result }: CallData, before: Item
       return { kind: "edit", ...call, path: textIn(given, "path"), diff: "", added: 0, removed: 0 };
     case "updateTodos":
       return { kind: "plan", ...call, todos: todosIn(success.todos ?? given.todos) };
+    case "warning":
+      return { kind: "note", key: callId, text: problem };
     case "task":
       return { kind: "task", ...call, description: textIn(given, "description"), prompt: textIn(given, "prompt") };
     default:
