@@ -155,7 +155,7 @@ test("over https the cookie is bound to the host and never sent unencrypted", as
     const plain = browser.cookie().replace("__Host-", "");
     expect((await browser.get(`${local}/agents`, { cookie: plain })).status).toBe(401);
     const token = tokenIn(await browser.get(`${local}/agents`));
-    const act = (origin: string) => browser.form(`${local}/agents/none/archive`, { token }, { origin });
+    const act = (origin: string) => browser.form(`${local}/keys/none/revoke`, { token }, { origin });
     expect((await act("https://platform.example")).status).toBe(404);
     expect((await act("http://platform.example")).status).toBe(403);
   } finally {
