@@ -114,6 +114,9 @@ test("the list goes on where a page ends, most recently updated first", async ()
     path = `/v1/environments?limit=2&cursor=${page.nextCursor}`;
   }
   expect(found.filter((id) => ids.includes(id))).toEqual(ids);
+  const ofAgents = Buffer.from(JSON.stringify(["2026-01-31T12:00:00.000Z", "bc-1"])).toString("base64url");
+  const foreign = await server.call(keys.member, "GET", `/v1/environments?cursor=${ofAgents}`);
+  expect(foreign).toMatchObject({ status: 400, body: { error: { code: "validation_error" } } });
 });
 
 test("bad requests are refused with the member and the reason", async () => {

@@ -105,7 +105,7 @@ function addList(api: Api, { platform: { db }, access }: EnvironmentHost): void 
     async ({ query: { cursor, limit }, principal }) => {
       const userId = principal.kind === "user" ? principal.userId : null;
       const filter = { teamId: principal.teamId, userId };
-      const rows = await listEnvironments(db, filter, { limit, after: decodeCursor(cursor) });
+      const rows = await listEnvironments(db, filter, { limit, after: decodeCursor(cursor, "uuid") });
       const page = pageOf(rows, limit, ({ updated_at, id }) => ({ createdAt: updated_at, id }));
       return { ...page, items: (await access.visible(principal, page.items)).map(environmentOf) };
     },

@@ -23,14 +23,16 @@ export const encodeCursor = ({ createdAt, id }: Position): string =>
 
 /** Dates beyond four digits of a year, and some texts, are too much for the database. */
 const instantLength = "2026-01-31T12:00:00.000Z".length;
-const identifier = /^[\w-]{1,100}$/;
+const identifiers = { text: /^[\w-]{1,100}$/, uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ };
 
-export function decodeCursor(cursor: string | undefined): Position | null {
+/** `id` is the type of the ids of the list: a cursor of another list is refused. */
+export function decodeCursor(cursor: string | undefined, id: keyof typeof identifiers = "text"): Position | null {
   if (cursor === undefined) return null;
   try {
-    const [at, id] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    const [at, last] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     const createdAt = new Date(at);
-    if (at === createdAt.toISOString() && at.length === instantLength && identifier.test(id)) return { createdAt, id };
+    if (at === createdAt.toISOString() && at.length === instantLength && identifiers[id].test(last))
+      return { createdAt, id: last };
   } catch {
     // Not one of ours.
   }
