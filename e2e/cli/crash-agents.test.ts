@@ -130,11 +130,18 @@ describe("kill -9 at a write of any session file of a tree, then resume --last",
   );
 });
 
+const repliesOf = (harness: Harness): number =>
+  threadsOf(harness)
+    .flat()
+    .filter(({ type }) => type === "model.replied").length;
+
 describe("kill -9 in the middle of running sub-agents and their own", () => {
   async function crashed(): Promise<Harness> {
     const harness = await startHarness("waits");
     const child = harness.start(start);
     await eventually(() => ["left", "leaf", "right"].every((line) => logOf(harness).includes(line)));
+    // A reply that is on its way is not yet counted.
+    await eventually(() => repliesOf(harness) === harness.requests().length);
     child.kill("SIGKILL");
     await waitForExit(child);
     await expectNoProcesses(harness.repository);

@@ -5,16 +5,16 @@ export const helpLayout: HelpLayout = {
   summary: "a coding agent that works unattended",
   commandGroups: [
     { title: "Run the agent", names: ["exec", "review", "resume", "fork", "agents", "init"] },
-    { title: "Sessions", names: ["sessions", "cost"] },
-    { title: "Accounts and configuration", names: ["login", "logout", "config", "trust", "doctor"] },
+    { title: "Sessions", names: ["sessions", "replay", "cost"] },
+    { title: "Accounts and configuration", names: ["login", "logout", "models", "config", "trust", "doctor"] },
     { title: "What runs bring along", names: ["skills", "hooks", "mcp", "mcp-server"] },
     { title: "Sandbox and rules", names: ["sandbox", "cache", "execpolicy", "sanitize"] },
     { title: "Agents on the platform", names: ["cloud", "apply", "worker"] },
     { title: "For other programs", names: ["app-server", "responses-proxy", "completion", "exit-codes"] },
   ],
   flagGroups: [
-    { title: "Which", names: ["last", "all", "uncommitted", "base", "commit", "title"] },
-    { title: "Model", names: ["model", "oss", "local-provider", "search"] },
+    { title: "Which", names: ["last", "all", "uncommitted", "base", "commit", "title", "tools", "until"] },
+    { title: "Model", names: ["model", "provider", "oss", "local-provider", "search"] },
     { title: "Input", names: ["image", "sanitize", "tag"] },
     { title: "Where it works", names: ["cd", "worktree", "skip-git-repo-check"] },
     {
@@ -31,7 +31,7 @@ export const helpLayout: HelpLayout = {
     { title: "Limits", names: ["budget", "limit", "on-limit"] },
     {
       title: "Output",
-      names: ["json", "output-last-message", "output-schema", "format", "pretty", "color", "ephemeral"],
+      names: ["json", "output-last-message", "output-schema", "format", "pretty", "color", "ephemeral", "record"],
     },
     {
       title: "Configuration",
