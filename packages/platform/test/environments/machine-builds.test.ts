@@ -117,7 +117,8 @@ test("an operator builds by name, and the disks of two builds are compared file 
   const environmentJson = JSON.stringify({ install: "echo three > /root/both; echo > /root/new" });
   await harness.client.send("PATCH", `/v1/environments/${id}`, { environmentJson });
   await built(harness, id);
-  const [changed, same, first] = await operator.builds(id);
+  // Changing the configuration may have begun a build by itself; then the one that was asked for has nothing to do.
+  const [changed, same, first] = (await operator.builds(id)).filter(({ status }) => status !== "SKIPPED");
   if (!changed || !same || !first) return expect.fail("three builds expected");
   const machines = machinesOf(harness);
   expect(await compareDisks(machines, diskOf(first), diskOf(same))).toMatchObject({ packages: [], files: [] });
