@@ -121,14 +121,24 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** Sends the head of a request and none of its body. */
-function sendUnfinished(server: TestServer, path: string, headers: Record<string, string>): Socket {
+/** A request that stays under way: its head is sent, and none of its body. Sent again where another one was first. */
+function holdRequest(server: TestServer, path: string, headers: Record<string, string>): { end(): void } {
   const { hostname, port } = new URL(server.url);
-  const socket = connect(Number(port), hostname);
-  sockets.push(socket);
   const lines = Object.entries({ host: hostname, "content-length": "100", ...headers });
-  socket.write(`POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`);
-  return socket;
+  const head = `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+  const send = (): Socket => {
+    const socket = connect(Number(port), hostname);
+    sockets.push(socket);
+    socket.write(head);
+    // Any answer to half a request is a refusal.
+    socket.once("data", () => {
+      socket.destroy();
+      held = send();
+    });
+    return socket;
+  };
+  let held = send();
+  return { end: () => held.destroy() };
 }
 
 const json = { "content-type": "application/json" };
@@ -136,21 +146,21 @@ const json = { "content-type": "application/json" };
 test("a principal has so many requests under way at once, whichever way they come in", async () => {
   const server = await limitedServer({ concurrentRequests: 1 });
   const key = await server.key();
-  const held = sendUnfinished(server, "/v1/agents", { ...bearer(key), ...json });
+  const held = holdRequest(server, "/v1/agents", { ...bearer(key), ...json });
   for (const way of ["v1", "v0", "git", "pulls"] as const)
     await expect.poll(() => outcome(server, way, bearer(key))).toBe(429);
   const other = bearer(await server.key({ team: "other" }));
   expect(await outcome(server, "v1", other)).toBe(200);
-  held.destroy();
+  held.end();
   await expect.poll(() => outcome(server, "v1", bearer(key))).toBe(200);
 });
 
 test("an address has so many requests under way at once, with or without a key", async () => {
   const server = await limitedServer({ concurrentRequestsPerAddress: 1 });
   const key = await server.key();
-  const held = sendUnfinished(server, "/v1/agents", { ...bearer(key), ...json });
+  const held = holdRequest(server, "/v1/agents", { ...bearer(key), ...json });
   for (const way of wayNames) await expect.poll(() => outcome(server, way)).toBe(429);
-  held.destroy();
+  held.end();
   await expect.poll(() => outcome(server, "v1", bearer(key))).toBe(200);
 });
 
@@ -168,10 +178,10 @@ test("a team has so many git processes at once, and other teams their own", asyn
   });
   for (const { id } of teams)
     await host.repositories.create({ teamId: id, name: "shop", from: null }, AbortSignal.timeout(60_000));
-  const held = sendUnfinished(server, "/git/shop.git/git-upload-pack", own);
+  const held = holdRequest(server, "/git/shop.git/git-upload-pack", own);
   await expect.poll(() => outcome(server, "git", own)).toBe(429);
   expect(await outcome(server, "git", other)).toBe(200);
-  held.destroy();
+  held.end();
   await expect.poll(() => outcome(server, "git", own)).toBe(200);
 });
 
