@@ -143,6 +143,25 @@ describe("a recorded run", () => {
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("no completed item item_9") });
   });
 
+  test("cannot widen what a run may do, and a pipe is not read as one", async () => {
+    const { harness, file } = await recordEdit();
+    const [header = "", ...lines] = readFileSync(file, "utf8").split("\n");
+    const { options, ...rest } = JSON.parse(header);
+    const asked = harness.requests().length;
+    for (const more of [
+      { bypass: true },
+      { sandbox: "danger-full-access" },
+      { overrides: ["sandbox_mode='danger-full-access'"] },
+    ]) {
+      writeFileSync(file, [JSON.stringify({ ...rest, options: { ...options, ...more } }), ...lines].join("\n"));
+      const refused = await harness.run(["replay", file, "--tools", "live"]);
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("It can be shown, not run live") });
+    }
+    expect(harness.requests()).toHaveLength(asked);
+    const device = await harness.run(["replay", "/dev/zero"]);
+    expect(device).toMatchObject({ code: 2, stderr: expect.stringContaining("not a regular file") });
+  });
+
   test("holds no secret in any encoding, and replaces nothing but a recording", async () => {
     const secret = "sk-canary-0123456789abcdef";
     const forms = [secret, Buffer.from(secret).toString("base64").slice(0, -3), Buffer.from(secret).toString("hex")];

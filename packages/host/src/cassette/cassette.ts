@@ -1,5 +1,5 @@
 // A recorded run as a file of JSON lines: a header, then records and model exchanges in the order they happened.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { ModelReply, ModelRequest, StoredRecord } from "@agentcli/engine";
 import { HostError } from "../host-error.ts";
 import type { RunOptions } from "../run-options.ts";
@@ -103,6 +103,8 @@ const isEqual = (left: unknown, right: unknown): boolean => JSON.stringify(left)
 
 function read(path: string): string {
   try {
+    // A pipe or device may never end.
+    if (!statSync(path).isFile()) throw new Error("it is not a regular file");
     return readFileSync(path, "utf8");
   } catch (error) {
     throw new HostError("usage", `The recording ${path} cannot be read: ${(error as Error).message}.`);

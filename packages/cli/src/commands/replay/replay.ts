@@ -31,11 +31,12 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 }
 
 /** As the run was started, with what this command line changes. */
-function optionsOf(invocation: Invocation, { header }: Cassette): RunOptions {
+function optionsOf(invocation: Invocation, { header }: Cassette): RunOptions & { recordedOverrides: string[] } {
   const { options } = header;
   return {
     ...options,
     overrides: [...(options.overrides ?? []), ...invocation.list("config")],
+    recordedOverrides: options.overrides ?? [],
     ...present({ model: invocation.text("model"), directory: invocation.text("cd") }),
     outputFile: invocation.text("output-last-message"),
     ephemeral: invocation.has("ephemeral"),
@@ -102,6 +103,7 @@ async function runLive(
   { begun, created }: Start,
   { program, tape }: { program: Program; tape?: Tape },
 ): Promise<number> {
+  checkRights(options);
   const store = openStore(options, program.environment.agentHome);
   try {
     const run = await openRun(
@@ -122,6 +124,26 @@ async function runLive(
   } finally {
     store.close();
   }
+}
+
+/** A recording is data, perhaps of somebody else: it may not widen what a run may do here. */
+function checkRights({
+  bypass,
+  fullAuto,
+  sandbox,
+  trustProject,
+  bypassHookTrust,
+  trustHooks,
+  ...rest
+}: RunOptions & { recordedOverrides?: string[] }): void {
+  const isWide =
+    bypass || fullAuto || (sandbox ?? "read-only") === "danger-full-access" || trustProject || bypassHookTrust;
+  const lists = [trustHooks, rest.recordedOverrides, rest.moreDirectories].map((list) => list ?? []);
+  if (!isWide && lists.every((list) => list.length === 0)) return;
+  throw new CommandError(
+    "usage",
+    "The recording was made with flags that widen or change what a run may do (-c, --add-dir, trust or no sandbox). It can be shown, not run live: run agentcli exec with those flags yourself.",
+  );
 }
 
 const notFromTheStart = (file: string): CommandError =>
