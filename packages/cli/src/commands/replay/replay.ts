@@ -126,7 +126,7 @@ async function runLive(
   }
 }
 
-/** A recording is data, perhaps of somebody else: it may not widen what a run may do here. */
+/** A recording is data, perhaps of another user: it may not widen what a run may do here. */
 function checkRights({
   bypass,
   fullAuto,
