@@ -31,17 +31,19 @@ export function openEnvironmentLookup({ db }: PlatformContext, access: Environme
       return (await access.visible(principal, found)).map(({ id }) => id);
     },
     async ofAgent({ teamId, userId, settings }) {
-      const found = (await candidates(teamId, userId)).filter(belongs(settings));
+      const belongs = membership(settings);
+      if (belongs === null) return null;
+      const found = (await candidates(teamId, userId)).filter(belongs);
       return (found.find(({ user_id }) => user_id !== null) ?? found[0])?.id ?? null;
     },
   };
 }
 
-/** By its name, otherwise by its repositories: all of them and no others. */
-function belongs({ env, repos }: AgentOwner["settings"]): (environment: EnvironmentRow) => boolean {
+/** By its name, otherwise by its repositories: all of them and no others. Null: an agent that has neither belongs to none. */
+function membership({ env, repos }: AgentOwner["settings"]): ((environment: EnvironmentRow) => boolean) | null {
   if (env?.type === "cloud" && env.name !== undefined) return ({ name }) => name === env.name;
   const group = groupOf(repos);
-  return (environment) => group !== "" && groupOf(environment.repos) === group;
+  return group === "" ? null : (environment) => groupOf(environment.repos) === group;
 }
 
 const groupOf = (repos: { url: string }[]): string =>

@@ -57,6 +57,8 @@ const maxAtOnce = 500;
 
 /** Returns how many were assigned. */
 export async function assignWorkers(db: Kysely<Tables>): Promise<number> {
+  // Every new run asks; most need no worker, and then no lock.
+  if ((await readWaiting(db)).length === 0) return 0;
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(hashtext('worker assignment'))`.execute(tx);
     const waiting = await readWaiting(tx);

@@ -40,5 +40,11 @@ export {
   type SessionEntry,
   useLoginLink,
 } from "./sessions/index.ts";
-export { changeTeamSettings, changeUserSettings, readTeamSettings, readUserSettings } from "./settings/index.ts";
+export {
+  changeTeamSettings,
+  changeUserSettings,
+  readDefaultModels,
+  readTeamSettings,
+  readUserSettings,
+} from "./settings/index.ts";
 export { type AgentAction, openSharing, type RepositoryReading, relationOf, type Sharing } from "./sharing/index.ts";

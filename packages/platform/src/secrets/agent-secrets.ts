@@ -17,12 +17,12 @@ export async function secretsOfAgent(host: SecretHost, agent: SecretAgent, key: 
   if (recorded !== null) return recorded;
   const chosen = await chooseSecrets(host, agent);
   // A run that was claimed by another server meanwhile has chosen already: the first choice counts.
-  await sql`
+  const added = await sql`
     insert into agent_secrets (agent_id, sealed)
     select id, ${key.seal(JSON.stringify(chosen), aad(agent.id))} from agents where id = ${agent.id}
-    on conflict do nothing
+    on conflict do nothing returning agent_id
   `.execute(host.db);
-  return (await read(host.db, agent.id, key)) ?? chosen;
+  return added.rows.length > 0 ? chosen : ((await read(host.db, agent.id, key)) ?? chosen);
 }
 
 async function read(db: Queries, agentId: string, key: DataKey): Promise<AgentSecret[] | null> {

@@ -1,7 +1,7 @@
 // Which secrets apply: of one name, that of the first owner that has it for one of the repositories.
 import { type SecretType, secretRepository } from "@agentcli/protocol/api";
 import type { SecretOwnerId } from "./owner.ts";
-import { listSecrets, readValue, type SecretRow, type SecretStore, teamKeyOf } from "./store.ts";
+import { listSecretsOf, readValue, type SecretRow, type SecretStore, teamKeyOf } from "./store.ts";
 
 export interface ChosenSecret {
   name: string;
@@ -19,8 +19,8 @@ export interface Choice {
 export async function choose(store: SecretStore, { owners, repos, phase }: Choice): Promise<ChosenSecret[]> {
   const repositories = repos.flatMap(({ url }) => secretRepository(url) ?? []);
   const chosen = new Map<string, SecretRow>();
-  for (const owner of owners)
-    for (const row of forRepositories(await listSecrets(store.db, owner), repositories))
+  for (const rows of await listSecretsOf(store.db, owners))
+    for (const row of forRepositories(rows, repositories))
       if ((row.phase === phase || row.phase === "both") && !chosen.has(row.name)) chosen.set(row.name, row);
   const [owner] = owners;
   if (chosen.size === 0 || owner === undefined) return [];

@@ -1,15 +1,16 @@
 // The model of an agent that names none: the user's default, else the team's; null leaves it to the server.
 import type { ModelSelection } from "@agentcli/protocol/api";
 import { ApiError, type PlatformContext } from "../../foundation/index.ts";
-import { type Principal, readTeamSettings, readUserSettings } from "../../identity/index.ts";
+import { type Principal, readDefaultModels } from "../../identity/index.ts";
 import { checkDefaultModel } from "./policy.ts";
 
 export async function findDefaultModel(
   { db, settings }: PlatformContext,
   principal: Principal,
 ): Promise<ModelSelection | null> {
-  const own = principal.kind === "user" ? (await readUserSettings(db, principal.userId)).defaultModel : null;
-  const selection = own ?? (await readTeamSettings(db, principal.teamId)).defaultModel;
+  const userId = principal.kind === "user" ? principal.userId : null;
+  const { user: own, team } = await readDefaultModels(db, { teamId: principal.teamId, userId });
+  const selection = own ?? team;
   try {
     checkDefaultModel(selection, settings);
   } catch (error) {

@@ -1,2 +1,8 @@
 // Settings of teams and of users.
-export { changeTeamSettings, changeUserSettings, readTeamSettings, readUserSettings } from "./settings.ts";
+export {
+  changeTeamSettings,
+  changeUserSettings,
+  readDefaultModels,
+  readTeamSettings,
+  readUserSettings,
+} from "./settings.ts";

@@ -1,5 +1,11 @@
 // Reads and changes the settings of a team and of a user. The audit log records every change.
-import type { TeamSettings, TeamSettingsChange, UserSettings, UserSettingsChange } from "@agentcli/protocol/api";
+import type {
+  ModelSelection,
+  TeamSettings,
+  TeamSettingsChange,
+  UserSettings,
+  UserSettingsChange,
+} from "@agentcli/protocol/api";
 import { sql } from "kysely";
 import type { Queries, StoredSettings } from "../../foundation/index.ts";
 import { followUpsOf, setFollowUps } from "../principals/index.ts";
@@ -12,6 +18,17 @@ export async function readTeamSettings(db: Queries, teamId: number): Promise<Tea
 export async function readUserSettings(db: Queries, userId: number): Promise<UserSettings> {
   const row = await db.selectFrom("user_settings").select("settings").where("user_id", "=", userId).executeTakeFirst();
   return settingsIn(row);
+}
+
+/** What a user and the team set as the model of agents that name none. */
+export async function readDefaultModels(
+  db: Queries,
+  { teamId, userId }: { teamId: number; userId: number | null },
+): Promise<Record<"user" | "team", ModelSelection | null>> {
+  const team = db.selectFrom("team_settings").select("settings").where("team_id", "=", teamId);
+  const user = db.selectFrom("user_settings").select("settings").where("user_id", "=", sql<number>`${userId}`);
+  const row = await db.selectNoFrom([team.as("team"), user.as("user")]).executeTakeFirst();
+  return { user: row?.user?.defaultModel ?? null, team: row?.team?.defaultModel ?? null };
 }
 
 const settingsIn = (row: { settings: StoredSettings } | undefined): UserSettings => ({

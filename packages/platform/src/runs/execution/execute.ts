@@ -54,14 +54,17 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
   try {
     const activeRun = await openRun(host.platform, claimed);
     directory = activeRun.agent.directory;
-    const secrets = await host.secrets.ofAgent(activeRun.agent, activeRun.key);
+    const [secrets, allowance] = await Promise.all([
+      host.secrets.ofAgent(activeRun.agent, activeRun.key),
+      allowanceOf(host.platform, activeRun.requester),
+    ]);
     const plan = planRun({ ...activeRun, secrets }, host.platform.settings);
     await recordModel(host.platform, activeRun, plan.selectedModel);
     const telemetry = openRunTelemetry(host.platform, claimed);
     const { id: model, provider } = plan.selectedModel;
     telemetry.started({ startedAt: activeRun.run.startedAt, model, provider });
     const recorder = await openRunRecorder(activeRun, plan.scrub, host);
-    const end = await execute({ claimed, activeRun, plan, recorder, telemetry, host }, signal).catch(
+    const end = await execute({ claimed, activeRun, allowance, plan, recorder, telemetry, host }, signal).catch(
       async (error: unknown) => {
         if (canBeResumed(error)) throw error;
         if (isStorageFull(error)) await host.platform.storage.check();
@@ -83,6 +86,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
 interface RunContext {
   claimed: ClaimedRun;
   activeRun: ActiveRun;
+  allowance: Allowance;
   plan: RunPlan;
   recorder: Recorder;
   telemetry: RunTelemetry;
@@ -90,13 +94,12 @@ interface RunContext {
 }
 
 async function execute(context: RunContext, outerSignal: AbortSignal): Promise<RunEnd> {
-  const { claimed, activeRun, host } = context;
+  const { claimed, activeRun, allowance, host } = context;
   const { platform, workspaces } = host;
   if (claimed.crashedServers >= maxCrashedServers) throw new RunFault("internal", abandonedMessage);
   const { agent, requester } = activeRun;
   const limits = startRunLimits(outerSignal, activeRun, platform);
   try {
-    const allowance = await allowanceOf(platform, requester);
     if (allowance.remainingUsd === 0) throw new RunFault("spend_limit_reached", spendLimitReached);
     if (allowance.remainingUsd !== null) assertModelsPriced(context);
     const urls = agent.settings.repos.map(({ url }) => url);
@@ -105,7 +108,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     const workspaceSpec = { agentId, directory, teamId, name, ...agent.settings };
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.ready;
-    return await driveInWorkspace(workspace, { ...context, allowance }, limits.signal);
+    return await driveInWorkspace(workspace, context, limits.signal);
   } catch (error) {
     const reached = limits.reached();
     if (canBeResumed(error) || reached === null) throw error;
@@ -123,11 +126,7 @@ function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): v
 
 const abandonedMessage = `The run was stopped: ${maxCrashedServers} servers in a row crashed while running it. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 
-interface DriveContext extends RunContext {
-  allowance: Allowance;
-}
-
-async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext, signal: AbortSignal): Promise<RunEnd> {
+async function driveInWorkspace(workspace: OpenWorkspace, context: RunContext, signal: AbortSignal): Promise<RunEnd> {
   const { activeRun, host } = context;
   if (needsWorker(activeRun.agent.settings.env)) {
     const worker = await openRunWorker(workspace, context);
@@ -150,7 +149,7 @@ interface Location {
 
 async function driveInMachine(
   workspace: OpenWorkspace,
-  { activeRun, plan, recorder, telemetry, host, allowance, machine, worker }: DriveContext & Location,
+  { activeRun, plan, recorder, telemetry, host, allowance, machine, worker }: RunContext & Location,
   signal: AbortSignal,
 ): Promise<RunEnd> {
   const { db, settings } = host.platform;

@@ -21,6 +21,8 @@ export interface ActiveRun {
   key: DataKey;
   fence: Fence;
   run: { id: string; createdAt: Date; startedAt: Date; request: RunRequest };
+  /** What the run is recorded to use. */
+  model: { id: string | null; provider: string | null };
   /** Charged for the run; not necessarily the creator of the agent. */
   requester: Spender;
 }
@@ -37,6 +39,7 @@ export async function openRun({ db, vault }: PlatformContext, claimed: ClaimedRu
     key,
     fence: { runId, epoch: claimed.epoch },
     requester: { teamId: run.team_id, userId: run.user_id },
+    model: { id: run.model, provider: run.model_provider },
     agent: {
       id: agent.id,
       directory: agent.directory,
@@ -59,17 +62,20 @@ export async function openRun({ db, vault }: PlatformContext, claimed: ClaimedRu
 /** The server that drives a run may be configured otherwise than the one that created it. */
 export async function recordModel(
   { db }: PlatformContext,
-  { fence }: ActiveRun,
+  { fence, model: recorded }: ActiveRun,
   model: Required<RunModel>,
 ): Promise<void> {
+  if (recorded.id === model.id && recorded.provider === model.provider) return;
   await sql`
     update runs set model = ${model.id}, model_provider = ${model.provider}
     where id = ${fence.runId} and lease_epoch = ${fence.epoch}
-      and (model, model_provider) is distinct from (${model.id}::text, ${model.provider}::text)
   `.execute(db);
 }
 
-type StartedRun = Pick<Selectable<RunTable>, "created_at" | "started_at" | "request" | "team_id" | "user_id">;
+type StartedRun = Pick<
+  Selectable<RunTable>,
+  "created_at" | "started_at" | "request" | "team_id" | "user_id" | "model" | "model_provider"
+>;
 
 /** Stores the status frame in the same statement, so that earlier and later readers see it exactly once. */
 async function beginRun(db: Kysely<Tables>, key: DataKey, claimed: ClaimedRun): Promise<StartedRun | undefined> {
@@ -82,7 +88,7 @@ async function beginRun(db: Kysely<Tables>, key: DataKey, claimed: ClaimedRun): 
     with fence as (
       update runs set status = 'RUNNING', started_at = coalesce(started_at, ${now}), updated_at = ${now}
       where id = ${runId} and lease_epoch = ${epoch} and status in ('CREATING', 'RUNNING')
-      returning id, created_at, started_at, request, team_id, user_id
+      returning id, created_at, started_at, request, team_id, user_id, model, model_provider
     ), shown as (${insertFrames(key, runId, frames)})
     select *, (${notifyReaders(runId, frames)}) as told from fence
   `.execute(db);

@@ -16,27 +16,25 @@ export const priceUnknown = ({ id: model, subagent }: { id: string; subagent?: s
 
 /** US dollars; null if there is no limit. */
 export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spender): Promise<number | null> {
-  const team = await db
+  const limits = await db
     .selectFrom("teams")
     .select(["spend_limit_usd", spentBy("team_id", teamId).as("spent")])
     .where("id", "=", teamId)
-    .executeTakeFirst();
-  const user =
-    userId === null
-      ? undefined
-      : await db
-          .selectFrom("users")
-          .select(["spend_limit_usd", spentBy("user_id", userId).as("spent")])
-          .where("id", "=", userId)
-          .executeTakeFirst();
-  const remaining = [team, user].flatMap((limit) =>
-    limit && limit.spend_limit_usd !== null ? Number(limit.spend_limit_usd) - Number(limit.spent ?? 0) : [],
-  );
+    .where("spend_limit_usd", "is not", null)
+    .unionAll(
+      db
+        .selectFrom("users")
+        .select(["spend_limit_usd", spentBy("user_id", userId).as("spent")])
+        .where("id", "=", sql<number>`${userId}`)
+        .where("spend_limit_usd", "is not", null),
+    )
+    .execute();
+  const remaining = limits.map(({ spend_limit_usd, spent }) => Number(spend_limit_usd) - Number(spent));
   return remaining.length === 0 ? null : Math.max(0, Math.min(...remaining));
 }
 
 /** This month's cost of runs and of model calls through the platform; calls in progress count with their reserved amount. */
-const spentBy = (owner: "team_id" | "user_id", id: number) => sql<string>`(
+const spentBy = (owner: "team_id" | "user_id", id: number | null) => sql<string>`(
   select coalesce(sum(cost_usd), 0) from (
     select cost_usd from runs where ${sql.ref(owner)} = ${id} and created_at >= date_trunc('month', now())
     union all
