@@ -179,6 +179,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
           autoCreatePR: true,
           opensAsApp: true,
           asksForReview: true,
+          secrets: [],
           onBehalfOf: { name: "Ada", email: "ada@example.com" },
           ...changes,
         };

@@ -22,6 +22,7 @@ const summary = (changes: Partial<RunSummary>): RunSummary => ({
   autoCreatePR: true,
   opensAsApp: true,
   asksForReview: true,
+  secrets: [],
   onBehalfOf: null,
   ...changes,
 });

@@ -12,6 +12,8 @@ export type RepositoryFaultCode =
   | "ref_not_found"
   /** The agent's files cannot be committed. */
   | "commit_failed"
+  /** A commit contains a secret of the agent. */
+  | "secret_in_commit"
   /** Another client changed the branch after our last push. */
   | "branch_moved"
   /** The host rejected the push: a protected branch, a hook or missing permission. */

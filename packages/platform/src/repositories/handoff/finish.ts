@@ -19,6 +19,7 @@ import {
   updatedBody,
 } from "./pull-request-body.ts";
 import { pushBranch } from "./push.ts";
+import { refuseSecrets } from "./refuse-secrets.ts";
 import {
   beginHandoff,
   type HandoffRow,
@@ -142,6 +143,9 @@ async function commit(work: Work, row: HandoffRow, signal: AbortSignal): Promise
     },
     signal,
   );
+  const exclude = [repository.baseCommit, ...(row.pushed_commit === null ? [] : [row.pushed_commit])];
+  const location = { directory: repository.hostDirectory };
+  await refuseSecrets({ location, head: committed.commit, exclude }, summary.secrets, signal);
   return afterCommit(row, { ...committed, isNew: committed.commit !== repository.baseCommit }, key);
 }
 

@@ -1,4 +1,5 @@
 // Turns the work of a run into a commit, a pushed branch and a draft pull request.
+import type { Secret } from "@agentcli/engine";
 import type { RepositoryFaultCode } from "../git/index.ts";
 import type { HeldBackFile } from "./held-back.ts";
 
@@ -54,6 +55,8 @@ export interface RunSummary {
   opensAsApp: boolean;
   /** Requests a review from that user once a pull request is opened. */
   asksForReview: boolean;
+  /** Must be in no commit that is pushed. */
+  secrets: Secret[];
   /** The user the agent worked for; null for a service account. */
   onBehalfOf: { name: string; email: string } | null;
 }

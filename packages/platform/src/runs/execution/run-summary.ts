@@ -2,8 +2,10 @@
 import type { ThreadRecord } from "@agentcli/protocol";
 import type { DataKey, PlatformContext } from "../../foundation/index.ts";
 import type { RunReport, RunSummary } from "../../repositories/index.ts";
+import { recordedSecrets } from "../../secrets/index.ts";
 import { threadOf } from "./ids.ts";
 import { agentNameAad, errorAad, resultAad } from "./request.ts";
+import { runtimeSecrets } from "./secrets.ts";
 import { recordAad } from "./session-store.ts";
 import { verifiedCommands } from "./verified-commands.ts";
 
@@ -46,6 +48,7 @@ export async function readSummary({ db, vault }: PlatformContext, runId: string)
     autoCreatePR: run.settings.autoCreatePR,
     opensAsApp: run.settings.openAsApp,
     asksForReview: run.settings.autoCreatePR && !run.settings.skipReviewerRequest,
+    secrets: runtimeSecrets(await recordedSecrets(db, { agent: { id: run.agent_id }, key })),
     onBehalfOf:
       run.email === null
         ? null
