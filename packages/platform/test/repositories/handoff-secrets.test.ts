@@ -25,21 +25,21 @@ const commitAll = async (root: string, message: string): Promise<void> => {
   await userGit(root, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "-m", message);
 };
 
-const places: { name: string; make(root: string): Promise<void> | void; place: string }[] = [
+const cases: { name: string; make(root: string): Promise<void> | void; where: string }[] = [
   {
     name: "a file that is not committed",
     make: (root) => put(root, "src/config.js", `first\nconst token = "${value}";\n`),
-    place: "src/config.js, line 2",
+    where: "src/config.js, line 2",
   },
   {
     name: "a file in base64",
     make: (root) => put(root, "token.txt", Buffer.from(`x${value}`).toString("base64")),
-    place: "token.txt, line 1",
+    where: "token.txt, line 1",
   },
   {
     name: "a binary file",
     make: (root) => put(root, "data.bin", Buffer.concat([Buffer.from([0, 255, 254, 10]), Buffer.from(value)])),
-    place: "data.bin, line 2",
+    where: "data.bin, line 2",
   },
   {
     name: "a message",
@@ -47,12 +47,12 @@ const places: { name: string; make(root: string): Promise<void> | void; place: s
       put(root, "a.txt", "a\n");
       await commitAll(root, `Use ${value}`);
     },
-    place: "the message of commit ",
+    where: "the message of commit ",
   },
   {
     name: "the name of a file",
     make: (root) => put(root, `logs/${value}.txt`, "a\n"),
-    place: "the name of a file that begins with logs/",
+    where: "the name of a file that begins with logs/",
   },
   {
     name: "a commit whose successor removes it",
@@ -62,18 +62,18 @@ const places: { name: string; make(root: string): Promise<void> | void; place: s
       put(root, "a.txt", "nothing\n");
       await commitAll(root, "Two");
     },
-    place: "a.txt, line 1",
+    where: "a.txt, line 1",
   },
 ];
 
-for (const { name, make, place } of places) {
+for (const { name, make, where } of cases) {
   test(`nothing is pushed while a secret is in ${name}`, async () => {
     const shop = await harness.shop();
     const agent = await harness.agent([{ url: shop.url }]);
     await make(agent.workspace.root);
     const { faults, branches } = await agent.finish("Done", { secrets });
     expect(faults).toMatchObject([{ code: "secret_in_commit" }]);
-    expect(faults[0]?.message).toContain(`The secret DEPLOY_TOKEN is in ${place}`);
+    expect(faults[0]?.message).toContain(`The secret DEPLOY_TOKEN is in ${where}`);
     expect(JSON.stringify({ faults, branches })).not.toContain(value);
     expect(await agentBranch(shop.directory)).toBe("");
     // Not as an object that no branch has, either.

@@ -24,11 +24,11 @@ export async function refuseSecrets(commits: NewCommits, secrets: Secret[], sign
   }
 }
 
-function refuse(found: FoundSecret | null, place: string): void {
+function refuse(found: FoundSecret | null, where: string): void {
   if (found === null) return;
   throw new RepositoryFault(
     "secret_in_commit",
-    `The secret ${found.name} is in ${place}, so nothing was pushed. Ask the agent to remove it from the commit itself, for example with git commit --amend: a later commit would leave it in the history.`,
+    `The secret ${found.name} is in ${where}, so nothing was pushed. Ask the agent to remove it from the commit itself, for example with git commit --amend: a later commit would leave it in the history.`,
   );
 }
 
