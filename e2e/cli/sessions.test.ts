@@ -3,6 +3,7 @@ import { join } from "node:path";
 import {
   call,
   eventually,
+  fault,
   freeform,
   jsonLines,
   killAtWrite,
@@ -41,6 +42,24 @@ describe("sessions for people", () => {
     expect(stderr).toContain("There are more");
     expect((await here.run(["sessions"])).stdout).toContain("the first [team=web] [ticket=7]");
     expect((await here.run(["sessions", "list", "--limit", "0"])).code).toBe(2);
+  });
+
+  test("a session that a limit of time ended is listed as Expired, one whose model failed as Failed", async () => {
+    const config = '[limits]\nwall = "500ms"\n';
+    const here = await openHarness({
+      replies: [{ ...stall("before-headers"), when: { bodyIncludes: "the slow one" } }, fault(400)],
+      config,
+    });
+    await here.run(["exec", "the slow one"]);
+    await here.run(["exec", "-c", 'limits.wall="10m"', "the broken one"]);
+    const words = (await here.run(["sessions", "list"])).stdout
+      .split("\n")
+      .map((line) => line.trim().split(/ {2,}/)[2]);
+    expect(words.filter((word) => word !== undefined)).toEqual(["Failed", "Expired"]);
+    expect(await listed(here)).toMatchObject([
+      { status: "failed", limit: null },
+      { status: "failed", limit: "wall" },
+    ]);
   });
 
   test("tags stay with a thread, and a later turn changes them", async () => {

@@ -1,4 +1,5 @@
 // A database that hangs, neither dead nor answering: requests end in time, and all goes on when it answers again.
+import { workerPath } from "@agentcli/protocol/worker-link";
 import { sendRequest } from "@agentcli/testkit/platform";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
@@ -63,6 +64,12 @@ interface Sent {
   body?: string;
 }
 
+/** As a worker asks for its connection. */
+const upgrade = {
+  ...{ connection: "Upgrade", upgrade: "websocket" },
+  ...{ "sec-websocket-version": "13", "sec-websocket-key": Buffer.alloc(16).toString("base64") },
+};
+
 function others({ key, cookie, token }: Setting): Sent[] {
   const git = { authorization: `Basic ${Buffer.from(`x:${key}`).toString("base64")}` };
   const page = { accept: "text/html", cookie };
@@ -82,6 +89,13 @@ function others({ key, cookie, token }: Setting): Sent[] {
     { method: "POST", path: "/login", headers: { ...form, cookie: "" }, body: `token=${token}` },
     { method: "GET", path: `/join?token=${token}`, headers: { accept: "text/html" } },
     { method: "GET", path: "/no/such/page", headers: page },
+    { method: "GET", path: workerPath, headers: { ...upgrade, authorization: `Bearer ${key}` } },
+    {
+      method: "POST",
+      path: "/automations/webhook/00000000-0000-4000-8000-000000000000",
+      headers: { authorization: `Bearer pla_000000000000_${"a".repeat(64)}`, "content-type": "application/json" },
+      body: "{}",
+    },
   ];
 }
 

@@ -51,10 +51,15 @@ const Retention = z.object({
     .max(8760)
     .optional()
     .describe("How long a request with the same Idempotency-Key is answered like the first (24)"),
-  session_days: days.describe("How long ended sessions and expired login links are kept (30)"),
+  session_days: days.describe("How long ended sessions, expired login links and expired invitations are kept (30)"),
   delivery_days: days.describe("How long ended webhook deliveries are kept, from their last attempt (30)"),
   workspace_days: days.describe("How long an archived agent keeps its files; its conversation and artifacts stay (30)"),
   mirror_days: days.describe("How long the copy of a repository is kept that no agent uses (30)"),
+  build_days: days.describe(
+    "How long builds of environments are kept that are not active, and images that are not the base (30)",
+  ),
+  firing_days: days.describe("How long firings of automations, with what caused them, and alerts are kept (90)"),
+  worker_days: days.describe("How long a worker is listed that does not connect any more (30)"),
   draft_hours: z
     .int()
     .positive()

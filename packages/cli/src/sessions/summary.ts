@@ -16,6 +16,8 @@ export interface SessionSummary {
   model: string;
   provider: string;
   status: SessionStatus;
+  /** The limit that ended its last turn. */
+  limit: string | null;
   /** First words of the first prompt. */
   prompt: string;
   tags: Tags;
@@ -38,6 +40,7 @@ export function summarise(path: string, scan: Scan, name: string | null): Sessio
     model,
     provider,
     status: statusOf(path, scan),
+    limit: limitOf(scan),
     prompt: firstTurn ? firstWords(firstTurn) : "",
     tags: lastTurn?.tags ?? created.tags ?? {},
     forkedFrom: created.forkedFrom ?? null,
@@ -56,6 +59,7 @@ export const damaged = (path: string, updatedMs: number): SessionSummary => ({
   model: "",
   provider: "",
   status: "damaged",
+  limit: null,
   prompt: "",
   tags: {},
   forkedFrom: null,
@@ -66,6 +70,8 @@ function statusOf(path: string, { end }: Scan): SessionStatus {
   if (end) return end.end.status;
   return isLockHeld(`${path}.lock`) ? "running" : "interrupted";
 }
+
+const limitOf = ({ end }: Scan): string | null => (end?.end.status === "failed" ? (end.end.limit ?? null) : null);
 
 const maxLength = 80;
 

@@ -1,7 +1,10 @@
 // Removes the files of agents that were archived a while ago, and of agents that were deleted.
 import { sql } from "kysely";
+import { forgetSync } from "../fleet/index.ts";
 import type { PlatformContext, RetentionRule } from "../foundation/index.ts";
+import { removeAgentMachine } from "../machines/index.ts";
 import type { Workspaces } from "../repositories/index.ts";
+import { forgetMachine } from "../runs/index.ts";
 import { removeDeleted } from "./routes/archive.ts";
 import { lockAgent } from "./store.ts";
 
@@ -57,13 +60,18 @@ const isDue = (days: number) => sql<boolean>`
       and (runs.status in ('CREATING', 'RUNNING') or runs.retry_artifacts_at is not null)
   )`;
 
-/** Taken away while no other process can unarchive the agent; a run that starts later makes a new workspace. */
+/** Taken away while no other process can unarchive the agent; a run that starts later makes a new workspace and machine. */
 async function removeArchived({ platform, workspaces }: WorkspaceRetention, { id, directory }: AgentDirectory) {
   const { workspaceDays } = platform.settings.retention;
   const cleanUp = await platform.db.transaction().execute(async (tx) => {
     await lockAgent(tx, id);
     const agent = tx.selectFrom("agents").select("id").where("id", "=", id).where(isDue(workspaceDays));
-    return (await agent.executeTakeFirst()) ? workspaces.setAside(directory) : null;
+    if (!(await agent.executeTakeFirst())) return null;
+    // The workspace goes last: as long as it is there, this is done again.
+    await forgetMachine(tx, id);
+    await removeAgentMachine(platform.settings, directory);
+    await forgetSync(platform.settings, directory);
+    return workspaces.setAside(directory);
   });
   await cleanUp?.();
   return cleanUp ? 1 : 0;

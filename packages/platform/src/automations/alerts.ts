@@ -1,5 +1,6 @@
 // Alerts: what an owner has to know about firings that did not lead to a good run. One for each firing and kind.
 import { randomUUID } from "node:crypto";
+import { outcomeWords } from "@agentcli/protocol/api";
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { AutomationAlertTable, Position, Queries, RunStatus } from "../foundation/index.ts";
 
@@ -61,7 +62,7 @@ export async function raiseOverdueAlerts(db: Queries, limit: Date): Promise<void
 export const raiseRunAlert = (status: RunStatus, endedAt: Date): RawBuilder<unknown> => sql`
   insert into automation_alerts (id, automation_id, firing_id, kind, message, created_at)
   select 'alert-' || gen_random_uuid(), automation_id, automation_firings.id, 'run_failed',
-    'Run ' || fence.id || ' ended as ' || ${status}::text || '.', ${endedAt}::timestamptz
+    'Run ' || fence.id || ' has ' || ${outcomeWords[status].toLowerCase()}::text || '.', ${endedAt}::timestamptz
   from automation_firings join fence on automation_firings.agent_id = fence.agent_id
   where run_status is null and ${status === "ERROR" || status === "EXPIRED"}
   on conflict (firing_id, kind) where firing_id is not null do nothing

@@ -5,6 +5,7 @@ import type { Repositories } from "../repositories/index.ts";
 import { openAutomationAccess } from "./access.ts";
 import { releaseOwnClaims, startScheduler, startWatch } from "./firings/scheduler.ts";
 import type { AutomationHost } from "./host.ts";
+import { automationRetention } from "./retention.ts";
 import { addAutomationRoutes } from "./routes/automations.ts";
 import { addFiringRoutes } from "./routes/firings.ts";
 import { addWebhookRoute } from "./routes/webhook.ts";
@@ -28,6 +29,7 @@ export function openAutomations(context: ServerContext, { agents, repositories }
       addFiringRoutes(api, host);
       addWebhookRoute(api, host);
     },
+    retention: automationRetention(context.db, context.settings.retention.firingDays),
     activities: [
       {
         role: "scheduler",

@@ -11,6 +11,7 @@ import { startBuildRunner } from "./builds/runner.ts";
 import { startBuildSchedule } from "./builds/schedule.ts";
 import type { EnvironmentHost } from "./host.ts";
 import { type EnvironmentLookup, openEnvironmentLookup } from "./lookup.ts";
+import { buildRetention, layerRetention } from "./retention.ts";
 import { addBuildRoutes } from "./routes/builds.ts";
 import { addEnvironmentRoutes } from "./routes/environments.ts";
 import { addLogRoute } from "./routes/logs.ts";
@@ -58,6 +59,10 @@ export function openEnvironments(
       addLogRoute(api, host);
       serveSchema(api, context.publicUrl);
     },
+    retention: [
+      buildRetention(context.db, context.settings.retention.buildDays),
+      layerRetention({ db: context.db, machines, images, ...context.settings.retention, now: Date.now }),
+    ],
     activities: [
       { role: "runner", start: () => startBuildRunner(buildHost) },
       // Without machines a recurring build would only fail every day.

@@ -1,10 +1,8 @@
 // Where workers connect: authenticates each, registers it, and keeps its connection for the runs that use it.
-import type { IncomingMessage } from "node:http";
-import type { Duplex } from "node:stream";
 import { linkVersion, RegisterRequest } from "@agentcli/protocol/worker-link";
 import { type Answer, endAfterSilence, type Link, type LinkRequest, openLink } from "@agentcli/workspace";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
-import { ApiError, type Principal, type ServerContext } from "../foundation/index.ts";
+import { type AcceptSocket, ApiError, type Principal, type ServerContext } from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
 import { disconnectWorker, registerWorker } from "./store.ts";
 
@@ -16,7 +14,7 @@ export interface ConnectedWorker {
 }
 
 export interface Gateway {
-  accept(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void>;
+  accept: AcceptSocket;
   /** Undefined if it is not connected to this server. */
   find(teamId: number, workerId: string): ConnectedWorker | undefined;
   close(): void;
@@ -42,11 +40,12 @@ export function openGateway(context: ServerContext, principals: Principals): Gat
     async () => connections.size,
   );
   return {
-    async accept(request, stream, head) {
-      const principal = await authenticate(principals, request.headers.authorization);
+    async accept(request) {
+      const principal = await authenticate(principals, request.req.header("authorization"));
       if (!settings.roles.includes("runner"))
         throw new ApiError("unavailable", "This server drives no runs. Connect to one with the role runner.");
-      sockets.handleUpgrade(request, stream, head, (socket) => void serve(socket, { principal, context, connections }));
+      const open = (socket: WebSocket) => void serve(socket, { principal, context, connections });
+      return { principal, take: (...upgrade) => sockets.handleUpgrade(...upgrade, open) };
     },
     find: (teamId, workerId) => connections.get(nameOf({ teamId, workerId })),
     close() {

@@ -1,5 +1,4 @@
 // The fleet: the machines that customers bring, and which agent works on which of them.
-import { join } from "node:path";
 import { workerPath } from "@agentcli/protocol/worker-link";
 import type { Activity, ServerContext, Subject } from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
@@ -7,7 +6,9 @@ import { assignWorkers } from "./assign.ts";
 import { type EnvCheck, openEnvCheck } from "./env.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { seenEveryMs } from "./ready.ts";
+import { workerRetention } from "./retention.ts";
 import { forgetConnections, reportSeen } from "./store.ts";
+import { syncDirectory } from "./sync-state.ts";
 import { openWorkers, type Workers } from "./use.ts";
 
 export interface Fleet extends Subject {
@@ -20,8 +21,9 @@ export function openFleet(context: ServerContext, principals: Principals): Fleet
   const gateway = openGateway(context, principals);
   return {
     checkEnv: openEnvCheck(db),
-    workers: openWorkers({ db, gateway, syncDirectory: join(settings.dataDirectory, "worker-sync") }),
-    routes: (api) => void api.sockets.set(workerPath, gateway.accept),
+    workers: openWorkers({ db, gateway, syncDirectory: syncDirectory(settings) }),
+    retention: [workerRetention(db, settings.retention.workerDays)],
+    routes: (api) => api.socket(workerPath, gateway.accept),
     activities: [{ role: "runner", start: () => startFleet(context, gateway) }],
   };
 }

@@ -1,7 +1,6 @@
 // A worker as a run uses it: the agent's files go there, its commands run there, and what has changed comes back.
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { Sandbox } from "@agentcli/host";
 import { type SandboxMode, SandboxReport } from "@agentcli/protocol";
@@ -20,6 +19,7 @@ import { z } from "zod";
 import type { Tables } from "../foundation/index.ts";
 import type { ConnectedWorker, Gateway } from "./gateway.ts";
 import { findClaimed } from "./store.ts";
+import { syncStateFile } from "./sync-state.ts";
 
 export interface WorkRequest {
   agentId: string;
@@ -75,7 +75,7 @@ export const openWorkers = ({ db, gateway, syncDirectory }: WorkersOptions): Wor
     await mkdir(syncDirectory, { recursive: true, mode: 0o700 });
     const call = caller(worker, request);
     await call.plain("agent.claim", { agent: request.name, runId: request.runId });
-    const files = { ...request, stateFile: join(syncDirectory, `${request.name}.json`) };
+    const files = { ...request, stateFile: syncStateFile(syncDirectory, request.name) };
     let opened = 0;
     return {
       description: `worker ${claimed.name}${claimed.pool === null ? "" : ` of the pool ${claimed.pool}`}`,

@@ -68,6 +68,7 @@ export {
   walk,
 } from "./files/index.ts";
 export {
+  type AcceptSocket,
   type Admission,
   type Api,
   ApiError,

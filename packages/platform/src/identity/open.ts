@@ -2,6 +2,7 @@
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
 import { keepAnchor } from "./audit/index.ts";
 import { openAuthentication } from "./authenticate.ts";
+import { invitationRetention } from "./invitations/index.ts";
 import { type OidcLogin, openOidc } from "./oidc/index.ts";
 import { openPrincipals, type Principals } from "./principals/index.ts";
 import {
@@ -32,7 +33,10 @@ export function openIdentity(context: ServerContext): Identity {
     sessionAuthenticator,
     authenticate: openAuthentication({ principals, sessionAuthenticator }),
     oidc: settings.oidc && openOidc({ platform: context, settings: settings.oidc, policy: network, publicUrl }),
-    retention: sessionRetention(db, settings.retention.sessionDays),
+    retention: [
+      ...sessionRetention(db, settings.retention.sessionDays),
+      invitationRetention(db, settings.retention.sessionDays),
+    ],
     activities: [{ role: "every server", start: () => keepAnchor(context) }],
   };
 }

@@ -13,6 +13,8 @@ export interface Images {
   /** Null: machines have the system directories of the host, read-only. */
   base(): ImageRecord | null;
   setBase(digest: string): void;
+  /** Neither the base nor one that was made since; its layer stays until it is removed. */
+  removeOlder(before: number): void;
   /** Unpacks a tar archive of a root directory. Throws ImageFault. */
   importArchive(archive: Readable, source: string): Promise<ImageRecord>;
   /** Throws ImageFault. */
@@ -37,6 +39,11 @@ export function openImages({ settings, provider }: ImagesOptions): Images {
     list: records.list,
     base: records.base,
     setBase: records.setBase,
+    removeOlder(before) {
+      const base = records.base()?.digest;
+      for (const { digest, madeAt } of records.list())
+        if (digest !== base && Date.parse(madeAt) < before) records.remove(digest);
+    },
     importArchive: async (archive, source) =>
       add({ digest: await importArchive(await provider(), archive, source), source, env: {} }),
     async buildDebian(options, output) {

@@ -27,6 +27,7 @@ export interface ImageRecords {
   base(): ImageRecord | null;
   /** Of an image that was added. */
   setBase(digest: string): void;
+  remove(digest: string): void;
 }
 
 const baseName = "base";
@@ -55,5 +56,6 @@ export function openImageRecords(directory: string): ImageRecords {
       symlinkSync(`${digest}.json`, draft);
       renameSync(draft, join(directory, baseName));
     },
+    remove: (digest) => rmSync(pathOf(digest), { force: true }),
   };
 }

@@ -15,8 +15,14 @@ export interface MachineProvider {
   mount(id: string, options: MountOptions): Promise<MountedDisk>;
   /** Ends and removes what a killed server left behind. Disks stay, and so does what a live server uses. */
   collect(): Promise<void>;
-  /** Removes the layers that neither a machine nor this list uses. */
-  removeLayers(keep: string[]): Promise<void>;
+  /** Removes the layers that neither a machine nor the list uses; returns how many. */
+  removeLayers(unused: UnusedLayers): Promise<number>;
+}
+
+export interface UnusedLayers {
+  keep: string[];
+  /** Only those that were made, or made again, before this time (milliseconds): a machine may be about to start from others. */
+  before: number;
 }
 
 export interface Machine {

@@ -25,7 +25,7 @@ export async function stopMachine(settings: Settings, id: string): Promise<boole
   return machine !== undefined;
 }
 
-/** Of an agent that was deleted. */
+/** Of an agent that was deleted, or archived a while ago. */
 export async function removeAgentMachine(settings: Settings, id: string): Promise<void> {
   await (await findMachine(settings, id))?.remove();
 }

@@ -9,6 +9,7 @@ export { RunFault } from "./execution/fault.ts";
 export { newId, threadOf } from "./execution/ids.ts";
 export { findUnpriced, modelsOfSubagents, type UsedModel } from "./execution/pricing.ts";
 export * from "./execution/request.ts";
+export { forgetMachine } from "./execution/run-machine.ts";
 export { readReport, readSummary } from "./execution/run-summary.ts";
 export { type Runner, startRunner } from "./execution/runner.ts";
 export { agentLimits, openSandboxes, probeForAgents, type Sandboxes } from "./execution/sandbox/index.ts";

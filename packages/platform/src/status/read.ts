@@ -77,7 +77,7 @@ function findProblems({ nodes, runs, storage }: Pick<PlatformStatus, "nodes" | "
     nodes.some((node) => node.state === "running" && node.roles.includes(role));
   return [
     ...(serves("runner") ? [] : ["No server with the role runner is running: runs wait."]),
-    ...(serves("scheduler") ? [] : ["No server with the role scheduler is running: webhooks wait."]),
+    ...(serves("scheduler") ? [] : ["No server with the role scheduler is running: webhooks and automations wait."]),
     ...(runs.oldestQueuedSeconds > longWaitSeconds
       ? [`A run has waited ${Math.round(runs.oldestQueuedSeconds)} seconds for a server.`]
       : []),

@@ -68,6 +68,20 @@ test("a machine that dies leaves a failed build with its log", async () => {
   expect(await harness.log(build)).toMatch(/Checking out\nThe machine failed: the disk of the machine is gone\n$/);
 });
 
+test("a build for which the disk has no space fails with storage_full, and its log says what to do", async () => {
+  const directory = await temporaryDirectory();
+  onTestFinished(directory.remove);
+  const harness = await openEnvironmentHarness({
+    executor: openDirectoryExecutor(directory.path, { breakAt: "full disk" }),
+  });
+  const { id } = await harness.create("shop");
+  const build = await endedLatest(harness, id);
+  expect(build).toMatchObject({ status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "storage_full" } });
+  expect(await harness.log(build)).toMatch(
+    /The disk of the server is full\. Ask an administrator to free space, then trigger the build again\.\n$/,
+  );
+});
+
 test("a bad environment.json of the repository fails the build and names line, column and member", async () => {
   const harness = await openEnvironmentHarness();
   const url = await harness.repository("shop", { ".platform/environment.json": '{\n  "instal": "true"\n}\n' });

@@ -7,6 +7,8 @@ import { expect, test } from "vitest";
 import { readOutput } from "../../src/environments/builds/output.ts";
 import { compareDisks } from "../../src/environments/compare-disks.ts";
 import { diskOf, openEnvironmentOperator } from "../../src/environments/operator.ts";
+import { buildRetention, layerRetention } from "../../src/environments/retention.ts";
+import { openImages } from "../../src/images/index.ts";
 import { openMachines, openMachineWorkspace } from "../../src/machines/index.ts";
 import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
 
@@ -133,4 +135,38 @@ test("an operator builds by name, and the disks of two builds are compared file 
     "There is no environment none. List them with: platform env list",
   );
   expect((await operator.readLog(first, 0)).map(({ text }) => text).join("")).toContain("$ echo one");
+});
+
+test("builds go 30 days after their end, and then the layers that nothing starts from; the active build can still be used", async () => {
+  const harness = await openEnvironmentHarness({ executor: "machines" });
+  const { id } = await harness.create("shop", { config: { install: "echo one > /root/made" } });
+  const former = await built(harness, id);
+  if ((await obstacle(harness)) !== null) return expect(former.status).toBe("FAILED");
+  const formerLayers = await layersOf(harness, former);
+  await harness.client.send("PATCH", `/v1/environments/${id}`, {
+    environmentJson: JSON.stringify({ install: "echo two > /root/made" }),
+  });
+  const active = await built(harness, id);
+  const { db, settings } = harness.fixture.platform;
+  const directory = join(settings.dataDirectory, "machines/layers");
+  const machines = machinesOf(harness);
+  const images = openImages({ settings, provider: machines.provider });
+  const apply = async (hoursLater: number) => {
+    const now = () => Date.now() + hoursLater * 3_600_000;
+    for (const rule of [
+      buildRetention(db, settings.retention.buildDays),
+      layerRetention({ db, machines, images, ...settings.retention, now }),
+    ])
+      for await (const _count of rule.remove());
+  };
+  const completed_at = new Date(Date.now() - 31 * 24 * 3_600_000);
+  await db.updateTable("environment_builds").set({ completed_at }).execute();
+  await apply(0);
+  expect((await harness.builds(id)).map((build) => build.id)).toEqual([active.id]);
+  expect(readdirSync(directory)).toEqual(expect.arrayContaining(formerLayers));
+  await apply(25);
+  const left = readdirSync(directory).sort();
+  expect(left).toEqual((await layersOf(harness, active)).sort());
+  expect(left).not.toContain(formerLayers[0]);
+  expect(await runFrom(harness, await layersOf(harness, active), "cat /root/made")).toBe("two\n");
 });

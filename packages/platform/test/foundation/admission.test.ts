@@ -1,6 +1,8 @@
 // Limits of requests: one mechanism for every way in, each with its own form of a refusal.
 
 import { connect, type Socket } from "node:net";
+import { workerPath } from "@agentcli/protocol/worker-link";
+import { sendRequest } from "@agentcli/testkit/platform";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
 import { rateLimiter } from "../../src/foundation/http/rate-limit.ts";
@@ -216,4 +218,22 @@ test("the limiter forgets the oldest window rather than grow, and keeps the newe
   for (const key of ["first", "second", "third"]) spend(key)();
   expect(spend("third")).toThrow("More than 1 request");
   expect(spend("first")).not.toThrow();
+});
+
+test("connections of workers are counted with all other requests", async () => {
+  const server = await testServer({
+    roles: ["api", "runner"],
+    rateLimits: { ...noRateLimits, requestsPerMinute: manyPerMinute, wrongCredentialsPerMinute: 2 },
+  });
+  onTestFinished(server.close);
+  const connectWorker = async (key: string) => {
+    const headers = {
+      ...{ connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" },
+      ...{ "sec-websocket-key": Buffer.alloc(16).toString("base64"), ...bearer(key) },
+    };
+    return (await sendRequest(server.url, { method: "GET", path: workerPath, headers })).status;
+  };
+  expect([await connectWorker(wrongKey), await connectWorker(wrongKey)]).toEqual([401, 401]);
+  expect(await connectWorker(wrongKey)).toBe(429);
+  expect(await outcome(server, "v1", bearer(wrongKey))).toBe(429);
 });

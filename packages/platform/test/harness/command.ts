@@ -6,10 +6,15 @@ import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import type { TestPlatform } from "./platform.ts";
 
 /** Returns its output. */
-export const command = (tested: TestPlatform, ...argv: string[]): Promise<string> => commandWith("", tested, argv);
+export const command = (tested: Pick<TestPlatform, "platform">, ...argv: string[]): Promise<string> =>
+  commandWith("", tested, argv);
 
 /** With this text on standard input. */
-export async function commandWith(input: string, { platform }: TestPlatform, argv: string[]): Promise<string> {
+export async function commandWith(
+  input: string,
+  { platform }: Pick<TestPlatform, "platform">,
+  argv: string[],
+): Promise<string> {
   const { dataDirectory, databaseUrl } = platform.settings;
   const line = parseCommandLine([...argv, "--data", dataDirectory], syntax);
   if (line.kind !== "command") throw new Error(`${argv.join(" ")} is not a command`);

@@ -195,6 +195,9 @@ async function openScene() {
     mkdirSync(join(data, parent, gone, "below"), { recursive: true });
   writeFileSync(join(data, "workspaces", gone, "below/file"), "x");
   await db.insertInto("deleted_directories").values({ directory: gone }).execute();
+  mkdirSync(join(data, "worker-sync"), { recursive: true });
+  const synced = [due.id, gone, kept.id].map((name) => join(data, "worker-sync", `${name}.json`));
+  for (const file of synced) writeFileSync(file, "{}");
   const runs: string[] = [];
   for (const [agent, days] of [
     [due, 2],
@@ -218,6 +221,7 @@ async function openScene() {
     due: directoriesOf(due),
     gone: ["workspaces", "handoffs", "artifacts"].filter((parent) => existsSync(join(data, parent, gone))),
     kept: directoriesOf(kept),
+    synced: synced.map((file) => existsSync(file)),
     aside: ["workspaces", "handoffs"].flatMap((parent) =>
       readdirSync(join(data, parent)).filter((name) => name.startsWith(".removed-")),
     ),
@@ -225,7 +229,10 @@ async function openScene() {
   return left;
 }
 
-const complete = { frames: 1, answers: 1, due: [], gone: [], kept: ["workspaces", "handoffs"], aside: [] };
+const complete = {
+  ...{ frames: 1, answers: 1, due: [], gone: [], kept: ["workspaces", "handoffs"], aside: [] },
+  synced: [false, false, true],
+};
 
 async function runChild(killAt: number, log: string): Promise<NodeJS.Signals | number | null> {
   const program = await bundled("operations/retention-child.ts");

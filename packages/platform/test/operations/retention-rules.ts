@@ -3,8 +3,11 @@ import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { deletedRetention, workspaceRetention } from "../../src/agents/retention.ts";
 import { idempotencyRetention } from "../../src/agents/submit/index.ts";
+import { automationRetention } from "../../src/automations/retention.ts";
+import { workerRetention } from "../../src/fleet/retention.ts";
 import type { RetentionRule, Tables } from "../../src/foundation/index.ts";
 import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
+import { invitationRetention } from "../../src/identity/invitations/index.ts";
 import { sessionRetention } from "../../src/identity/sessions/index.ts";
 import { deliveryRetention } from "../../src/integrations/webhooks/index.ts";
 import { draftRetention } from "../../src/operations/retention/index.ts";
@@ -38,7 +41,10 @@ export function rulesOf({ db, dataDirectory, hoursLater }: RuleOptions): Retenti
     frameRetention(db, settings.streamRetentionSeconds),
     idempotencyRetention(db, retention.idempotencyHours),
     ...sessionRetention(db, retention.sessionDays),
+    invitationRetention(db, retention.sessionDays),
     deliveryRetention(db, retention.deliveryDays),
+    ...automationRetention(db, retention.firingDays),
+    workerRetention(db, retention.workerDays),
     workspaceRetention({ platform: { db, settings }, workspaces }),
     deletedRetention({ platform: { db, settings }, workspaces }),
     mirrorRetention(files),

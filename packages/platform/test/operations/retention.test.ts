@@ -4,8 +4,11 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { once } from "../../src/agents/submit/idempotency.ts";
 import { idempotencyRetention } from "../../src/agents/submit/index.ts";
+import { automationRetention } from "../../src/automations/retention.ts";
+import { workerRetention } from "../../src/fleet/retention.ts";
 import type { RetentionRule } from "../../src/foundation/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { invitationRetention, openInvitations } from "../../src/identity/invitations/index.ts";
 import { makeLoginLink, sessionRetention, useLoginLink } from "../../src/identity/sessions/index.ts";
 import { deliveryRetention } from "../../src/integrations/webhooks/index.ts";
 import { startRetention } from "../../src/operations/retention/index.ts";
@@ -214,6 +217,114 @@ test("of several servers one applies the rules at a time, and a rule that fails 
   expect(most).toBe(1);
   expect(failures).toContainEqual(["retention.failed", "Error: cannot be removed"]);
   expect(await platform.metrics.text()).toContain('platform_retention_removed_total{kind="counted"}');
+});
+
+const dayMs = 24 * hour;
+
+async function storeAutomation(): Promise<string> {
+  const { platform, principal } = fixture;
+  const id = `auto-${randomUUID()}`;
+  await platform.db
+    .insertInto("automations")
+    .values({
+      ...{ id, team_id: principal.teamId, user_id: null, scope: "team_owned", name: id, missed: "skip", enabled: true },
+      definition: Buffer.from("sealed"),
+    })
+    .execute();
+  return id;
+}
+
+test("firings go 90 days after they were decided, and alerts with them; what is planned stays, and alerts about it", async () => {
+  const { db } = fixture.platform;
+  const automationId = await storeAutomation();
+  const cases = [
+    ["started long ago", "started", 91, 91],
+    ["missed long ago", "missed", 91, 91],
+    ["started lately", "started", 89, 89],
+    ["decided lately, planned long ago", "skipped", 100, 1],
+    ["overdue for long", "planned", 100, null],
+    ["disabled long ago, planned for next year", "skipped", -200, 91],
+  ] as const;
+  for (const [name, status, plannedDays, decidedDays] of cases) {
+    const id = `fire-${name}`;
+    await db
+      .insertInto("automation_firings")
+      .values({
+        ...{ id, automation_id: automationId, source: "webhook", trigger_id: null, status, dedupe_key: null },
+        ...{ planned_at: ago(plannedDays * dayMs), decided_at: decidedDays && ago(decidedDays * dayMs) },
+        ...{ agent_id: `bc-${randomUUID()}`, payload: Buffer.from("sealed") },
+      })
+      .execute();
+    const alert = { id: `alert-${name}`, automation_id: automationId, firing_id: id, message: name };
+    await db
+      .insertInto("automation_alerts")
+      .values({ ...alert, kind: "overdue", created_at: ago((decidedDays ?? plannedDays) * dayMs) })
+      .execute();
+  }
+  const named = { automation_id: automationId, firing_id: null, kind: "disabled" as const, message: "Disabled." };
+  await db
+    .insertInto("automation_alerts")
+    .values({ ...named, id: "alert-disabled", created_at: ago(91 * dayMs) })
+    .execute();
+  for (const rule of automationRetention(db, 90)) await apply(rule);
+  const left = async (table: "automation_firings" | "automation_alerts") =>
+    (await db.selectFrom(table).select("id").orderBy("id").execute()).map(({ id }) => id.replace(/^\w+-/, ""));
+  const lately = ["decided lately, planned long ago", "overdue for long", "started lately"];
+  expect(await left("automation_firings")).toEqual([...lately, "disabled long ago, planned for next year"].sort());
+  expect(await left("automation_alerts")).toEqual(lately);
+});
+
+test("a worker that was not seen for 30 days is forgotten, with its claims, unless a run waits for it", async () => {
+  const { platform, principal } = fixture;
+  const { db } = platform;
+  const { teamId: team_id } = principal;
+  const agents = new Map<string, string>();
+  for (const [id, days, status] of [
+    ["gone", 31, "FINISHED"],
+    ["away", 29, "FINISHED"],
+    ["awaited", 31, "RUNNING"],
+  ] as const) {
+    const facts = { name: id, pool: "default", labels: "{}", root_path: "/", version: "1", session: id };
+    const seen = { node_id: id === "gone" ? "node-of-a-crashed-server" : null, connected_at: ago(days * dayMs) };
+    await db
+      .insertInto("workers")
+      .values({
+        ...{ team_id, id, user_id: null, service_account_id: null, repo_url: null, ...facts, ...seen },
+        last_seen_at: ago(days * dayMs),
+      })
+      .execute();
+    const { agentId, runId } = await fixture.newAgent();
+    agents.set(agentId, id);
+    await db.updateTable("runs").set({ status }).where("id", "=", runId).execute();
+    await db
+      .insertInto("worker_claims")
+      .values({ agent_id: agentId, team_id, worker_id: id, is_exclusive: true })
+      .execute();
+  }
+  expect(await apply(workerRetention(db, 30))).toBe(1);
+  const left = await db.selectFrom("workers").select("id").orderBy("id").execute();
+  expect(left.map(({ id }) => id)).toEqual(["awaited", "away"]);
+  const claims = await db.selectFrom("worker_claims").select("agent_id").execute();
+  expect(claims.map(({ agent_id }) => agents.get(agent_id)).sort()).toEqual(["awaited", "away"]);
+});
+
+test("invitations are removed 30 days after they expired, and not while they can be accepted", async () => {
+  const { platform, principal } = fixture;
+  const invitations = openInvitations(platform.db, () => new Date());
+  const invite = (email: string) => invitations.invite({ teamId: principal.teamId, email, role: "member" });
+  const pending = await invite("pending@example.com");
+  for (const [email, days] of [
+    ["long@example.com", 31],
+    ["lately@example.com", 29],
+  ] as const) {
+    const { id } = await invite(email);
+    const expires_at = ago(days * dayMs);
+    await platform.db.updateTable("invitations").set({ expires_at }).where("id", "=", id).execute();
+  }
+  expect(await apply(invitationRetention(platform.db, 30))).toBe(1);
+  const left = await platform.db.selectFrom("invitations").select("email").orderBy("email").execute();
+  expect(left.map(({ email }) => email)).toEqual(["lately@example.com", "pending@example.com"]);
+  expect(await invitations.find(pending.secret)).toMatchObject({ email: "pending@example.com" });
 });
 
 interface Created {

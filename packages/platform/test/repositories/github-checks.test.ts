@@ -55,9 +55,9 @@ const makeDue = () => harness.db.updateTable("handoff_checks").set({ due_at: new
 
 test.each<[RunStatus, string, string]>([
   ["FINISHED", "success", "The run has finished"],
-  ["ERROR", "failure", "The run ended with an error"],
+  ["ERROR", "failure", "The run has failed"],
   ["CANCELLED", "cancelled", "The run was cancelled"],
-  ["EXPIRED", "neutral", "The run took too long"],
+  ["EXPIRED", "neutral", "The run has expired: it reached a limit of time"],
 ])(
   "a run that becomes %s has a check that was in progress before, with the conclusion %s",
   async (status, conclusion, title) => {

@@ -5,6 +5,7 @@ import { call, type Reply, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
 import { reportMachines, stopMachine } from "../../src/machines/index.ts";
+import { applyAll } from "../operations/retention-rules.ts";
 import { openRunHarness } from "./run-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
@@ -62,6 +63,31 @@ test("a machine whose disk is gone is reported on the run, and the next run has 
   expect(harness.machines()).toEqual([]);
   const third = await outcome(harness, await harness.client.followUp(first.agentId, { prompt: { text: "again" } }));
   expect(third.run.status).toBe("FINISHED");
+});
+
+test("the machine of an agent goes 30 days after it was archived; unarchived, the agent continues with a new one", async () => {
+  const harness = await openWithMachines(
+    [shell("echo text > /etc/own.conf"), replyWith("First."), shell("cat /etc/own.conf"), replyWith("Second.")],
+    { machines: { ...local, idleMs: 0 } },
+  );
+  const { client, dataDirectory, fixture } = harness;
+  const first = await client.create({ prompt: { text: "begin" } });
+  await outcome(harness, first);
+  await expect
+    .poll(() => readdirSync(join(dataDirectory, "machines/machines", first.agentId)))
+    .not.toContain("running.json");
+  await client.send("POST", `/v1/agents/${first.agentId}/archive`);
+  const { db } = fixture.platform;
+  await applyAll({ db, dataDirectory, hoursLater: 0 });
+  expect(harness.machines()).toEqual([first.agentId]);
+  const archived_at = new Date(Date.now() - 31 * 24 * 3_600_000);
+  await db.updateTable("agents").set({ archived_at }).where("id", "=", first.agentId).execute();
+  await applyAll({ db, dataDirectory, hoursLater: 0 });
+  expect(harness.machines()).toEqual([]);
+  await client.send("POST", `/v1/agents/${first.agentId}/unarchive`);
+  const next = await outcome(harness, await client.followUp(first.agentId, { prompt: { text: "go on" } }));
+  expect(next.run).toMatchObject({ status: "FINISHED" });
+  expect(next.text).toContain("/etc/own.conf: No such file or directory");
 });
 
 test("a machine that is stopped during a run is reported on it, and the next run goes on with its disk", async () => {

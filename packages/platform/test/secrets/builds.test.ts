@@ -12,7 +12,7 @@ const canary = "canary-b0411d-value";
 const set = ({ fixture }: EnvironmentHarness, ...argv: string[]): Promise<string> => {
   const { databaseUrl } = fixture;
   const platform = { ...fixture.platform, settings: { ...fixture.platform.settings, databaseUrl } };
-  return commandWith(canary, { ...fixture, platform, key: async () => fixture.key }, ["secrets", "set", ...argv]);
+  return commandWith(canary, { platform }, ["secrets", "set", ...argv]);
 };
 
 async function built(harness: EnvironmentHarness, environmentId: string): Promise<Build & { log: string }> {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { unprintable, unprintableProblem } from "../names.ts";
 import { ModelSelection, PageQuery, pageOf, Timestamp } from "./common.ts";
+import { RunStatus } from "./runs.ts";
 
 const AutomationName = z
   .string()
@@ -141,7 +142,7 @@ export const Firing = z.object({
   decidedAt: Timestamp.optional().describe("When it started, or was skipped"),
   agentId: z.string().optional(),
   runId: z.string().optional(),
-  runStatus: z.string().optional().describe("How its run ended, once it has"),
+  runStatus: RunStatus.optional().describe("How its run ended, once it has"),
 });
 export type Firing = z.infer<typeof Firing>;
 export const FiringQuery = PageQuery.extend({ status: FiringStatus.optional() });

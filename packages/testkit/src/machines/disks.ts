@@ -80,12 +80,12 @@ export const diskScenarios: Record<string, Scenario> = {
           const { output } = await sh(workspace, "cat /opt/tool; stat -c %u:%g /opt/tool; ls -A /dev/inside");
           assert.match(output, users === "single" ? /^tool\n0:0\n/ : /^tool\n33:44\n/);
           assert.match(output, /\/dev\/inside.*No such file/);
-          await provider.removeLayers([]);
+          await provider.removeLayers({ keep: [], before: Number.POSITIVE_INFINITY });
           assert.equal((await sh(workspace, "cat /opt/tool")).output, "tool\n");
         },
         { layers: [layer, ...host.layers] },
       );
-      await provider.removeLayers([]);
+      await provider.removeLayers({ keep: [], before: Number.POSITIVE_INFINITY });
       const spec = { id: newName(), layers: [layer, ...host.layers], limits: unlimited };
       await assert.rejects(provider.create(spec), /There is no layer sha256-/);
     });

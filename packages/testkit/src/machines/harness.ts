@@ -10,7 +10,7 @@ export interface Provider {
   create(spec: { id: string; layers: string[]; limits: Limits }): Promise<Machine>;
   find(id: string): Promise<Machine | undefined>;
   list(): Promise<Machine[]>;
-  removeLayers(keep: string[]): Promise<void>;
+  removeLayers(unused: { keep: string[]; before: number }): Promise<number>;
 }
 
 export interface Capabilities {

@@ -1,6 +1,6 @@
 // Builds environments in directories of the host, with real processes: in place of machines, for tests only.
 import { spawn } from "node:child_process";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** As the platform declares it. */
@@ -25,8 +25,11 @@ export interface DirectoryExecutor {
   begun: string[];
 }
 
-/** `breakAt`: the machine itself fails where a build has come that far. */
-export function openDirectoryExecutor(parent: string, { breakAt }: { breakAt?: "checkout" } = {}): DirectoryExecutor {
+/** `breakAt`: where a build has come that far, the machine itself fails, or the disk is full. */
+export function openDirectoryExecutor(
+  parent: string,
+  { breakAt }: { breakAt?: "checkout" | "full disk" } = {},
+): DirectoryExecutor {
   const begun: string[] = [];
   const directoryOf = (buildId: string): string => join(parent, buildId);
   return {
@@ -37,6 +40,7 @@ export function openDirectoryExecutor(parent: string, { breakAt }: { breakAt?: "
       await mkdir(directory, { recursive: true });
       log("Checking out\n");
       if (breakAt === "checkout") throw new Error("the disk of the machine is gone");
+      if (breakAt === "full disk") await writeFile("/dev/full", "files");
       await checkOut(directory, signal);
       const [first, ...others] = repositories;
       const root = first && others.length === 0 ? join(directory, first.name) : directory;

@@ -49,10 +49,13 @@ const outcomeWords: Record<SessionSummary["status"], string> = {
   damaged: "Damaged",
 };
 
+/** As on the platform: ended by a limit of time, not by a failure. */
+const outcomeOf = ({ status, limit }: SessionSummary): string => (limit === "wall" ? "Expired" : outcomeWords[status]);
+
 function asText(session: SessionSummary, form: "alone" | "with-directory"): string {
   const labels = Object.entries(session.tags).map(([key, value]) => ` [${key}=${value}]`);
   const name = session.name ? `"${session.name}" ` : "";
-  const columns = [session.id, localTime(session.updatedAt), outcomeWords[session.status].padEnd(11), session.model];
+  const columns = [session.id, localTime(session.updatedAt), outcomeOf(session).padEnd(11), session.model];
   const directory = form === "with-directory" ? `  ${session.cwd}` : "";
   return `${columns.join("  ")}${directory}\n    ${name}${session.prompt}${labels.join("")}\n`;
 }

@@ -1,6 +1,7 @@
 // Cancels runs; archives and deletes agents.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { forgetSync } from "../../fleet/index.ts";
 import { ApiError, notify, type PlatformContext, retryWhileAway } from "../../foundation/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
 import type { Workspaces } from "../../repositories/index.ts";
@@ -66,6 +67,7 @@ export async function removeDeleted(
   directory: string,
 ): Promise<void> {
   await removeAgentMachine(settings, directory);
+  await forgetSync(settings, directory);
   await workspaces.remove(directory);
   await rm(join(settings.dataDirectory, "artifacts", directory), { recursive: true, force: true });
   await db.deleteFrom("deleted_directories").where("directory", "=", directory).execute();

@@ -1,5 +1,12 @@
 // Executes one build from its claim to its end: what it is made from, whether it can be skipped, then the executor.
-import { type DataKey, type PlatformContext, type Queries, teamKey } from "../../foundation/index.ts";
+import {
+  type DataKey,
+  isDatabaseAway,
+  isStorageFull,
+  type PlatformContext,
+  type Queries,
+  teamKey,
+} from "../../foundation/index.ts";
 import { ImageFault } from "../../images/index.ts";
 import { RepositoryFault } from "../../repositories/index.ts";
 import { checkEnvironmentJson, EnvironmentFault } from "../config.ts";
@@ -43,8 +50,10 @@ export async function executeBuild(claimed: ClaimedBuild, host: BuildHost, signa
   try {
     end = await run(context, signal);
   } catch (error) {
+    if (isDatabaseAway(error)) return leave(writer, error);
     end = failureOf(error, writer.write);
-    if (!isUserFacing(error)) serverLog.error("environment build failed", error, { buildId });
+    if (isStorageFull(error)) await host.platform.storage.check();
+    else if (!isUserFacing(error)) serverLog.error("environment build failed", error, { buildId });
   }
   if (signal.aborted && end.status !== "SUCCEEDED") {
     if (!(await isCancelled(db, buildId))) return writer.close();
@@ -53,6 +62,12 @@ export async function executeBuild(claimed: ClaimedBuild, host: BuildHost, signa
   }
   await writer.close();
   await endBuild(db, claimed, end);
+}
+
+/** The next claim begins it again. */
+async function leave(writer: { close(): Promise<void> }, error: unknown): Promise<never> {
+  await writer.close().catch(() => {});
+  throw error;
 }
 
 const readEnvironment = (db: Queries, id: string): Promise<EnvironmentRow | undefined> =>
@@ -153,6 +168,10 @@ function failureOf(error: unknown, log: (text: string) => void): BuildEnd {
   if (error instanceof ImageFault) {
     log(`${message}\n`);
     return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "image_failed" }, output: null };
+  }
+  if (isStorageFull(error)) {
+    log("The disk of the server is full. Ask an administrator to free space, then trigger the build again.\n");
+    return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "storage_full" }, output: null };
   }
   log(`The machine failed: ${message}\n`);
   return { status: "FAILED", failure: { type: "TERMINAL_FAILURE", code: "machine_failed" }, output: null };

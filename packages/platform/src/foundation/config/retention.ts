@@ -9,6 +9,9 @@ export const readRetention = (written: PlatformConfig["retention"] = {}): Retent
   deliveryDays: written.delivery_days ?? 30,
   workspaceDays: written.workspace_days ?? 30,
   mirrorDays: written.mirror_days ?? 30,
+  buildDays: written.build_days ?? 30,
+  firingDays: written.firing_days ?? 90,
+  workerDays: written.worker_days ?? 30,
   draftHours: written.draft_hours ?? 24,
 });
 
@@ -20,5 +23,8 @@ export const retentionDefaults = (retention: RetentionSettings): Record<string, 
   "retention.delivery_days": retention.deliveryDays,
   "retention.workspace_days": retention.workspaceDays,
   "retention.mirror_days": retention.mirrorDays,
+  "retention.build_days": retention.buildDays,
+  "retention.firing_days": retention.firingDays,
+  "retention.worker_days": retention.workerDays,
   "retention.draft_hours": retention.draftHours,
 });

@@ -58,6 +58,12 @@ export interface RetentionSettings {
   /** Of archived agents. */
   workspaceDays: number;
   mirrorDays: number;
+  /** Of environments; images too. */
+  buildDays: number;
+  /** Of automations; their alerts too. */
+  firingDays: number;
+  /** From the end of its last connection. */
+  workerDays: number;
   draftHours: number;
 }
 

@@ -29,6 +29,7 @@ import * as runMachines from "./migrations/0025-run-machines.ts";
 import * as secrets from "./migrations/0026-secrets.ts";
 import * as automations from "./migrations/0027-automations.ts";
 import * as workers from "./migrations/0028-workers.ts";
+import * as firingRetention from "./migrations/0029-retention-of-firings.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -63,6 +64,7 @@ const migrations: Record<string, Migration> = {
   "0026-secrets": secrets,
   "0027-automations": automations,
   "0028-workers": workers,
+  "0029-retention-of-firings": firingRetention,
 };
 
 /** Nothing is missing in a database that lacks them. */

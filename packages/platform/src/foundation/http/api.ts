@@ -9,6 +9,7 @@ import { defaultBodyLimitBytes, isEmpty, readJson } from "./body.ts";
 import type { Env } from "./env.ts";
 import { type FollowOptions, followRequests } from "./requests.ts";
 import type { AnyRoute, Api, Authenticate, Call, ErrorRenderer } from "./route.ts";
+import { isUpgrade, takeOver } from "./sockets.ts";
 import { invalid, strictly, validate } from "./validate.ts";
 
 export interface ApiOptions extends FollowOptions {
@@ -44,9 +45,16 @@ export function createApi({ authenticate, limits, ...following }: ApiOptions): A
   return {
     app,
     routes,
-    sockets: new Map(),
     admission,
     renderErrors: (render) => void renderers.push(render),
+    socket: (path, accept) =>
+      void app.get(path, async (context) => {
+        if (!isUpgrade(context)) return answerUnserved(context, routes);
+        context.set("route", path);
+        const { principal, take } = await retryOnce(() => accept(context));
+        admission.admit(context, principal);
+        return takeOver(context, take);
+      }),
     route(route, answer) {
       routes.push(route as AnyRoute);
       const path = route.path.replace(/\{(\w+)\}/g, ":$1");

@@ -10,5 +10,4 @@ export { fileResponse } from "./file.ts";
 export type { AcceptSocket, AnswerDefinition, Api, Authenticate, Call, Caller, ErrorRenderer, Route } from "./route.ts";
 export { addSelfRoutes, type SelfOptions } from "./self.ts";
 export { type HttpServer, listen } from "./server.ts";
-export { refuseSocket } from "./sockets.ts";
 export { invalid, validate } from "./validate.ts";

@@ -78,7 +78,10 @@ export interface Call<Params, Query, Body> {
 export type ErrorRenderer = (context: Context<Env>, problem: ApiError) => Response | null;
 
 /** Takes over the connection of a request for a WebSocket. */
-export type AcceptSocket = (request: IncomingMessage, stream: Duplex, head: Buffer) => Promise<void>;
+export type TakeSocket = (request: IncomingMessage, stream: Duplex, head: Buffer) => void;
+
+/** Authenticates a request for a WebSocket. Throws if it is refused. */
+export type AcceptSocket = (context: Context<Env>) => Promise<{ principal: Principal; take: TakeSocket }>;
 
 export interface Api {
   /** A Response is sent as it is; anything else as the JSON the route declares. */
@@ -93,8 +96,8 @@ export interface Api {
   ): void;
   /** For what is not part of the API, such as pages and git: neither authenticated nor documented, but limited. */
   app: Hono<Env>;
-  /** WebSockets by path: neither authenticated nor limited. */
-  sockets: Map<string, AcceptSocket>;
+  /** For WebSockets at this path; other requests to it are not served. Limited as all requests. */
+  socket(path: string, accept: AcceptSocket): void;
   /** What is not part of the API calls it once the sender is known. */
   admission: Omit<Admission, "middleware">;
   /** For ways in whose errors are not JSON; null for requests of others. */

@@ -9,7 +9,7 @@ import type { Settings } from "../config/index.ts";
 import { answerError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import type { Api } from "./route.ts";
-import { acceptSockets } from "./sockets.ts";
+import { acceptUpgrades } from "./sockets.ts";
 
 export interface HttpServer {
   /** With the port it really has. */
@@ -26,7 +26,7 @@ export async function listen(api: Api, { listen: wanted, tls }: Pick<Settings, "
   }) as RequestListener;
   const server = openServer(listener, tls);
   server.on("clientError", answerGarbage);
-  acceptSockets(server, api.sockets);
+  acceptUpgrades(server);
   server.keepAliveTimeout = idleConnectionMs;
   server.listen(wanted.port, wanted.host);
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {

@@ -1,18 +1,25 @@
-// Requests for a WebSocket: those with a path of their own are taken over, all others are answered as requests.
+// Requests for a WebSocket: answered as any other, with the same limits and errors; those that a route accepts are taken over.
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { answerError } from "./answers.ts";
-import { ApiError } from "./api-error.ts";
-import type { AcceptSocket } from "./route.ts";
+import type { Context } from "hono";
+import { actingAs } from "../db/index.ts";
+import { alreadySent } from "./already-sent.ts";
+import type { Env } from "./env.ts";
+import type { TakeSocket } from "./route.ts";
 
-export function acceptSockets(server: Server, sockets: Map<string, AcceptSocket>): void {
+interface Upgrade {
+  stream: Duplex;
+  head: Buffer;
+}
+
+const upgrades = new WeakMap<IncomingMessage, Upgrade>();
+
+export function acceptUpgrades(server: Server): void {
   server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on("error", () => stream.destroy());
-    const accept = sockets.get((request.url ?? "").split("?")[0] ?? "");
-    if (accept === undefined || request.headers.upgrade?.toLowerCase() !== "websocket")
-      return answerAsRequest(server, request, stream as Socket);
-    accept(request, stream, head).catch((error: unknown) => refuseSocket(stream, error));
+    if (request.headers.upgrade?.toLowerCase() === "websocket") upgrades.set(request, { stream, head });
+    answerAsRequest(server, request, stream as Socket);
   });
 }
 
@@ -25,12 +32,19 @@ function answerAsRequest(server: Server, request: IncomingMessage, socket: Socke
   server.emit("request", request, response);
 }
 
-/** With the error as the API answers it. */
-export async function refuseSocket(stream: Duplex, error: unknown): Promise<void> {
-  const problem = error instanceof ApiError ? error : new ApiError("internal", "Internal error. Try again.");
-  const answer = answerError(problem);
-  const body = await answer.text();
-  stream.end(
-    `HTTP/1.1 ${answer.status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+export const isUpgrade = ({ env }: Context<Env>): boolean => upgrades.has(env.incoming);
+
+/** The request has been admitted and ends with its connection; what it held for its duration others can have. */
+export function takeOver(context: Context<Env>, take: TakeSocket): Response {
+  const { incoming, outgoing } = context.env;
+  const upgrade = upgrades.get(incoming);
+  if (upgrade === undefined || !("detachSocket" in outgoing)) throw new Error("not a request for a WebSocket");
+  const { stream, head } = upgrade;
+  for (const release of context.get("slots").splice(0)) release();
+  outgoing.detachSocket(stream as Socket);
+  outgoing.statusCode = 101;
+  stream.once("close", () => outgoing.emit("close"));
+  // No query of the connection belongs to a request any more.
+  actingAs("platform", () => take(incoming, stream, head));
+  return alreadySent();
 }

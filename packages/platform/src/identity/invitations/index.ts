@@ -6,3 +6,4 @@ export {
   type Invited,
   openInvitations,
 } from "./invitations.ts";
+export { invitationRetention } from "./retention.ts";

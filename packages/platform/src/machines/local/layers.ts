@@ -1,6 +1,15 @@
 // Layers: directories that never change, each named by the digest of the archive it was unpacked from.
 import { createHash } from "node:crypto";
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { MachineUnavailable } from "../provider.ts";
@@ -23,8 +32,8 @@ export interface Layers {
   /** The directory with the files; throws if there is no such layer. */
   path(digest: string): string;
   notes(digest: string): LayerNotes;
-  /** Removes those that are not in the list. */
-  keepOnly(digests: Set<string>): Promise<void>;
+  /** Removes those that are not in the list and were not made since; returns how many. */
+  removeOthers(digests: Set<string>, before: number): Promise<number>;
   collect(): Promise<void>;
 }
 
@@ -51,8 +60,11 @@ export function openLayers(directory: string): Layers {
     },
     path: (digest) => join(existing(digest), "tree"),
     notes: (digest) => JSON.parse(readFileSync(join(existing(digest), "layer.json"), "utf8")) as LayerNotes,
-    async keepOnly(digests) {
-      for (const digest of published(directory)) if (!digests.has(digest)) await unpublish(directory, digest);
+    async removeOthers(digests, before) {
+      const isUnused = (digest: string) => !digests.has(digest) && statSync(pathOf(digest)).mtimeMs < before;
+      const unused = published(directory).filter(isUnused);
+      for (const digest of unused) await unpublish(directory, digest);
+      return unused.length;
     },
     collect: () => collectDrafts(directory),
   };

@@ -46,7 +46,8 @@ export async function openLocalProvider(options: LocalOptions): Promise<MachineP
       return mountMachine(host, record, { ...options, live });
     },
     collect: () => collect(host),
-    removeLayers: (keep) => host.layers.keepOnly(new Set([...keep, ...readAll().flatMap(({ layers }) => layers)])),
+    removeLayers: ({ keep, before }) =>
+      host.layers.removeOthers(new Set([...keep, ...readAll().flatMap(({ layers }) => layers)]), before),
   };
 }
 

@@ -64,9 +64,9 @@ async function showCheck(
 
 const outcomes = {
   FINISHED: { conclusion: "success", title: "The run has finished" },
-  ERROR: { conclusion: "failure", title: "The run ended with an error" },
+  ERROR: { conclusion: "failure", title: "The run has failed" },
   CANCELLED: { conclusion: "cancelled", title: "The run was cancelled" },
-  EXPIRED: { conclusion: "neutral", title: "The run took too long" },
+  EXPIRED: { conclusion: "neutral", title: "The run has expired: it reached a limit of time" },
 } as const;
 
 function stateOf({ status, text, createdAt, endedAt }: RunReport): CheckState {

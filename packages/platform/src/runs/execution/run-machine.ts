@@ -1,6 +1,6 @@
 // The machine of a run: chosen by the server that drives it, and recorded on the run.
 import { type Kysely, sql } from "kysely";
-import type { PlatformContext, Tables } from "../../foundation/index.ts";
+import type { PlatformContext, Queries, Tables } from "../../foundation/index.ts";
 import {
   type AgentMachines,
   type MachineChoice,
@@ -65,10 +65,14 @@ async function recorded(used: MachineUse, db: Kysely<Tables>, { agent, fence }: 
     `.execute(db);
     return disk;
   } catch (error) {
-    if (error instanceof MachineFault)
-      await db.updateTable("runs").set({ machine_id: null }).where("agent_id", "=", agent.id).execute();
+    if (error instanceof MachineFault) await forgetMachine(db, agent.id);
     throw error;
   }
+}
+
+/** Its next run begins with a new machine, and does not report the former one as lost. */
+export async function forgetMachine(db: Queries, agentId: string): Promise<void> {
+  await db.updateTable("runs").set({ machine_id: null }).where("agent_id", "=", agentId).execute();
 }
 
 async function hasUsedMachine(db: Kysely<Tables>, agentId: string): Promise<boolean> {
