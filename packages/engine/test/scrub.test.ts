@@ -7,6 +7,10 @@ const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 200) };
 const value = 'sk-Very/Secret+"Value"=ä';
 const scrub = scrubber([{ name: "API_KEY", value }]);
 
+const hexOf = (text: string): string[] => Buffer.from(text).toString("hex").match(/../g) ?? [];
+const escaped = (text: string): string =>
+  text.replace(/./g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 describe("a known secret", () => {
   test.each([
     ["as it is", value],
@@ -15,6 +19,22 @@ describe("a known secret", () => {
     ["in a URL", `https://example.com/?key=${encodeURIComponent(value)}`],
     ["in hex", Buffer.from(value).toString("hex")],
     ["in upper-case hex", Buffer.from(value).toString("hex").toUpperCase()],
+    ["in hex with colons", hexOf(value).join(":")],
+    ["in hex with blanks", hexOf(value).join(" ").toUpperCase()],
+    [
+      "with every byte as in a URL",
+      hexOf(value)
+        .map((byte) => `%${byte}`)
+        .join(""),
+    ],
+    [
+      "with every byte as in a string literal",
+      hexOf(value)
+        .map((byte) => `\\x${byte}`)
+        .join(""),
+    ],
+    ["with every character escaped", escaped(value)],
+    ["in base32", "ONVS2VTFOJ4S6U3FMNZGK5BLEJLGC3DVMURD3Q5E"],
     ["in base64", Buffer.from(value).toString("base64")],
     ["in base64 for URLs", Buffer.from(value).toString("base64url")],
     ["in the middle of base64", Buffer.from(`user:${value}:rest`).toString("base64")],

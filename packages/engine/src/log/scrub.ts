@@ -60,7 +60,8 @@ function walk(value: Json | undefined, scrub: Scrub): Json | undefined {
 
 export function formsOf(value: string): Set<string> {
   const bytes = utf8(value);
-  const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const pairs = bytes.map((byte) => byte.toString(16).padStart(2, "0"));
+  const units = value.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
   const json = JSON.stringify(value).slice(1, -1);
   const encoded = [0, 1, 2].map((offset) => base64Inside(bytes, offset));
   return new Set([
@@ -68,11 +69,27 @@ export function formsOf(value: string): Set<string> {
     json,
     JSON.stringify(json).slice(1, -1),
     encodeURIComponent(value),
-    hex,
-    hex.toUpperCase(),
+    ...inBothCases(pairs, ["", ":", " ", "%", "\\x"]),
+    ...inBothCases(units, ["\\u"]),
+    base32Of(bytes),
     ...encoded,
     ...encoded.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")),
   ]);
+}
+
+/** Digits one after another, or each group after a mark: `%68%75`, or `68:75` as programs print it. */
+const inBothCases = (groups: string[], marks: string[]): string[] =>
+  marks.flatMap((mark) =>
+    [groups, groups.map((group) => group.toUpperCase())].map((digits) =>
+      mark.length === 1 && mark !== "%" ? digits.join(mark) : digits.map((group) => mark + group).join(""),
+    ),
+  );
+
+/** Without padding, up to the last character that depends on these bytes alone. */
+function base32Of(bytes: number[]): string {
+  const bits = bytes.map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  const groups = bits.match(/.{5}/g) ?? [];
+  return groups.map((group) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[Number.parseInt(group, 2)]).join("");
 }
 
 /** The part of a larger base64 text that depends on these bytes alone, when they begin `offset` bytes into a group. */
