@@ -23,7 +23,8 @@ export const allowedImports: Record<string, string[]> = {
   web: ["protocol"],
   "platform-sdk": [...everything, "surfaces", "host"],
   tui: ["protocol", "surfaces", "command-line"],
-  cli: [...everything, "surfaces", "host", "command-line", "app-server", "platform-sdk", "tui", "worker"],
+  acp: ["protocol", "surfaces", "tui"],
+  cli: [...everything, "surfaces", "host", "command-line", "app-server", "platform-sdk", "tui", "acp", "worker"],
   worker: ["protocol", "workspace", "command-line"],
   platform: [...everything, "surfaces", "host", "command-line"],
 };
@@ -48,6 +49,7 @@ const loadsSchemasLate = new Set([
   "host",
   "app-server",
   "tui",
+  "acp",
   "cli",
   "sdk",
   "web",

@@ -10,7 +10,7 @@ export const helpLayout: HelpLayout = {
     { title: "What runs bring along", names: ["skills", "hooks", "mcp", "mcp-server"] },
     { title: "Sandbox and rules", names: ["sandbox", "cache", "execpolicy", "sanitize"] },
     { title: "Agents on the platform", names: ["cloud", "apply", "worker"] },
-    { title: "For other programs", names: ["app-server", "responses-proxy", "completion", "exit-codes"] },
+    { title: "For other programs", names: ["acp", "app-server", "responses-proxy", "completion", "exit-codes"] },
   ],
   flagGroups: [
     { title: "Which", names: ["last", "all", "uncommitted", "base", "commit", "title", "tools", "until"] },

@@ -1,3 +1,3 @@
 // The terminal interface: `agentcli` passes in the connection to an app server, the terminal and what to open.
-export { listThreads, runTui, type Start, type ThreadOverrides, type TuiOptions } from "./app/index.ts";
-export { type Connect, connectTo, type Link } from "./client/index.ts";
+export { listThreads, runTui, type Start, type TuiOptions } from "./app/index.ts";
+export { type Connect, connectTo, type Link, type ThreadOverrides } from "./client/index.ts";

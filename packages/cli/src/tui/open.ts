@@ -56,15 +56,19 @@ export function openEarlier(invocation: Invocation, program: Program, kind: "res
 
 /** In this process the flags are the server's own; elsewhere they travel with the request. */
 function overridesOf(invocation: Invocation, cwd: string): ThreadOverrides {
-  const bypass = invocation.has("dangerously-bypass-approvals-and-sandbox");
-  const given: ThreadOverrides = {
-    sandbox: bypass ? "danger-full-access" : (invocation.text("sandbox") as ThreadOverrides["sandbox"]),
-    approvalPolicy: bypass ? "never" : (invocation.text("ask-for-approval") as ThreadOverrides["approvalPolicy"]),
-  };
+  const given = permissionsOf(invocation);
   const directory = invocation.text("cd");
   const isRemote = invocation.text("remote") !== undefined;
   if (!isRemote) return { ...given, cwd: resolve(cwd, directory ?? ".") };
   return { ...given, model: invocation.text("model"), cwd: directory };
+}
+
+export function permissionsOf(invocation: Invocation): ThreadOverrides {
+  const bypass = invocation.has("dangerously-bypass-approvals-and-sandbox");
+  return {
+    sandbox: bypass ? "danger-full-access" : (invocation.text("sandbox") as ThreadOverrides["sandbox"]),
+    approvalPolicy: bypass ? "never" : (invocation.text("ask-for-approval") as ThreadOverrides["approvalPolicy"]),
+  };
 }
 
 interface OpenConnection {

@@ -1,6 +1,7 @@
 // Commands that begin with a slash.
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { initPrompt } from "../client/index.ts";
 import { insert } from "../composer/index.ts";
 import { type Line, markdown, span, type ThemeName, themeNames, visible } from "../text/index.ts";
 import { note } from "../transcript/index.ts";
@@ -220,9 +221,6 @@ async function listServers(app: App): Promise<void> {
       .join("\n") || "There are no MCP servers. Add one: `agentcli mcp add`.",
   );
 }
-
-const initPrompt =
-  "Write AGENTS.md in the root of this project: what it is, how it is built, tested and linted, its layout, and the conventions that its code follows. Read the project first. Keep it under 60 lines, and change nothing else.";
 
 async function exportThread(app: App, file: string): Promise<void> {
   const { threadId } = app.state;

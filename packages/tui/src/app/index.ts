@@ -1,4 +1,4 @@
 // The program on the terminal.
 export { runTui } from "./app.ts";
 export { listThreads } from "./list-threads.ts";
-export type { Start, ThreadOverrides, TuiOptions } from "./state.ts";
+export type { Start, TuiOptions } from "./state.ts";

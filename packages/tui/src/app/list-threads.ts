@@ -6,7 +6,7 @@ import type { TuiOptions } from "./state.ts";
 
 export async function listThreads(options: Pick<TuiOptions, "connect" | "version" | "signal">): Promise<string[]> {
   const events = { notice() {}, asked() {}, reopened() {}, lost() {} };
-  const client = await openClient({ ...options, events });
+  const client = await openClient({ ...options, clientName: "agentcli-tui", events });
   try {
     const { data } = await client.request("thread/loaded/list", {});
     const threads = await Promise.all(data.map((threadId) => client.request("thread/read", { threadId })));

@@ -1,7 +1,7 @@
 // The thread that is shown first: started, resumed or forked.
 import { CommandError } from "@agentcli/command-line";
-import type { ParamsOf, Thread, ThreadStartResponse, Turn } from "@agentcli/protocol/app-server";
-import type { Client } from "../client/index.ts";
+import type { Thread, ThreadStartResponse, Turn } from "@agentcli/protocol/app-server";
+import { type Client, interactiveDefaults } from "../client/index.ts";
 import { pickOnTerminal } from "./pick.ts";
 import type { Entry } from "./picker.ts";
 import type { Settings, Start, TuiOptions } from "./state.ts";
@@ -16,7 +16,7 @@ export interface OpenedThread {
 /** Null where the user chose none. */
 export async function openThread(client: Client, options: TuiOptions): Promise<OpenedThread | null> {
   const { start } = options;
-  const overrides = await overridesOf(client, options);
+  const overrides = await interactiveDefaults(client, options.overrides);
   if (start.kind === "new") return opened(await client.request("thread/start", overrides));
   const threadId = await findThread(client, options, start);
   if (threadId === null) return null;
@@ -39,16 +39,6 @@ export const opened = ({
   settings: { model, effort: reasoningEffort ?? null, cwd, sandbox, approval: approvalPolicy },
   turns: thread.turns,
 });
-
-/** A user is there to answer: unless configured otherwise, the agent may write in the project and asks for more. */
-async function overridesOf(client: Client, { overrides }: TuiOptions): Promise<ParamsOf<"thread/start">> {
-  const { origins } = await client.request("config/read", { cwd: overrides.cwd ?? null });
-  return {
-    ...overrides,
-    approvalPolicy: overrides.approvalPolicy ?? ("approval_policy" in origins ? null : "on-request"),
-    sandbox: overrides.sandbox ?? ("sandbox_mode" in origins ? null : "workspace-write"),
-  };
-}
 
 type Earlier = Exclude<Start, { kind: "new" }>;
 

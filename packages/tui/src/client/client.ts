@@ -59,12 +59,14 @@ interface Pending {
 
 export interface ClientOptions {
   connect: Connect;
+  /** As the server knows the program. */
+  clientName: string;
   version: string;
   events: ClientEvents;
   signal: AbortSignal;
 }
 
-export async function openClient({ connect, version, events, signal }: ClientOptions): Promise<Client> {
+export async function openClient({ connect, clientName, version, events, signal }: ClientOptions): Promise<Client> {
   const pending = new Map<number, Pending>();
   let link: Link | null = null;
   let next = 0;
@@ -85,7 +87,7 @@ export async function openClient({ connect, version, events, signal }: ClientOpt
   const open = async () => {
     link = await connect({ received, lost });
     await request("initialize", {
-      clientInfo: { name: "agentcli-tui", title: "agentcli", version },
+      clientInfo: { name: clientName, title: "agentcli", version },
       capabilities: null,
     });
     send({ method: "initialized" });

@@ -1,4 +1,4 @@
-// The app server as the terminal interface sees it.
+// The app server as interactive programs see it: the terminal interface, and editors.
 export {
   type Client,
   type ClientEvents,
@@ -9,4 +9,5 @@ export {
   type Question,
   RequestError,
 } from "./client.ts";
+export { initPrompt, interactiveDefaults, type ThreadOverrides } from "./defaults.ts";
 export { connectTo, type RemoteAddress } from "./remote.ts";

@@ -4,6 +4,26 @@ import { configFlags } from "../../flags.ts";
 
 export const appServerCommands: Command[] = [
   {
+    path: ["acp"],
+    takes: "",
+    maxPositionals: 0,
+    summary: "Let an editor host the agent, over the Agent Client Protocol",
+    flags: [
+      ...configFlags,
+      "on-limit",
+      "skip-git-repo-check",
+      "budget",
+      "search",
+      "oss",
+      "local-provider",
+      "ignore-rules",
+      "trust-hooks",
+      "dangerously-bypass-hook-trust",
+    ],
+    load: () => import("./acp.ts"),
+    notes: `An editor starts it and speaks to it over standard streams. See docs/editors.md.`,
+  },
+  {
     path: ["app-server"],
     takes: "[--listen ADDRESS]",
     maxPositionals: 0,
