@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { call, fault, replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { openHarness } from "@agentcli/testkit/cli";
 import { stdioServerProgram } from "@agentcli/testkit/mcp";
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { McpServer, SessionUpdate, SetSessionConfigOptionRequest } from "@agentclientprotocol/sdk";
 import { expect, onTestFinished, test } from "vitest";
 import { type Editor, initialize, openEditor } from "./acp-client.ts";
 
@@ -150,7 +150,7 @@ test("an editor changes mode and model, refuses an edit, shows output as a termi
   const editor = openEditor(harness);
   const { agent } = editor;
   await initialize(editor, { _meta: { terminal_output: true } });
-  const server = { name: "editor.tools", command: process.execPath, args: [stdioServerProgram], env: [] };
+  const server: McpServer = { name: "editor.tools", command: process.execPath, args: [stdioServerProgram], env: [] };
   const { sessionId } = await agent.request("session/new", { cwd: repository, mcpServers: [server] });
 
   await agent.request("session/set_mode", { sessionId, modeId: "read-only" });
@@ -169,7 +169,7 @@ test("an editor changes mode and model, refuses an edit, shows output as a termi
   });
   expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("one\ntwo\n");
 
-  const auto = { sessionId, configId: "mode", value: "auto" };
+  const auto: SetSessionConfigOptionRequest = { sessionId, configId: "mode", value: "auto" };
   const { configOptions } = await agent.request("session/set_config_option", auto);
   expect(configOptions[0]).toMatchObject({ id: "mode", currentValue: "auto" });
   editor.answer(() => "accept");

@@ -91,6 +91,30 @@ test("a question of the model is a card, and its answer reaches the model", asyn
   expect(JSON.stringify(requests()[1]?.body)).toContain("Blue");
 });
 
+test("a patch is decided hunk by hunk, and the model reads what was refused and why", async () => {
+  const input = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+ONE\n@@\n-two\n+TWO\n*** End Patch";
+  const { repository, home, requests } = await openHarness({
+    replies: [call("apply_patch", { input }), replyWith("Understood.")],
+    files: { "a.txt": "one\ntwo\n" },
+  });
+  const args = ["--sandbox", "read-only", "--ask-for-approval", "on-request", "change it"];
+  const terminal = openTmux({ cwd: repository, env: { AGENT_HOME: home }, args });
+  await expect.poll(terminal.screen).toContain("h Decide hunk by hunk");
+  terminal.keys("h");
+  await expect.poll(terminal.screen).toMatch(/Hunk 1 of 2: a\.txt[\s\S]*-one[\s\S]*\+ONE[\s\S]*y Apply this hunk/);
+  terminal.keys("y");
+  await expect.poll(terminal.screen).toMatch(/Hunk 2 of 2: a\.txt[\s\S]*-two/);
+  terminal.keys("n");
+  await expect.poll(terminal.screen).toContain("Why not?");
+  terminal.type("two is right");
+  terminal.keys("Enter");
+  await expect.poll(terminal.screen).toContain("Understood.");
+  expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("ONE\ntwo\n");
+  const told = JSON.stringify(requests()[1]?.body);
+  expect(told).toContain("refused and not applied");
+  expect(told).toContain("Reason of the user: two is right");
+});
+
 const clearsScrollback = /\u001b\[3J|\u001b\[2J|\u001bc|\u001b\[\?1049h|\u001b\[\?47h/;
 
 test("a long answer is whole in the scrollback, also when the terminal is resized meanwhile", async () => {

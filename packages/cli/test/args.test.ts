@@ -139,7 +139,7 @@ describe("help", () => {
 
   test("on a word that is near to no command lists the commands instead of a far one", () => {
     expect(() => printed(["help", "nope"])).toThrow(
-      /^There is no command "nope", and none .*: agents, app-server, apply, .* exec, /,
+      /^There is no command "nope", and none .*: acp, agents, app-server, apply, .* exec, /,
     );
     expect(() => printed(["help", "x"])).toThrow('no command "x", and none');
     expect(() => printed(["help", "mcp", "frobnicate"])).toThrow("Choose one of: agentcli mcp list,");

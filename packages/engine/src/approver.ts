@@ -16,6 +16,14 @@ export interface ApprovalQuestion {
 
 export type Decision = Extract<NoteData<"approval">, { decision: unknown }>["decision"];
 
+export interface Judgement {
+  decision: Decision;
+  /** The user's own words, for the model. */
+  reason?: string | undefined;
+  /** Of a patch that is accepted in part: counted from 0 over all its files. */
+  refusedHunks?: number[] | undefined;
+}
+
 export interface UserQuestion {
   id: string;
   header: string;
@@ -31,7 +39,7 @@ export interface Approver {
   /** Whether this was accepted for the whole session and need not be asked. */
   remembers(question: ApprovalQuestion): boolean;
   /** Always settles, at once on abort; a client that disconnects has declined. `cancel` also stops the turn. */
-  approve(question: ApprovalQuestion, signal: AbortSignal): Promise<Decision>;
+  approve(question: ApprovalQuestion, signal: AbortSignal): Promise<Judgement>;
   /** Null if there is no answer. */
   answer(
     call: { threadId: string; turnId: string; callId: string },

@@ -18,7 +18,9 @@ export interface PlannedCall {
   args: unknown;
 }
 
-export type Admission = { kind: "admitted"; args: unknown } | { kind: "declined"; reason: string };
+export type Admission =
+  /** Notes are for the model, with the outcome. */
+  { kind: "admitted"; args: unknown; notes?: string[] } | { kind: "declined"; reason: string };
 
 export type SpawnVerdict = { kind: "refused"; reason: string } | { kind: "allowed"; context: string[] };
 

@@ -1,6 +1,6 @@
 export { abandonTurn } from "./abandon-turn.ts";
 export type { Answer, Checked } from "./answer/answer.ts";
-export type { ApprovalQuestion, Approver, Decision, UserAnswers, UserQuestion } from "./approver.ts";
+export type { ApprovalQuestion, Approver, Decision, Judgement, UserAnswers, UserQuestion } from "./approver.ts";
 export { addCharges, addUsage, noCharges, noUsage } from "./budget/charges.ts";
 export { type Guard, type ProposedCall, policyGuard, type Verdict, writableRootsGuard } from "./calls/guard.ts";
 export { drive } from "./drive.ts";

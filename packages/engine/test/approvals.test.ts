@@ -1,5 +1,5 @@
 // Calls that need an approval: requested once, decided in the log, run inside or outside the sandbox as decided.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openServer, type WorkspaceServer } from "@agentcli/workspace";
@@ -9,6 +9,7 @@ import {
   type Approver,
   type Decision,
   drive,
+  type Judgement,
   openLog,
   policyGuard,
   readThread,
@@ -43,7 +44,7 @@ afterEach(async () => {
 });
 
 function person(
-  decision: Decision | ((question: ApprovalQuestion) => Decision),
+  decision: Decision | Judgement | ((question: ApprovalQuestion) => Decision),
 ): Approver & { asked: ApprovalQuestion[] } {
   const asked: ApprovalQuestion[] = [];
   return {
@@ -51,7 +52,8 @@ function person(
     remembers: () => false,
     async approve(question) {
       asked.push(question);
-      return typeof decision === "string" ? decision : decision(question);
+      const given = typeof decision === "function" ? decision(question) : decision;
+      return typeof given === "string" ? { decision: given } : given;
     },
     answer: async () => null,
   };
@@ -90,6 +92,15 @@ describe("an escalation", () => {
     expect(state.end).toEqual({ status: "completed", message: "Fine." });
     expect(outputs(state)).toEqual([JSON.stringify([{ type: "text", text: "rejected by user" }])]);
     expect(existsSync(join(root, "made.txt"))).toBe(false);
+  });
+
+  test("that the user declines with a reason tells it to the model", async () => {
+    const { log, dependencies } = await thread(
+      [replies([escalated("touch made.txt")]), textReply("Fine.")],
+      person({ decision: "decline", reason: "use the Makefile" }),
+    );
+    const state = await drive(log, dependencies, never);
+    expect(outputs(state)).toEqual([JSON.stringify([{ type: "text", text: "rejected by user: use the Makefile" }])]);
   });
 
   test("is declined in an unattended run, without a request in the log", async () => {
@@ -167,6 +178,55 @@ describe("a patch", () => {
   ])("of %s is %s", async (path, kind) => {
     expect((await guard.admit(patch(path), asking)).kind).toBe(kind);
     expect((await guard.admit(patch(path), settings)).kind).toBe("allowed");
+  });
+
+  const input = `*** Begin Patch
+*** Update File: a.txt
+@@
+-one
++ONE
+@@ three
+-four
++FOUR
+*** Add File: b.txt
++new
+*** Update File: c.txt
+*** Move to: d.txt
+@@
+ see
+-more
+*** End of File
+*** End Patch`;
+
+  test.each([
+    { refused: [1, 2], a: "ONE\ntwo\nthree\nfour\n", b: false, d: true },
+    { refused: [0, 3], a: "one\ntwo\nthree\nFOUR\n", b: true, d: false },
+    { refused: [], a: "ONE\ntwo\nthree\nFOUR\n", b: true, d: true },
+  ])("accepted without its hunks $refused changes the rest, and the model is told", async ({ refused, a, b, d }) => {
+    writeFileSync(join(root, "a.txt"), "one\ntwo\nthree\nfour\n");
+    writeFileSync(join(root, "c.txt"), "see\nmore\n");
+    const script = [replies([calls("apply_patch", { input })]), textReply("Fine.")];
+    const opened = await openHarness((_, number) => script[number] ?? textReply("?"), inside);
+    await opened.begin("do it", { approval: "on-request", sandbox: "read-only" });
+    const approver = person({ decision: "accept", refusedHunks: refused, reason: "too early" });
+    const dependencies = { ...opened.dependencies, unsandboxedWorkspace: outside, approver };
+    const state = await drive(opened.log, dependencies, never);
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe(a);
+    expect([existsSync(join(root, "b.txt")), existsSync(join(root, "d.txt"))]).toEqual([b, d]);
+    const [told = ""] = outputs(state);
+    expect(told.includes("only in part")).toBe(refused.length > 0);
+    expect(told.includes("Reason of the user: too early")).toBe(refused.length > 0);
+    expect(told.includes("+FOUR")).toBe(refused.includes(1));
+  });
+
+  test("of which every hunk is refused is declined", async () => {
+    const script = [replies([calls("apply_patch", patch("a.txt").args)]), textReply("Fine.")];
+    const opened = await openHarness((_, number) => script[number] ?? textReply("?"), inside);
+    await opened.begin("do it", { approval: "on-request", sandbox: "read-only" });
+    const approver = person({ decision: "accept", refusedHunks: [0] });
+    const state = await drive(opened.log, { ...opened.dependencies, unsandboxedWorkspace: outside, approver }, never);
+    expect(outputs(state)).toEqual([JSON.stringify([{ type: "text", text: "rejected by user" }])]);
+    expect(existsSync(join(root, "a.txt"))).toBe(false);
   });
 
   test("in a read-only sandbox needs an approval, and is declined under never", async () => {

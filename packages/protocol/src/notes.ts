@@ -35,6 +35,8 @@ const ApprovalDecision = z.object({
   by: z.string().describe("user, hook or session"),
   args: z.json().describe("The arguments it was decided for"),
   outside: z.literal(true).optional().describe("The call may run outside the sandbox"),
+  reason: z.string().optional().describe("Of the user, for the model"),
+  refusedHunks: z.array(z.int()).optional().describe("Of a patch: counted from 0 over all its files, not applied"),
 });
 
 const ElicitationRequest = z.object({

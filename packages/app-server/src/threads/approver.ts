@@ -1,5 +1,5 @@
 // Sends approval requests to the client that started the turn.
-import type { ApprovalQuestion, Approver, Decision, UserQuestion } from "@agentcli/engine";
+import type { ApprovalQuestion, Approver, Decision, Judgement, UserQuestion } from "@agentcli/engine";
 import { isEditTool, patchedPaths } from "@agentcli/engine";
 import type { AnswerOf, QuestionOf, ServerRequestName } from "@agentcli/protocol/app-server";
 import { itemIdOf, shownCommand } from "@agentcli/surfaces/app-server";
@@ -21,10 +21,11 @@ export function openApprover(host: ApproverHost): Approver {
   return {
     remembers: (question) => keysOf(question).every((key) => accepted.has(key)),
     async approve(question, signal) {
-      const decision = await decide(question, host, signal);
+      const judgement = await decide(question, host, signal);
+      const { decision } = judgement;
       if (decision === "acceptForSession") for (const key of keysOf(question)) accepted.add(key);
       if (decision === "cancel") host.cancel("Cancelled when an approval was asked for.");
-      return decision;
+      return judgement;
     },
     async answer({ threadId, turnId, callId }, questions, signal) {
       const params = { threadId, turnId, itemId: itemIdOf(callId), questions: questions.map(open), isBlocking: true };
@@ -35,15 +36,23 @@ export function openApprover(host: ApproverHost): Approver {
   };
 }
 
-async function decide(question: ApprovalQuestion, host: ApproverHost, signal: AbortSignal): Promise<Decision> {
-  if (question.mcp) return decideTool(question, host, signal);
+async function decide(question: ApprovalQuestion, host: ApproverHost, signal: AbortSignal): Promise<Judgement> {
+  if (question.mcp) return { decision: await decideTool(question, host, signal) };
   if (isEditTool(question.name)) {
     const params = { ...locationOf(question), reason: question.reason };
-    return (await ask(host, "item/fileChange/requestApproval", params, signal))?.decision ?? "decline";
+    const answer = await ask(host, "item/fileChange/requestApproval", params, signal);
+    if (!answer) return { decision: "decline" };
+    const { decision, reason, refusedHunks } = answer;
+    // What is accepted for the session is accepted whole.
+    return { decision, reason: wordsOf(reason), refusedHunks: decision === "accept" ? (refusedHunks ?? []) : [] };
   }
   const answer = await ask(host, "item/commandExecution/requestApproval", commandQuestion(question), signal);
-  return commandDecision(answer, host);
+  return { decision: commandDecision(answer, host), reason: wordsOf(answer?.reason) };
 }
+
+const maxReasonCharacters = 4000;
+const wordsOf = (reason: string | null | undefined): string | undefined =>
+  reason?.trim().slice(0, maxReasonCharacters) || undefined;
 
 function commandDecision(
   answer: AnswerOf<"item/commandExecution/requestApproval"> | null,

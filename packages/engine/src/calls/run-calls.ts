@@ -11,7 +11,6 @@ import { textPart } from "../state/messages.ts";
 import { findOpenCall, type OpenCall } from "../state/state.ts";
 import { applyPatch } from "../tools/apply-patch.ts";
 import { failed, type Parsed, type Tool, type ToolContext } from "../tools/tool.ts";
-import { requestApproval } from "./approval.ts";
 
 // A model may request hundreds of commands at once; the machine must stay usable.
 const maxConcurrent = 32;
@@ -74,7 +73,7 @@ async function begin(call: OpenCall, run: ThreadRun): Promise<AdmittedCall | nul
     ...(tool.createsWithId && run.subagents && { makes: run.subagents.newId() }),
     mcp: tool.mcp,
   });
-  return { tool, notes: parsed.notes };
+  return { tool, notes: [...(parsed.notes ?? []), ...(admitted.notes ?? [])] };
 }
 
 async function unsupported(name: string, { tools }: ThreadRun): Promise<Outcome> {
@@ -106,6 +105,7 @@ async function admit(planned: PlannedCall, run: ThreadRun): Promise<Admission> {
   const verdict = await guard.admit({ name: planned.tool.name, args: admitted.args }, settings);
   if (verdict.kind === "allowed") return admitted;
   if (verdict.kind === "declined") return verdict;
+  const { requestApproval } = await import("./approval.ts");
   return requestApproval({ ...planned, args: admitted.args }, verdict, run);
 }
 

@@ -45,9 +45,10 @@ function applyHook({ turn, account }: ThreadState, data: NoteData<"hook">): void
 
 type ApprovalDecision = Extract<NoteData<"approval">, { decision: unknown }>;
 
-function applyApproval(state: ThreadState, { callId, decision, args, outside }: ApprovalDecision): void {
+function applyApproval(state: ThreadState, note: ApprovalDecision): void {
+  const { callId, decision, reason, refusedHunks, args, outside } = note;
   const call = findOpenCall(state, callId);
-  if (call) call.approval = { decision, args: JSON.stringify(args), outside: outside === true };
+  if (call) call.approval = { decision, reason, refusedHunks, args: JSON.stringify(args), outside: outside === true };
 }
 
 /** What a model charged for answering a hook; null if none was asked. */

@@ -24,8 +24,9 @@ export interface OpenCall {
   approval: CallApproval | null;
 }
 
-export interface CallApproval {
-  decision: Extract<NoteData<"approval">, { decision: unknown }>["decision"];
+type ApprovalNote = Extract<NoteData<"approval">, { decision: unknown }>;
+
+export interface CallApproval extends Pick<ApprovalNote, "decision" | "reason" | "refusedHunks"> {
   /** The arguments it was requested for, as JSON. */
   args: string;
   /** The call runs outside the sandbox. */

@@ -27,7 +27,11 @@ export const CommandExecutionRequestApprovalParams = z.object({
   proposedNetworkPolicyAmendments: maybe(z.array(NetworkPolicyAmendment)),
   availableDecisions: maybe(z.array(CommandExecutionApprovalDecision)),
 });
-export const CommandExecutionRequestApprovalResponse = z.object({ decision: CommandExecutionApprovalDecision });
+const reason = maybe(z.string()).describe("Why not, in words of the user: the model reads it");
+export const CommandExecutionRequestApprovalResponse = z.object({
+  decision: CommandExecutionApprovalDecision,
+  reason,
+});
 
 export const FileChangeRequestApprovalParams = z.object({
   ...itemIds,
@@ -37,6 +41,10 @@ export const FileChangeRequestApprovalParams = z.object({
 });
 export const FileChangeRequestApprovalResponse = z.object({
   decision: z.enum(["accept", "acceptForSession", "decline", "cancel"]),
+  reason,
+  refusedHunks: maybe(z.array(whole)).describe(
+    "With accept: hunks that are not applied, counted from 0 over the changes of the item; an added or deleted file is one",
+  ),
 });
 
 const FileSystemPermissions = z.object({

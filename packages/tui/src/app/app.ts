@@ -9,8 +9,8 @@ import { openTranscript } from "../transcript/index.ts";
 import { askUser } from "./approval.ts";
 import { openFrames } from "./frames.ts";
 import { openInput } from "./input.ts";
-import { notification } from "./notification.ts";
-import type { App, AppState, Overlay, TuiOptions } from "./state.ts";
+import { clipboard, notification } from "./notification.ts";
+import type { App, AppState, TuiOptions } from "./state.ts";
 import { type OpenedThread, opened, openThread } from "./thread.ts";
 import { arrived, putBack, sendAgain, sendNext, submit } from "./turns.ts";
 import { liveView, shortPath } from "./view.ts";
@@ -30,7 +30,7 @@ export async function runTui(options: TuiOptions): Promise<number> {
     lost: (reason) => handlers.lost(reason),
   };
   const { connect, version, signal } = options;
-  const client = await openClient({ connect, version, events, signal });
+  const client = await openClient({ connect, clientName: "agentcli-tui", version, events, signal });
   try {
     const thread = await openThread(client, options);
     if (thread) await runThread({ client, options, thread, handlers, early });
@@ -118,6 +118,11 @@ function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
       }
     },
     notify: (text) => void output.write(notification(text, variables)),
+    copy(text) {
+      const sequence = clipboard(text, variables);
+      if (sequence !== null) output.write(sequence);
+      return sequence !== null;
+    },
     end() {
       frames.close();
       screen.end("erase");
@@ -165,6 +170,7 @@ const firstState = ({ threadId, name, settings, turns }: OpenedThread, { images 
     flash: "",
     lost: null,
     theme: "terminal",
+    vim: null,
     change: {},
   };
 };
@@ -185,17 +191,13 @@ function greet({ state, options, redraw }: App, { settings }: OpenedThread): voi
 const goodbye = ({ state }: App): string => `To continue: agentcli resume ${state.threadId}\n`;
 
 function listeners(app: App): ClientEvents {
-  const cards = new Map<string | number, Overlay>();
   return {
     notice(notice) {
-      follow(app, notice, cards);
+      follow(app, notice);
       app.state.transcript.notice(notice);
       app.redraw();
     },
-    asked(question) {
-      const card = askUser(app, question);
-      if (card) cards.set(question.id, card);
-    },
+    asked: (question) => askUser(app, question),
     lost(reason) {
       app.state.lost = reason;
       app.state.overlays = [];
@@ -206,8 +208,11 @@ function listeners(app: App): ClientEvents {
 }
 
 /** The parts of a notification that concern more than the transcript. */
-function follow(app: App, notice: Notice, cards: Map<string | number, Overlay>) {
+function follow(app: App, notice: Notice) {
   const { state } = app;
+  // Also of a sub-agent, whose questions are asked here.
+  if (notice.method === "serverRequest/resolved")
+    state.overlays = state.overlays.filter(({ question }) => question !== notice.params.requestId);
   if ("threadId" in notice.params && notice.params.threadId !== state.threadId) return;
   switch (notice.method) {
     case "turn/started":
@@ -225,11 +230,6 @@ function follow(app: App, notice: Notice, cards: Map<string | number, Overlay>) 
     case "thread/name/updated":
       state.threadName = notice.params.threadName ?? null;
       return;
-    case "serverRequest/resolved": {
-      const card = cards.get(notice.params.requestId);
-      state.overlays = state.overlays.filter((overlay) => overlay !== card);
-      return;
-    }
     default:
       return;
   }

@@ -1,91 +1,15 @@
 // Approvals as a card: what exactly, why, and how far a yes reaches. Several wait in line.
 import type { Question } from "../client/index.ts";
-import type { Input } from "../terminal/index.ts";
-import { codeRows, type Line, markdown, span, visible, wrapLine } from "../text/index.ts";
-import { type App, close, type Overlay } from "./state.ts";
-
-export interface Choice {
-  /** The key that chooses it at once. */
-  key: string;
-  label: string;
-  choose(): void;
-}
-
-export interface Card {
-  title: string;
-  /** Rows for a width. */
-  body(columns: number): Line[];
-  choices: Choice[];
-  /** What Escape does. */
-  dismiss(): void;
-}
-
-/** A card takes all keys until it is answered. */
-export function openCard(app: App, card: Card): Overlay {
-  let selected = 0;
-  const choose = (act: () => void) => {
-    close(app, overlay);
-    act();
-  };
-  const overlay: Overlay = {
-    kind: "card",
-    rows: (columns, maxRows) => cardRows(card, { selected, columns, maxRows, waiting: waitingAfter(app, overlay) }),
-    input(input) {
-      const found = chosenBy(card, input);
-      if (found) choose(found.choose);
-      else if (input.kind === "key" && input.name === "escape") choose(card.dismiss);
-      else if (input.kind === "key" && input.name === "enter") choose(card.choices[selected]?.choose ?? card.dismiss);
-      else if (input.kind === "key" && input.name === "up") selected = Math.max(0, selected - 1);
-      else if (input.kind === "key" && input.name === "down")
-        selected = Math.min(card.choices.length - 1, selected + 1);
-      else return input.kind !== "key" || !input.ctrl;
-      app.redraw();
-      return true;
-    },
-  };
-  app.state.overlays = [...app.state.overlays.filter(({ kind }) => kind === "card"), overlay];
-  app.notify("agentcli waits for your answer");
-  app.redraw();
-  return overlay;
-}
-
-/** A key typed for the message must not answer a card that has just appeared: only single characters choose. */
-const chosenBy = ({ choices }: Card, input: Input): Choice | undefined =>
-  input.kind === "text" ? choices.find(({ key }) => key === input.text) : undefined;
-
-const waitingAfter = ({ state }: App, overlay: Overlay): number =>
-  state.overlays.filter(({ kind }) => kind === "card").length - 1 - state.overlays.indexOf(overlay);
-
-interface CardLook {
-  selected: number;
-  columns: number;
-  maxRows: number;
-  waiting: number;
-}
-
-function cardRows({ title, body, choices }: Card, { selected, columns, maxRows, waiting }: CardLook): Line[] {
-  const bar = span("┃ ", { color: "yellow", bold: true });
-  const more = waiting > 0 ? [span(`  ${waiting} more waiting`, { dim: true })] : [];
-  const options = choices.map(({ key, label }, index) => [
-    span(index === selected ? "❯ " : "  ", { color: "yellow", bold: true }),
-    span(`${key} `, { bold: true }),
-    span(visible(label), index === selected ? { bold: true } : {}),
-  ]);
-  const width = columns - 4;
-  const rows = body(width);
-  const room = Math.max(1, maxRows - options.length - 2);
-  const shown =
-    rows.length > room
-      ? [...rows.slice(0, room - 1), [span(`… ${rows.length - room + 1} more lines`, { dim: true })]]
-      : rows;
-  return [[span(title, { bold: true }), ...more], ...shown, [], ...options].map((row) => [bar, ...row]);
-}
+import { codeRows, diffLine, hardWrap, type Line, markdown, span, visible, wrapLine } from "../text/index.ts";
+import type { Hunk } from "../transcript/index.ts";
+import { type Card, type Choice, openCard, openWriting } from "./card.ts";
+import type { App } from "./state.ts";
 
 /** The card of a question of the server. */
-export function askUser(app: App, question: Question): Overlay | null {
+export function askUser(app: App, question: Question) {
   switch (question.method) {
     case "item/commandExecution/requestApproval":
-      return openCard(app, commandCard(question));
+      return openCard(app, commandCard(app, question));
     case "item/fileChange/requestApproval":
       return openCard(app, patchCard(app, question));
     case "mcpServer/elicitation/request":
@@ -94,13 +18,14 @@ export function askUser(app: App, question: Question): Overlay | null {
       return askNext(app, question, {});
     case "item/permissions/requestApproval":
     case "item/tool/call":
-      return null;
+      return;
   }
 }
 
 type QuestionNamed<Name extends Question["method"]> = Extract<Question, { method: Name }>;
 
-function commandCard({ params, answer }: QuestionNamed<"item/commandExecution/requestApproval">): Card {
+function commandCard(app: App, asked: QuestionNamed<"item/commandExecution/requestApproval">): Card {
+  const { id, params, answer } = asked;
   const command = params.commandActions?.[0]?.command || params.command || "";
   const prefix = params.proposedExecpolicyAmendment ?? null;
   const rule: Choice[] = prefix
@@ -127,29 +52,52 @@ function commandCard({ params, answer }: QuestionNamed<"item/commandExecution/re
         choose: () => answer({ decision: "acceptForSession" }),
       },
       ...rule,
-      { key: "n", label: "No, continue without it", choose: () => answer({ decision: "decline" }) },
-      { key: "x", label: "No, and stop", choose: () => answer({ decision: "cancel" }) },
+      ...refusals(app, asked),
     ],
     dismiss: () => answer({ decision: "decline" }),
+    question: id,
   };
 }
+
+type Refusable = QuestionNamed<"item/commandExecution/requestApproval" | "item/fileChange/requestApproval">;
+
+/** The ways to say no. */
+const refusals = (app: App, { id, answer }: Refusable): Choice[] => [
+  { key: "n", label: "No, continue without it", choose: () => answer({ decision: "decline" }) },
+  {
+    key: "w",
+    label: "No, and write why: the model reads it",
+    choose: () => askReason(app, id, (reason) => answer({ decision: "decline", reason })),
+  },
+  { key: "x", label: "No, and stop", choose: () => answer({ decision: "cancel" }) },
+];
+
+const askReason = (app: App, question: string | number, finish: (reason: string) => void): void =>
+  openWriting(app, {
+    title: "Why not?",
+    placeholder: "The model reads it; Enter without text says nothing",
+    finish,
+    question,
+  });
 
 type Answers = Record<string, { answers: string[] }>;
 
 /** One card for each question, the next after the answer to the one before. */
-function askNext(app: App, asked: QuestionNamed<"item/tool/requestUserInput">, given: Answers): Overlay | null {
+function askNext(app: App, asked: QuestionNamed<"item/tool/requestUserInput">, given: Answers): void {
   const next = asked.params.questions.find(({ id }) => !(id in given));
   if (!next) {
     asked.answer({ answers: given });
-    return null;
+    return;
   }
-  const answer = (answers: string[]) => void askNext(app, asked, { ...given, [next.id]: { answers } });
+  const answer = (answers: string[]) => askNext(app, asked, { ...given, [next.id]: { answers } });
   const options = (next.options ?? []).slice(0, 9).map(({ label, description }, index) => ({
     key: String(index + 1),
     label: `${label}  ${description}`,
     choose: () => answer([label]),
   }));
-  return openCard(app, {
+  openCard(app, {
+    question: asked.id,
+    isNext: Object.keys(given).length > 0,
     title: visible(next.header),
     body: (columns) => [
       ...markdown(visible(next.question), columns),
@@ -169,10 +117,18 @@ const reasonRows = (reason: string | null | undefined, columns: number): Line[] 
       })
     : [];
 
-function patchCard({ state }: App, { params, answer }: QuestionNamed<"item/fileChange/requestApproval">): Card {
+function patchCard(app: App, asked: QuestionNamed<"item/fileChange/requestApproval">): Card {
+  const { id, params, answer } = asked;
+  const { transcript } = app.state;
+  const hunks = transcript.hunks(params.itemId);
+  const byHunk: Choice = {
+    key: "h",
+    label: "Decide hunk by hunk",
+    choose: () => askHunks(app, asked, { hunks, refused: [], at: 0 }),
+  };
   return {
     title: "Apply this patch to files that the sandbox protects?",
-    body: (columns) => [...state.transcript.proposed(params.itemId, columns), ...reasonRows(params.reason, columns)],
+    body: (columns) => [...transcript.proposed(params.itemId, columns), ...reasonRows(params.reason, columns)],
     choices: [
       { key: "y", label: "Yes, once", choose: () => answer({ decision: "accept" }) },
       {
@@ -180,14 +136,62 @@ function patchCard({ state }: App, { params, answer }: QuestionNamed<"item/fileC
         label: "Yes, and these files again in this session",
         choose: () => answer({ decision: "acceptForSession" }),
       },
-      { key: "n", label: "No, continue without it", choose: () => answer({ decision: "decline" }) },
-      { key: "x", label: "No, and stop", choose: () => answer({ decision: "cancel" }) },
+      ...(hunks.length > 1 ? [byHunk] : []),
+      ...refusals(app, asked),
     ],
     dismiss: () => answer({ decision: "decline" }),
+    question: id,
   };
 }
 
-function elicitationCard({ params, answer }: QuestionNamed<"mcpServer/elicitation/request">): Card {
+interface HunkStep {
+  hunks: Hunk[];
+  refused: number[];
+  /** The one to decide now. */
+  at: number;
+}
+
+/** One card for each hunk. What was refused is not applied, and the model is told. */
+function askHunks(app: App, asked: QuestionNamed<"item/fileChange/requestApproval">, step: HunkStep): void {
+  const { hunks, refused, at } = step;
+  const hunk = hunks[at];
+  if (!hunk) {
+    finishHunks(app, asked, step);
+    return;
+  }
+  const next = (isRefused: boolean) =>
+    askHunks(app, asked, { hunks, refused: isRefused ? [...refused, at] : refused, at: at + 1 });
+  const rest = hunks.flatMap((_, index) => (index >= at ? [index] : []));
+  openCard(app, {
+    question: asked.id,
+    isNext: true,
+    title: `Hunk ${at + 1} of ${hunks.length}: ${visible(hunk.path)}`,
+    body: (columns) => hunk.lines.flatMap((line) => hardWrap(diffLine(line), columns)),
+    choices: [
+      { key: "y", label: "Apply this hunk", choose: () => next(false) },
+      { key: "n", label: "Leave it out", choose: () => next(true) },
+      { key: "a", label: "Apply this one and all that follow", choose: () => finishHunks(app, asked, step) },
+      {
+        key: "d",
+        label: "Leave out this one and all that follow",
+        choose: () => finishHunks(app, asked, { ...step, refused: [...refused, ...rest] }),
+      },
+    ],
+    dismiss: () => asked.answer({ decision: "decline" }),
+  });
+}
+
+function finishHunks(
+  app: App,
+  { id, answer }: QuestionNamed<"item/fileChange/requestApproval">,
+  { hunks, refused }: HunkStep,
+): void {
+  const decision = refused.length > 0 && refused.length === hunks.length ? "decline" : "accept";
+  if (refused.length === 0) answer({ decision });
+  else askReason(app, id, (reason) => answer({ decision, reason, refusedHunks: refused }));
+}
+
+function elicitationCard({ id, params, answer }: QuestionNamed<"mcpServer/elicitation/request">): Card {
   const meta = params._meta as { arguments?: unknown } | null | undefined;
   const details =
     params.mode === "url" ? params.url : meta?.arguments === undefined ? "" : JSON.stringify(meta.arguments, null, 2);
@@ -203,5 +207,6 @@ function elicitationCard({ params, answer }: QuestionNamed<"mcpServer/elicitatio
       { key: "x", label: "Cancel", choose: () => answer({ action: "cancel" }) },
     ],
     dismiss: () => answer({ action: "decline" }),
+    question: id,
   };
 }

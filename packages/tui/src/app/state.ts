@@ -1,7 +1,7 @@
 // What the program knows: the thread, the message being written, what waits, and what is on top of it all.
 import type { AskForApproval, NoticeOf, ParamsOf, SandboxPolicy, UserInput } from "@agentcli/protocol/app-server";
-import type { Client, Connect } from "../client/index.ts";
-import type { Buffer, History } from "../composer/index.ts";
+import type { Client, Connect, ThreadOverrides } from "../client/index.ts";
+import type { Buffer, History, VimState } from "../composer/index.ts";
 import type { Input, TerminalStreams } from "../terminal/index.ts";
 import type { Line, ThemeName } from "../text/index.ts";
 import type { Transcript } from "../transcript/index.ts";
@@ -26,13 +26,6 @@ export type Start =
   /** The newest of the directory or of all of them; a thread by id or name; or chosen from a list. */
   | { kind: "resume" | "fork"; which: "pick" | "newest" | { id: string }; isEverywhere: boolean };
 
-export interface ThreadOverrides {
-  model?: string | undefined;
-  cwd?: string | undefined;
-  sandbox?: "read-only" | "workspace-write" | "danger-full-access" | undefined;
-  approvalPolicy?: "on-request" | "never" | undefined;
-}
-
 export interface Settings {
   model: string;
   effort: string | null;
@@ -53,6 +46,8 @@ export interface Outgoing {
 export interface Overlay {
   /** A card stands in the place of the message, a list above it. */
   kind: "card" | "list";
+  /** The question of the server that it is about. */
+  question?: string | number | undefined;
   rows(columns: number, maxRows: number): Line[];
   /** False where the key is for the message. */
   input(input: Input): boolean;
@@ -78,6 +73,8 @@ export interface AppState {
   /** Why the server cannot be reached. */
   lost: string | null;
   theme: ThemeName;
+  /** Keys as in vi, where the user wants them. */
+  vim: VimState | null;
   /** For the next turn and those after it. */
   change: TurnChange;
 }
@@ -94,6 +91,8 @@ export interface App {
   lend<T>(use: () => T): T;
   /** Rings, and tells terminals that show notifications. */
   notify(text: string): void;
+  /** Puts a text on the clipboard of the terminal; false where it is too long for one. */
+  copy(text: string): boolean;
 }
 
 export const flash = (app: App, text: string): void => {

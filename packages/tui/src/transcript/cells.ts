@@ -278,3 +278,22 @@ function agentsCell({ tool, prompt, agentsStates, status }: ThreadItemOf<"collab
     ),
   ];
 }
+
+export interface Hunk {
+  path: string;
+  /** With their signs. */
+  lines: string[];
+}
+
+/** As the server counts them: a file that is added, deleted or only moved is one. */
+export function hunksOf(change: FileUpdateChange): Hunk[] {
+  const { path, kind } = change;
+  const lines = diffLines(change);
+  if (kind.type !== "update" || change.diff === "")
+    return [{ path, lines: kind.type === "delete" ? ["(deleted)"] : lines }];
+  return visible(change.diff)
+    .replace(/\n$/, "")
+    .split(/^@@/m)
+    .slice(1)
+    .map((hunk) => ({ path, lines: `@@${hunk}`.replace(/\n$/, "").split("\n") }));
+}

@@ -1,4 +1,4 @@
 // What the agent does, as rows.
 export type { ReadableItem } from "./archive.ts";
-export { type Cell, changeRows, note, warning } from "./cells.ts";
+export { type Cell, changeRows, type Hunk, note, warning } from "./cells.ts";
 export { openTranscript, type Transcript } from "./transcript.ts";

@@ -1,6 +1,6 @@
 // What the agent does: a fold over the notifications of one thread, as rows that stay and rows that still change. What has been
 // shown is never shown again: items have ids that survive a lost connection and a restarted server.
-import type { ThreadItem, ThreadItemOf, Turn } from "@agentcli/protocol/app-server";
+import type { FileUpdateChange, ThreadItem, ThreadItemOf, Turn } from "@agentcli/protocol/app-server";
 import type { Notice } from "@agentcli/surfaces/app-server";
 import { duration } from "@agentcli/surfaces/terminal";
 import { cutLine, type Line, span, visible } from "../text/index.ts";
@@ -12,6 +12,8 @@ import {
   changeRows,
   commandRows,
   commandText,
+  type Hunk,
+  hunksOf,
   indented,
   itemCell,
   note,
@@ -38,6 +40,8 @@ export interface Transcript {
   doing(): string;
   /** Changes of an item that waits for approval. */
   proposed(itemId: string, columns: number): Line[];
+  /** Of the same edits, to be decided one by one. */
+  hunks(itemId: string): Hunk[];
 }
 
 interface Message {
@@ -80,12 +84,15 @@ export function openTranscript(threadId: string): Transcript {
     live: (columns) => liveRows(state, columns),
     readable: () => state.archive.items(),
     doing: () => state.doing,
-    proposed(itemId, columns) {
-      const item = state.running.get(itemId)?.item;
-      if (item?.type !== "fileChange") return [];
-      return item.changes.flatMap((change) => changeRows(change, item.status, columns));
-    },
+    proposed: (itemId, columns) =>
+      changesOf(state, itemId).flatMap((change) => changeRows(change, "inProgress", columns)),
+    hunks: (itemId) => changesOf(state, itemId).flatMap(hunksOf),
   };
+}
+
+function changesOf({ running }: State, itemId: string): FileUpdateChange[] {
+  const item = running.get(itemId)?.item;
+  return item?.type === "fileChange" ? item.changes : [];
 }
 
 /** A blank row in front of each. */
