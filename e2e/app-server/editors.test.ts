@@ -186,7 +186,7 @@ test("an editor changes mode and model, refuses an edit, shows output as a termi
   expect(editor.problems).toEqual([]);
 });
 
-test("an editor is told what is wrong, a second prompt ends the first, and the end of its input ends the program", async () => {
+test("errors name what is wrong, a second prompt ends the first, and the end of its input ends the program", async () => {
   const waits = call("exec_command", { cmd: "until [ -e go ]; do sleep 0.05; done", yield_time_ms: 60_000 });
   const harness = await openHarness({ replies: [waits, replyWith("The second."), fault(401)] });
   const { repository } = harness;
@@ -203,7 +203,7 @@ test("an editor is told what is wrong, a second prompt ends the first, and the e
   const second = agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "instead" }] });
   expect((await first).stopReason).toBe("cancelled");
   expect((await second).stopReason).toBe("end_turn");
-  await expect(promptFor(editor, sessionId, "once more")).rejects.toMatchObject({ code: -32000 });
+  await expect(promptFor(editor, sessionId, "a third time")).rejects.toMatchObject({ code: -32000 });
   expect(editor.problems).toEqual([]);
   expect(await editor.end()).toBe(0);
 });

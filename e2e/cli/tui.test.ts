@@ -110,9 +110,9 @@ test("a patch is decided hunk by hunk, and the model reads what was refused and 
   terminal.keys("Enter");
   await expect.poll(terminal.screen).toContain("Understood.");
   expect(readFileSync(join(repository, "a.txt"), "utf8")).toBe("ONE\ntwo\n");
-  const told = JSON.stringify(requests()[1]?.body);
-  expect(told).toContain("refused and not applied");
-  expect(told).toContain("Reason of the user: two is right");
+  const sent = JSON.stringify(requests()[1]?.body);
+  expect(sent).toContain("refused and not applied");
+  expect(sent).toContain("Reason of the user: two is right");
 });
 
 const clearsScrollback = /\u001b\[3J|\u001b\[2J|\u001bc|\u001b\[\?1049h|\u001b\[\?47h/;

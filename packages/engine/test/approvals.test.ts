@@ -94,7 +94,7 @@ describe("an escalation", () => {
     expect(existsSync(join(root, "made.txt"))).toBe(false);
   });
 
-  test("that the user declines with a reason tells it to the model", async () => {
+  test("that the user declines with a reason has it in what the model reads", async () => {
     const { log, dependencies } = await thread(
       [replies([escalated("touch made.txt")]), textReply("Fine.")],
       person({ decision: "decline", reason: "use the Makefile" }),
@@ -202,7 +202,7 @@ describe("a patch", () => {
     { refused: [1, 2], a: "ONE\ntwo\nthree\nfour\n", b: false, d: true },
     { refused: [0, 3], a: "one\ntwo\nthree\nFOUR\n", b: true, d: false },
     { refused: [], a: "ONE\ntwo\nthree\nFOUR\n", b: true, d: true },
-  ])("accepted without its hunks $refused changes the rest, and the model is told", async ({ refused, a, b, d }) => {
+  ])("accepted without its hunks $refused changes the rest, and the model reads so", async ({ refused, a, b, d }) => {
     writeFileSync(join(root, "a.txt"), "one\ntwo\nthree\nfour\n");
     writeFileSync(join(root, "c.txt"), "see\nmore\n");
     const script = [replies([calls("apply_patch", { input })]), textReply("Fine.")];
@@ -213,10 +213,10 @@ describe("a patch", () => {
     const state = await drive(opened.log, dependencies, never);
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe(a);
     expect([existsSync(join(root, "b.txt")), existsSync(join(root, "d.txt"))]).toEqual([b, d]);
-    const [told = ""] = outputs(state);
-    expect(told.includes("only in part")).toBe(refused.length > 0);
-    expect(told.includes("Reason of the user: too early")).toBe(refused.length > 0);
-    expect(told.includes("+FOUR")).toBe(refused.includes(1));
+    const [output = ""] = outputs(state);
+    expect(output.includes("only in part")).toBe(refused.length > 0);
+    expect(output.includes("Reason of the user: too early")).toBe(refused.length > 0);
+    expect(output.includes("+FOUR")).toBe(refused.includes(1));
   });
 
   test("of which every hunk is refused is declined", async () => {

@@ -7,6 +7,8 @@ import { type Connect, connectTo, runTui, type ThreadOverrides, type TuiOptions 
 import { openAgent } from "../app-server/agent.ts";
 import type { Invocation } from "../command.ts";
 import { readImages } from "../exec/images.ts";
+import { listHooks } from "../hooks/listed.ts";
+import { refuseUnpinned, trustListed } from "../hooks/trust.ts";
 import type { Program } from "../program.ts";
 
 export type Opening = Pick<TuiOptions, "start" | "prompt">;
@@ -33,11 +35,18 @@ export async function openTerminalInterface(
       agentHome: environment.agentHome,
       overrides: overridesOf(invocation, environment.cwd),
       images,
+      trustHooks: invocation.text("remote") === undefined ? (keys) => trustKeys(keys, invocation, program) : null,
       signal,
     });
   } finally {
     await server.close();
   }
+}
+
+async function trustKeys(keys: string[], invocation: Invocation, program: Program): Promise<void> {
+  const meant = (await listHooks(invocation, program)).filter(({ definition }) => keys.includes(definition.key));
+  refuseUnpinned(meant);
+  await trustListed(meant, program);
 }
 
 /** With --last the one argument is the prompt; without an id, a list is shown. */

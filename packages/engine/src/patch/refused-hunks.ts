@@ -1,4 +1,4 @@
-// A patch without the hunks that the user refused, and what the model is told of them.
+// A patch without the hunks that the user refused, and what the model reads of them.
 import type { EditChunk, PatchEdit } from "@agentcli/protocol";
 import type { Admission } from "../hook-gate.ts";
 import { marker } from "./markers.ts";

@@ -42,6 +42,9 @@ export const ThreadTokenUsageUpdatedNotification = z.object({
     total: TokenUsageBreakdown,
     last: TokenUsageBreakdown,
     modelContextWindow: maybe(whole),
+    budget: maybe(z.object({ name: z.enum(["usd", "tokens", "turns", "tools"]), used: z.number() })).describe(
+      "The part of the budget of the turn that is nearest to its end, and how much of it is used (1: all), without sub-agents",
+    ),
   }),
 });
 export const ContextCompactedNotification = z.object({ threadId, turnId });

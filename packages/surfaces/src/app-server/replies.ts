@@ -4,6 +4,7 @@ import { callsOf, isShown } from "@agentcli/engine";
 import type { Block, RecordOf, Usage } from "@agentcli/protocol";
 import type { ThreadItem, TokenUsageBreakdown } from "@agentcli/protocol/app-server";
 import { streamedText } from "../streamed.ts";
+import { budgetUse } from "./budget.ts";
 import { webItem } from "./items.ts";
 import type { Notice } from "./notice.ts";
 import {
@@ -60,7 +61,8 @@ export function replied(shown: ShownThread, seq: number, record: RecordOf<"model
   }
   shown.replies += 1;
   shown.streamed = noneStreamed();
-  shown.heldUsage.push(chargeUsage(shown, record.usage));
+  shown.budget.spent.tools += record.blocks.filter(({ type }) => type === "call").length;
+  shown.heldUsage.push(chargeUsage(shown, record));
   return [...searched, ...completed, ...abandoned, ...(shown.open.size === 0 ? releaseUsage(shown) : [])];
 }
 
@@ -83,10 +85,20 @@ export function releaseUsage(shown: ShownThread): Notice[] {
   return shown.heldUsage.splice(0);
 }
 
-export function chargeUsage(shown: ShownThread, usage: Usage): Notice {
+interface Charged {
+  usage: Usage;
+  costUsd?: number | null | undefined;
+}
+
+export function chargeUsage(shown: ShownThread, { usage, costUsd }: Charged): Notice {
   const last = { totalTokens: usage.inputTokens + usage.outputTokens, ...usage };
   shown.usage = { total: addTokens(shown.usage.total, last), last };
-  const tokenUsage = { ...shown.usage, modelContextWindow: shown.contextWindow() };
+  const { spent } = shown.budget;
+  spent.usd += costUsd ?? 0;
+  spent.tokens += last.totalTokens;
+  spent.turns += 1;
+  const budget = budgetUse(shown.budget);
+  const tokenUsage = { ...shown.usage, modelContextWindow: shown.contextWindow(), ...(budget && { budget }) };
   return { method: "thread/tokenUsage/updated", params: { ...turnIds(shown), tokenUsage } };
 }
 

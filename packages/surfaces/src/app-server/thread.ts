@@ -4,6 +4,7 @@ import type { Scrub } from "@agentcli/engine";
 import type { CallBlock, PatchEdit } from "@agentcli/protocol";
 import type { ThreadItem, ThreadStatus, TokenUsageBreakdown, Turn } from "@agentcli/protocol/app-server";
 import type { StreamedText } from "../streamed.ts";
+import { openBudget, type TurnBudget } from "./budget.ts";
 import type { Notice } from "./notice.ts";
 
 export interface ViewOptions {
@@ -40,6 +41,7 @@ export interface ShownThread extends ViewOptions {
   /** Sent when the calls of its reply are settled. */
   heldUsage: Notice[];
   usage: { total: TokenUsageBreakdown; last: TokenUsageBreakdown };
+  budget: TurnBudget;
   /** Why the thread waits for the user, by call. */
   waiting: Map<string, Extract<ThreadStatus, { type: "active" }>["activeFlags"][number]>;
   edits: PatchEdit[];
@@ -77,6 +79,7 @@ export const emptyShown = (options: ViewOptions): ShownThread => ({
   open: new Set(),
   heldUsage: [],
   usage: { total: noTokens(), last: noTokens() },
+  budget: openBudget(undefined),
   waiting: new Map(),
   edits: [],
 });

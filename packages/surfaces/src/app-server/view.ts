@@ -4,6 +4,7 @@ import type { Progress, StoredRecord } from "@agentcli/engine";
 import { answerOf, textOf } from "@agentcli/engine";
 import type { NoteData, Noted, RecordOf, TurnEnd } from "@agentcli/protocol";
 import type { ThreadStatus, Turn } from "@agentcli/protocol/app-server";
+import { openBudget } from "./budget.ts";
 import { approval, begun, endSessions, printed, runningItems, settled } from "./calls.ts";
 import { turnError } from "./errors.ts";
 import { hookNotices } from "./hooks.ts";
@@ -96,6 +97,7 @@ function turnBegun(shown: ShownThread, seq: number, record: RecordOf<"turn.begun
   const turn: Turn = { id: turnId, items: [], itemsView: "full", status: "inProgress", startedAt: seconds(atMs) };
   shown.turns.push(turn);
   const { cwd, shell } = settings;
+  shown.budget = openBudget(settings.budget);
   Object.assign(shown, { turn, turnStartedMs: atMs, cwd, shell, replies: 0, review: review !== undefined, edits: [] });
   const started: Notice = { method: "turn/started", params: { threadId: shown.threadId, turn: bare(turn) } };
   const prompt = review
@@ -117,7 +119,7 @@ function inputAdded(shown: ShownThread, seq: number, record: RecordOf<"input.add
 }
 
 function compacted(shown: ShownThread, seq: number, record: RecordOf<"context.compacted">, atMs: number): Notice[] {
-  const usage = chargeUsage(shown, record.usage);
+  const usage = chargeUsage(shown, record);
   if (!shown.turn) return [];
   return [
     ...wholeItem(shown, { id: `compaction-${seq}`, type: "contextCompaction" }, atMs),

@@ -3,6 +3,7 @@ import type { Question } from "../client/index.ts";
 import { codeRows, diffLine, hardWrap, type Line, markdown, span, visible, wrapLine } from "../text/index.ts";
 import type { Hunk } from "../transcript/index.ts";
 import { type Card, type Choice, openCard, openWriting } from "./card.ts";
+import { chooseRule, rulePatterns } from "./rule.ts";
 import type { App } from "./state.ts";
 
 /** The card of a question of the server. */
@@ -28,15 +29,17 @@ function commandCard(app: App, asked: QuestionNamed<"item/commandExecution/reque
   const { id, params, answer } = asked;
   const command = params.commandActions?.[0]?.command || params.command || "";
   const prefix = params.proposedExecpolicyAmendment ?? null;
-  const rule: Choice[] = prefix
-    ? [
-        {
-          key: "r",
-          label: `Yes, and always for commands that begin with: ${prefix.join(" ")} (added to rules/default.rules)`,
-          choose: () => answer({ decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: prefix } } }),
-        },
-      ]
-    : [];
+  const patterns = rulePatterns(command, prefix);
+  const rule: Choice = {
+    key: "r",
+    label: `Yes, and a rule: always for commands that begin with ${patterns[0]?.join(" ")}, or another beginning`,
+    choose: () =>
+      chooseRule(app, {
+        patterns,
+        choose: (pattern) => answer({ decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: pattern } } }),
+        back: () => openCard(app, { ...commandCard(app, asked), isNext: true }),
+      }),
+  };
   return {
     title: "Run this command outside the sandbox?",
     body: (columns) => [
@@ -51,7 +54,7 @@ function commandCard(app: App, asked: QuestionNamed<"item/commandExecution/reque
         label: "Yes, and the same command again in this session",
         choose: () => answer({ decision: "acceptForSession" }),
       },
-      ...rule,
+      ...(patterns.length > 0 ? [rule] : []),
       ...refusals(app, asked),
     ],
     dismiss: () => answer({ decision: "decline" }),
@@ -151,7 +154,7 @@ interface HunkStep {
   at: number;
 }
 
-/** One card for each hunk. What was refused is not applied, and the model is told. */
+/** One card for each hunk. What was refused is not applied, and the model learns of it. */
 function askHunks(app: App, asked: QuestionNamed<"item/fileChange/requestApproval">, step: HunkStep): void {
   const { hunks, refused, at } = step;
   const hunk = hunks[at];

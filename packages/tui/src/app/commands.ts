@@ -45,6 +45,8 @@ export const slashCommands: SlashCommand[] = [
     summary: "write the thread to a file: FILE.md or FILE.html",
     run: (app, file) => attempt(app, () => exportThread(app, file)),
   },
+  { name: "copy", summary: "put the last answer on the clipboard", run: copyAnswer },
+  { name: "vim", summary: "keys as in vi, on or off", run: toggleVim },
   { name: "theme", summary: "choose the colours", run: chooseTheme },
   { name: "help", summary: "show commands and keys", run: showHelp },
   { name: "quit", summary: "quit", run: (app) => app.quit() },
@@ -124,6 +126,20 @@ function chooseTheme(app: App): void {
     },
     dismiss: () => {},
   });
+}
+
+function copyAnswer(app: App) {
+  const last = app.state.transcript.readable().findLast(({ title }) => title === "Message");
+  if (!last) return flash(app, "There is no answer to copy yet.");
+  flash(
+    app,
+    app.copy(last.text) ? "Copied the last answer." : "The answer is too long for the clipboard: Ctrl-O reads it.",
+  );
+}
+
+function toggleVim(app: App): void {
+  app.state.vim = app.state.vim ? null : { mode: "insert", pending: "" };
+  flash(app, app.state.vim ? "Keys as in vi: Escape leaves the text, i goes back to it." : "Keys as before.");
 }
 
 async function readDiff(app: App): Promise<void> {

@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { edit, emptyBuffer, insert, insertPaste, isEmpty, wholeText } from "../composer/index.ts";
+import { edit, emptyBuffer, insert, insertPaste, isEmpty, leaveInsert, vimKey, wholeText } from "../composer/index.ts";
 import type { Input, Key } from "../terminal/index.ts";
+import { pasteImage } from "./clipboard-image.ts";
 import { runSlash } from "./commands.ts";
 import { openCompletion } from "./completion.ts";
 import { openPicker } from "./picker.ts";
@@ -43,9 +44,16 @@ interface Before {
 
 function take(app: App, input: Input, before: Before): void {
   const { state } = app;
-  if (input.kind === "text") state.buffer = insert(state.buffer, input.text);
+  if (input.kind === "text" && state.vim?.mode === "normal") command(app, input.text);
+  else if (input.kind === "text") state.buffer = insert(state.buffer, input.text);
   else if (input.kind === "paste") paste(app, input.text);
   else if (!recall(app, input, before.pressed)) press(app, input, before);
+}
+
+function command({ state }: App, characters: string): void {
+  for (const character of characters)
+    if (state.vim?.mode === "normal") Object.assign(state, vimKey(state.buffer, state.vim, character));
+    else state.buffer = insert(state.buffer, character);
 }
 
 /** The path of an image, as terminals paste a dropped file, attaches it. */
@@ -69,6 +77,7 @@ function press(app: App, key: Key, { pressed, last }: Before) {
   if (key.ctrl && key.name === "o") return openReader(app);
   if (key.ctrl && key.name === "g") return writeInEditor(app);
   if (key.ctrl && key.name === "r") return searchHistory(app);
+  if (key.ctrl && key.name === "v") return pasteImage(app);
   if (key.ctrl && key.name === "z") return app.lend(() => process.kill(process.pid, "SIGSTOP"));
   if (key.name === "backspace" && state.buffer.text === "") state.images.pop();
   state.buffer = edit(state.buffer, key) ?? state.buffer;
@@ -101,6 +110,10 @@ function searchHistory(app: App): void {
 
 /** Interrupts; without a turn, twice edits an earlier message. */
 function pressedEscape(app: App, pressed: Pressed, last: Pressed["last"]): void {
+  if (app.state.vim?.mode === "insert") {
+    Object.assign(app.state, leaveInsert(app.state.buffer));
+    return;
+  }
   if (app.state.turnId !== null) return void interrupt(app);
   if (last === "escape") return void editEarlier(app);
   pressed.last = "escape";
@@ -125,6 +138,7 @@ function send(app: App, how: "send" | "queue"): void {
   if (text === "" && state.images.length === 0) return;
   const shown = state.buffer.text.trim();
   state.buffer = emptyBuffer();
+  if (state.vim) state.vim = { mode: "insert", pending: "" };
   if (runSlash(app, text)) return;
   app.history.add(shown === text ? text : text.slice(0, 4000));
   submit(app, text, how);

@@ -1,11 +1,23 @@
-// A bell, and a notification where the terminal shows them. The text is never the model's.
+// What the terminal itself is asked for: a bell, a notification whose text is never the model's, and the clipboard.
 
 type Variables = Record<string, string | undefined>;
 
 export function notification(text: string, variables: Variables): string {
   const sequence = sequenceOf(text, variables);
-  if (sequence === "") return "\u0007";
-  return `\u0007${variables.TMUX === undefined ? sequence : `\u001bPtmux;${sequence.replaceAll("\u001b", "\u001b\u001b")}\u001b\\`}`;
+  return sequence === "" ? "\u0007" : `\u0007${throughTmux(sequence, variables)}`;
+}
+
+/** tmux passes on what is wrapped like this. */
+const throughTmux = (sequence: string, { TMUX }: Variables): string =>
+  TMUX === undefined ? sequence : `\u001bPtmux;${sequence.replaceAll("\u001b", "\u001b\u001b")}\u001b\\`;
+
+/** Terminals refuse longer ones. */
+const maxClipboardBytes = 100_000;
+
+/** A text for the clipboard of the terminal, also over ssh; null where it is too long. The text is encoded: nothing in it is obeyed. */
+export function clipboard(text: string, variables: Variables): string | null {
+  const encoded = Buffer.from(text).toString("base64");
+  return encoded.length > maxClipboardBytes ? null : throughTmux(`\u001b]52;c;${encoded}\u0007`, variables);
 }
 
 function sequenceOf(text: string, { TERM = "", TERM_PROGRAM = "" }: Variables): string {

@@ -97,6 +97,6 @@ export function openPicker<Value>(app: App, picker: Picker<Value>): void {
       return true;
     },
   };
-  app.state.overlays.push(overlay);
+  app.state.overlays = [overlay, ...app.state.overlays];
   app.redraw();
 }

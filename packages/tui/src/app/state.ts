@@ -18,6 +18,8 @@ export interface TuiOptions {
   overrides: ThreadOverrides;
   prompt: string | null;
   images: string[];
+  /** Trusts hooks as they are now; null where the server is on another machine. Throws an error that says why not. */
+  trustHooks: ((keys: string[]) => Promise<void>) | null;
   signal: AbortSignal;
 }
 

@@ -5,6 +5,7 @@ import { type Client, interactiveDefaults } from "../client/index.ts";
 import { pickOnTerminal } from "./pick.ts";
 import type { Entry } from "./picker.ts";
 import type { Settings, Start, TuiOptions } from "./state.ts";
+import { askTrust } from "./trust.ts";
 
 export interface OpenedThread {
   threadId: string;
@@ -16,6 +17,7 @@ export interface OpenedThread {
 /** Null where the user chose none. */
 export async function openThread(client: Client, options: TuiOptions): Promise<OpenedThread | null> {
   const { start } = options;
+  await askTrust(client, options);
   const overrides = await interactiveDefaults(client, options.overrides);
   if (start.kind === "new") return opened(await client.request("thread/start", overrides));
   const threadId = await findThread(client, options, start);
@@ -65,7 +67,7 @@ async function findThread(
       `There is no earlier thread${isEverywhere ? "" : " of this directory; --all searches everywhere"}.`,
     );
   if (which === "newest") return newest.id;
-  return (await pickOnTerminal<Thread>(options, "Resume", data.map(threadEntry)))?.id ?? null;
+  return (await pickOnTerminal<Thread>(options, { title: "Resume", entries: data.map(threadEntry) }))?.id ?? null;
 }
 
 const isId = (text: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);

@@ -44,7 +44,9 @@ export function liveView(state: AppState, { columns, rows }: Size, nowMs: number
 function composerOf(state: AppState, columns: number, height: number) {
   const placeholder =
     state.turnId === null ? "Ask for a change, or / for commands" : "Enter steers, Tab queues, Esc interrupts";
-  const mark = [span("› ", { color: state.turnId === null ? "cyan" : "yellow", bold: true })];
+  const mark = [
+    span(state.vim?.mode === "normal" ? "▪ " : "› ", { color: state.turnId === null ? "cyan" : "yellow", bold: true }),
+  ];
   const view = composerRows(state.buffer, {
     columns,
     maxRows: Math.max(1, Math.min(10, Math.floor(height / 2))),
@@ -115,14 +117,20 @@ function footer({ settings, usage, threadName }: AppState, columns: number): Lin
 
 function usageMeter(usage: AppState["usage"]): Line {
   if (!usage) return [];
-  const { total, last, modelContextWindow } = usage;
+  const { total, last, modelContextWindow, budget } = usage;
   const tokens = total.inputTokens - total.cachedInputTokens + total.outputTokens;
   const used = modelContextWindow ? Math.min(100, Math.round((100 * last.totalTokens) / modelContextWindow)) : null;
   const context =
     used === null
       ? []
       : [span(`context ${used}%`, used >= 80 ? { color: "yellow" } : { dim: true }), span(" · ", { dim: true })];
-  return [...context, span(`${shortNumber(tokens)} tokens`, { dim: true })];
+  const spent = budget
+    ? [
+        span(`budget ${Math.round(100 * budget.used)}%`, budget.used >= 0.8 ? { color: "yellow" } : { dim: true }),
+        span(" · ", { dim: true }),
+      ]
+    : [];
+  return [...spent, ...context, span(`${shortNumber(tokens)} tokens`, { dim: true })];
 }
 
 export function shortNumber(value: number): string {

@@ -4,3 +4,4 @@ export { type DraftFile, openDraft } from "./draft.ts";
 export { edit } from "./edit.ts";
 export { type History, openHistory } from "./history.ts";
 export { composerRows } from "./view.ts";
+export { leaveInsert, type VimState, vimKey } from "./vim.ts";

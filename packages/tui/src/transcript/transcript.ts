@@ -40,6 +40,8 @@ export interface Transcript {
   doing(): string;
   /** Changes of an item that waits for approval. */
   proposed(itemId: string, columns: number): Line[];
+  /** The newest last. */
+  commands(): string[];
   /** Of the same edits, to be decided one by one. */
   hunks(itemId: string): Hunk[];
 }
@@ -62,6 +64,8 @@ interface State {
   doing: string;
   agents: Agents;
   archive: ReturnType<typeof openArchive>;
+  /** The last ones that ran. */
+  commands: string[];
 }
 
 export function openTranscript(threadId: string): Transcript {
@@ -75,6 +79,7 @@ export function openTranscript(threadId: string): Transcript {
     doing: "thinking",
     agents: openAgents(),
     archive: openArchive(),
+    commands: [],
   };
   return {
     notice: (notice) => applyNotice(state, notice),
@@ -86,6 +91,7 @@ export function openTranscript(threadId: string): Transcript {
     doing: () => state.doing,
     proposed: (itemId, columns) =>
       changesOf(state, itemId).flatMap((change) => changeRows(change, "inProgress", columns)),
+    commands: () => state.commands,
     hunks: (itemId) => changesOf(state, itemId).flatMap(hunksOf),
   };
 }
@@ -204,6 +210,8 @@ function messageRows(rows: Line[], isFirst: boolean): Line[] {
   return [[], [span("• ", { color: "magenta", bold: true }), ...first.slice(1)], ...rest];
 }
 
+const maxCommands = 500;
+
 function completeItem(state: State, item: ThreadItem) {
   const isNew = !state.shown.has(item.id);
   state.running.delete(item.id);
@@ -213,6 +221,7 @@ function completeItem(state: State, item: ThreadItem) {
   if (item.type === "agentMessage") return completeMessage(state, item);
   const cell = itemCell(item);
   if (cell) push(state, cell);
+  if (item.type === "commandExecution") state.commands = [...state.commands.slice(1 - maxCommands), commandText(item)];
   if (item.type === "reasoning") state.archive.add("Reasoning", reasoningText(item));
   else state.archive.addItem(item);
 }

@@ -1,10 +1,9 @@
 // `agentcli hooks trust`: from now on these hooks run, as they are now.
-import { join } from "node:path";
 import { CommandError } from "@agentcli/command-line";
-import { trustHooks } from "@agentcli/project/hooks";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
-import { type ListedHook, listHooks } from "../../hooks/listed.ts";
+import { listHooks } from "../../hooks/listed.ts";
+import { refuseUnpinned, trustListed } from "../../hooks/trust.ts";
 import type { Program } from "../../program.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -21,24 +20,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     throw new CommandError("usage", `No hook given. Pass a key, or --all for all of these:\n${list}`);
   }
   if (!invocation.has("unpinned")) refuseUnpinned(open);
-  const file = join(program.environment.agentHome, "config.toml");
-  if (open.length > 0)
-    await trustHooks(
-      file,
-      open.map(({ definition }) => definition),
-    );
+  await trustListed(open, program);
   await program.print(open.map(({ definition }) => `Trusted: ${definition.key} ${definition.hash}\n`).join(""));
   if (open.length === 0) program.reporter.log("Nothing to trust: every hook here is trusted already.");
   return exitCodes.completed.code;
-}
-
-function refuseUnpinned(hooks: ListedHook[]): void {
-  const refused = hooks.flatMap(({ definition: { key, unpinned } }) =>
-    unpinned === undefined ? [] : [`  ${key}: ${unpinned}`],
-  );
-  if (refused.length === 0) return;
-  throw new CommandError(
-    "usage",
-    `Nothing was trusted: the files that these hooks run cannot be pinned, so an agent could change them.\n${refused.join("\n")}\nMove what they run into a script of its own, name the keys of the other hooks, or trust them with --unpinned.`,
-  );
 }
