@@ -22,7 +22,7 @@ const sandboxPrograms = {
 const outside = [/^@lydell\/node-pty/];
 
 /** Loaded only where there is a configuration file, which is nearly everywhere. Writing one is left to other commands. */
-const readsConfiguration = /smol-toml|project\/src\/config\/(?!write|toml-)|generated\/config-shapes/;
+const readsConfiguration = /smol-toml|project\/src\/config\/(?!write|toml-|models-)|generated\/config-shapes/;
 
 const entry = "packages/cli/src/entry.ts";
 

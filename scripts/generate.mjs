@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import Ajv from "ajv/dist/2020.js";
 import standalone from "ajv/dist/standalone/index.js";
 import { rolldown } from "rolldown";
+import { parse as parseToml } from "smol-toml";
 import { appServerBundle } from "./app-server-schema.mjs";
 import { pythonSources } from "./python-sources.mjs";
 
@@ -29,6 +30,7 @@ const files = new Map([
   ...toolSchemas(protocol),
   ...validators(protocol),
   ...configShapes(protocol),
+  [join(root, "packages/models/generated/catalogue.ts"), catalogueData(protocol)],
   [join(root, "docs/config.md"), configPage(protocol)],
   [join(root, "docs/exit-codes.md"), exitCodesPage(protocol)],
   [join(root, "docs/platform-config.md"), platformConfigPage(protocol)],
@@ -136,7 +138,34 @@ import type { Shape } from "../src/shape.ts";
 export const configShape: Shape = ${shape(schemas.Config)};
 export const requirementsShape: Shape = ${shape(schemas.Requirements)};
 `;
-  return [[join(target, "config-shapes.ts"), text]];
+  // Apart: only a run with a models.toml needs it.
+  const models = `// Generated from protocol/src/models-file.ts by npm run generate.
+import type { Shape } from "../src/shape.ts";
+
+export const modelsShape: Shape = ${shape(schemas.ModelsFile)};
+`;
+  return [
+    [join(target, "config-shapes.ts"), text],
+    [join(target, "models-shape.ts"), models],
+  ];
+}
+
+/** Without sources and dates, which no run needs. */
+function catalogueData({ schemas }) {
+  const entries = schemas.ModelsFile.parse(
+    parseToml(readFileSync(join(root, "packages/models/catalogue.toml"), "utf8")),
+  );
+  const rows = Object.entries(entries).map(([name, { source, date, ...facts }]) => {
+    if (!source || !date) throw new Error(`catalogue.toml: ${name} has no source or no date`);
+    return `  ${JSON.stringify(name)}: ${JSON.stringify(facts)},`;
+  });
+  return `// Generated from catalogue.toml by npm run generate.
+import type { ModelsFile } from "@agentcli/protocol";
+
+export const catalogue: ModelsFile = {
+${rows.join("\n")}
+};
+`;
 }
 
 function bare(schema) {

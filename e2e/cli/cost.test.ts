@@ -1,4 +1,4 @@
-import { replyWith } from "@agentcli/testkit";
+import { call, replyWith } from "@agentcli/testkit";
 import { openHarness } from "@agentcli/testkit/cli";
 import { expect, test } from "vitest";
 
@@ -48,4 +48,30 @@ test("without runs the total is zero; invalid arguments are refused", async () =
     code: 2,
     stderr: expect.stringContaining("model, tag, day"),
   });
+});
+
+test("cost --cache shows the hit rate of each turn, and why a prefix broke", async () => {
+  const { run } = await openHarness({
+    usage: "computed",
+    replies: [
+      ...[call("exec_command", { cmd: "true" }), replyWith("One.")],
+      ...[replyWith("Two."), replyWith("Three.")],
+    ],
+  });
+  expect(await run(["exec", "one"])).toMatchObject({ code: 0 });
+  expect(await run(["exec", "resume", "--last", "two"])).toMatchObject({ code: 0 });
+  expect(await run(["exec", "resume", "--last", "--model", "other", "three"])).toMatchObject({ code: 0 });
+  const { turns } = JSON.parse((await run(["cost", "--cache", "--json"])).stdout);
+  expect(
+    turns.map(({ requests, breaks }: { requests: number; breaks: unknown[] }) => [requests, breaks.length]),
+  ).toEqual([
+    [2, 0],
+    [1, 0],
+    [1, 1],
+  ]);
+  expect(turns[1].hit_rate).toBeGreaterThan(0.9);
+  const { stdout } = await run(["cost", "--cache"]);
+  expect(stdout).toMatch(/^turn +requests +input +cached +hit rate$/m);
+  expect(stdout).toMatch(/request 4: [\d,]+ tokens not in the cache: the model changed from scripted to other$/m);
+  expect(await run(["cost", "--cache", "--by", "day"])).toMatchObject({ code: 2 });
 });

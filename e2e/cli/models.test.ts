@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { openHarness } from "@agentcli/testkit/cli";
 import { expect, test } from "vitest";
@@ -65,4 +67,21 @@ test("models try says whether a model answers and calls tools", async () => {
   const gone = await run(["models", "try", "x", "-c", "model_providers.scripted.base_url='http://127.0.0.1:9/v1'"]);
   expect(gone).toMatchObject({ code: 4, stdout: expect.stringContaining("FAIL answers: ") });
   expect((await run(["models", "try"])).code).toBe(2);
+});
+
+test("a model that is not in the catalogue is reported once, and models.toml describes it", async () => {
+  const { run, home } = await openHarness({ replies: { replies: [replyWith("Hi.")], repeat: "last" } });
+  const config = join(home, "config.toml");
+  writeFileSync(config, readFileSync(config, "utf8").replace("model_context_window = 128000\n", ""));
+  const unknown = await run(["exec", "hi"]);
+  expect(unknown.stderr.match(/is not in the catalogue/g)).toHaveLength(1);
+  expect(unknown.stderr).toContain(`Describe it in ${join(home, "models.toml")}.`);
+  writeFileSync(join(home, "models.toml"), '["scripted"]\ncontext_window = 32_000\ninput = 1\noutput = 2\n');
+  const described = await run(["exec", "--budget", "usd=1", "hi"]);
+  expect(described).toMatchObject({ code: 0, stdout: "Hi.\n" });
+  expect(described.stderr).not.toContain("catalogue");
+  const listed = JSON.parse((await run(["models", "--provider", "scripted", "--json"])).stdout);
+  expect(listed[0].models).toMatchObject([{ context_window: 32_000, usd_per_million: { input: 1, output: 2 } }]);
+  writeFileSync(join(home, "models.toml"), '["scripted"]\nwindow = 1\n');
+  expect(await run(["exec", "hi"])).toMatchObject({ code: 2, stderr: expect.stringContaining("models.toml line 2: ") });
 });

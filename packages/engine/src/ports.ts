@@ -68,7 +68,17 @@ export type ModelProgress =
   /** A complete block, in reply order. Not every wire reports blocks before the reply is complete. */
   | { type: "settled"; block: Block }
   /** The attempt failed; discard what it streamed. */
-  | { type: "retrying"; attempt: number; of: number; delayMs: number; reason: string };
+  | {
+      type: "retrying";
+      attempt: number;
+      of: number;
+      delayMs: number;
+      reason: string;
+      /** What failed, where the same model is asked again. */
+      fault?: ModelFault;
+      /** The model that is asked in place of this one. */
+      instead?: string;
+    };
 
 /** Progress while something runs; records are authoritative. */
 export type Progress =
@@ -102,6 +112,8 @@ export interface ModelFault {
   limit?: "first-byte" | "idle" | "wall";
   /** Why a reply stopped early, if the server reports it. */
   incomplete?: "max_output_tokens" | "content_filter";
+  /** What was paid for is used up: only another account or provider helps. */
+  quota?: true;
   /** Charged despite the fault, if the server reports it. */
   usage?: Usage;
 }

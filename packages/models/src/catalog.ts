@@ -1,5 +1,6 @@
 // Facts about models by name, and defaults for all others.
-import type { WireApi } from "@agentcli/protocol";
+import type { ModelEntry, ModelsFile, WireApi } from "@agentcli/protocol";
+import { catalogue } from "../generated/catalogue.ts";
 
 export interface ModelFacts {
   /** Tokens of prompt and reply together. */
@@ -17,38 +18,49 @@ export interface ModelFacts {
   thinking: "adaptive" | "extended" | "none";
 }
 
-export function modelFacts(model: string, wireApi: WireApi): ModelFacts {
-  const name = familyName(model);
-  const familyFacts = families.find(([family]) => family.test(name))?.[1];
-  const facts = { ...unknownModel, ...familyFacts };
-  return { ...facts, freeform: facts.freeform && wireApi === "responses" };
+/** `own`: what the user says of models, which takes precedence. */
+export function modelFacts(model: string, wireApi: WireApi, own?: ModelsFile): ModelFacts {
+  const entry = entryOf(familyName(model), own) ?? {};
+  return {
+    contextWindow: entry.context_window ?? 128_000,
+    maxOutputTokens: entry.max_output_tokens ?? 16_384,
+    freeform: entry.freeform === true && wireApi === "responses",
+    images: entry.images ?? true,
+    patches: entry.patches ?? false,
+    reasoning: entry.reasoning ?? true,
+    thinking: entry.thinking ?? "none",
+  };
+}
+
+export const isKnownModel = (model: string, own?: ModelsFile): boolean => entryOf(familyName(model), own) !== undefined;
+
+/** Everything that matches the name counts; the entry with more letters wins, and what the user says over both. */
+export function entryOf(name: string, own: ModelsFile = {}): ModelEntry | undefined {
+  const found = [...matching(catalogue, name), ...matching(own, name)];
+  return found.length === 0 ? undefined : Object.assign({}, ...found);
+}
+
+const matching = (entries: ModelsFile, name: string): ModelEntry[] =>
+  Object.entries(entries)
+    .filter(([pattern]) => matches(pattern.toLowerCase(), name))
+    .sort(([left], [right]) => letters(left) - letters(right))
+    .map(([, entry]) => entry);
+
+const letters = (pattern: string): number => pattern.replaceAll("*", "").length + (pattern.includes("*") ? 0 : 0.5);
+
+function matches(pattern: string, name: string): boolean {
+  const [first = "", ...others] = pattern.split("*");
+  if (others.length === 0) return pattern === name;
+  const last = others.pop() ?? "";
+  let at = first.length;
+  if (!name.startsWith(first)) return false;
+  for (const part of others) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
 }
 
 /** `openai/GPT-5` and `gpt-5` are one model: gateways put the vendor in front. */
 const familyName = (model: string): string => model.slice(model.lastIndexOf("/") + 1).toLowerCase();
-
-const unknownModel: ModelFacts = {
-  contextWindow: 128_000,
-  maxOutputTokens: 16_384,
-  freeform: false,
-  images: true,
-  patches: false,
-  reasoning: true,
-  thinking: "none",
-};
-
-const families: [family: RegExp, facts: Partial<ModelFacts>][] = [
-  // Newer members accept more than 272k tokens, at a higher price.
-  [/^gpt-5|codex/, { contextWindow: 272_000, freeform: true, patches: true }],
-  [/^gpt-4\.1/, { contextWindow: 1_047_576, patches: true, reasoning: false }],
-  [/^gpt-4/, { reasoning: false }],
-  [/^gpt-3/, { contextWindow: 16_385, images: false, reasoning: false }],
-  [/^o[134]/, { contextWindow: 200_000, patches: true }],
-  [/^gpt-oss/, { contextWindow: 131_072, images: false, patches: true }],
-  [/^practice$/, { patches: true }],
-  [/^claude-(haiku|sonnet|opus)-4-5/, { contextWindow: 200_000, maxOutputTokens: 64_000, thinking: "extended" }],
-  [/^claude-[a-z]+-[4-9]/, { contextWindow: 1_000_000, maxOutputTokens: 64_000, thinking: "adaptive" }],
-  [/^claude/, { contextWindow: 200_000 }],
-  [/^gemini/, { contextWindow: 1_048_576 }],
-  [/^(deepseek|qwen\d*-coder|kimi-k2|glm-\d|devstral|codestral)/, { images: false }],
-];

@@ -1,7 +1,7 @@
 // Providers from the configuration, and the built-in ones.
-import type { Config, LocalProvider, ModelProvider, PriceConfig, Usage } from "@agentcli/protocol";
+import type { Config, LocalProvider, ModelProvider, ModelsFile, PriceConfig, Usage } from "@agentcli/protocol";
 import type { ExitName } from "@agentcli/protocol/exit-codes";
-import { findPreset, presetNames, type Variables } from "./presets.ts";
+import { findPreset, keylessProviders, presetNames, type Variables } from "./presets.ts";
 import { costUsd } from "./prices.ts";
 import type { Provider } from "./provider.ts";
 
@@ -37,6 +37,30 @@ export function findProvider(
     `Unknown model provider "${id}". Available: ${[...ids].join(", ")}. Add [model_providers.${id}] to config.toml.`,
   );
 }
+
+export interface ModelLocation {
+  model: string;
+  provider: string;
+}
+
+/** `PROVIDER/MODEL` is a model of another provider than the default one. */
+export function locateModel(
+  id: string,
+  { model_provider = "openai", model_providers = {} }: Pick<Config, "model_provider" | "model_providers">,
+): ModelLocation {
+  const [provider = "", ...rest] = id.split("/");
+  const isProvider =
+    Object.hasOwn(model_providers, provider) ||
+    prefixes.includes(provider) ||
+    (provider === "openai" && withoutVendors.includes(model_provider));
+  if (rest.length > 0 && isProvider) return { model: rest.join("/"), provider };
+  return { model: id, provider: id === practice ? practice : model_provider };
+}
+
+const prefixes = [...presetNames, ...keylessProviders];
+
+/** Names of their models do not begin with a vendor; gateways have models that are called `openai/gpt-5`. */
+const withoutVendors = ["anthropic", "azure", "google", "mistral", "deepseek", "xai", "bedrock", "vertex"];
 
 /** Upper limits of the timeouts of every provider; Infinity for none. */
 export interface ProviderTimeouts {
@@ -109,11 +133,14 @@ function validUrl(url: string, id: string): string {
   );
 }
 
-/** The cost of a request: configured prices override the built-in ones. */
-export function priceBook(own: Record<string, PriceConfig> = {}): (model: string, usage: Usage) => number | null {
+/** The cost of a request: configured prices override those of `models`, and both the built-in ones. */
+export function priceBook(
+  own: Record<string, PriceConfig> = {},
+  models?: ModelsFile,
+): (model: string, usage: Usage) => number | null {
   return (model, usage) => {
     const { input, output, cached_input: cachedInput = input } = own[model] ?? {};
-    if (input === undefined || output === undefined || cachedInput === undefined) return costUsd(model, usage);
+    if (input === undefined || output === undefined || cachedInput === undefined) return costUsd(model, usage, models);
     const fresh = (usage.inputTokens - usage.cachedInputTokens) * input;
     return (fresh + usage.cachedInputTokens * cachedInput + usage.outputTokens * output) / 1_000_000;
   };

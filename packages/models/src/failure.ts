@@ -55,9 +55,13 @@ export function reportedFailure(serverName: string, code: string, message: strin
   if (isContextOverflow(code, message)) return failAttempt("context_window", summary);
   if (code === "rate_limit_exceeded") return failAttempt("rate_limited", summary, retryDelayIn(message));
   if (code === "server_is_overloaded" || code === "slow_down") return failAttempt("overloaded", summary);
-  if (code === "insufficient_quota" || code === "invalid_prompt") return failAttempt("refused", summary);
+  if (quotaCodes.includes(code)) return failAttempt("refused", summary, { quota: true });
+  if (code === "invalid_prompt") return failAttempt("refused", summary);
   return failAttempt("stream_cut", summary, retryDelayIn(message));
 }
+
+/** What was paid for is used up: a retry fails the same way. */
+export const quotaCodes = ["insufficient_quota", "usage_limit_reached", "billing_error"];
 
 const contextMessage = /context[_ ](length|window)|prompt is too long|maximum context|too many (input )?tokens/i;
 

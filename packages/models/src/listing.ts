@@ -87,25 +87,32 @@ async function readPage(
 }
 
 /** `{data: […]}`, or `{models: […]}` of an older Ollama. */
-function pageOf(body: string, { name, wireApi }: Provider): Page {
+function pageOf(body: string, provider: Provider): Page {
+  const { name } = provider;
   const answer = fields(parseJson(body));
   const entries = answer.data ?? answer.models;
   if (!Array.isArray(entries))
     return { kind: "failed", code: "protocol", message: `${name} did not answer with a list of models.` };
-  const models = entries.flatMap((entry) => offered(fields(entry), wireApi));
+  const models = entries.flatMap((entry) => offered(fields(entry), provider));
   return { kind: "page", models, next: answer.has_more === true ? text(answer.last_id) : undefined };
 }
 
-function offered(entry: Record<string, unknown>, wireApi: Provider["wireApi"]): OfferedModel[] {
+function offered(entry: Record<string, unknown>, { wireApi, catalogue }: Provider): OfferedModel[] {
   const id = (text(entry.id) ?? text(entry.name))?.replace(/^models\//, "");
   if (!id) return [];
-  const { contextWindow, images, reasoning } = modelFacts(id, wireApi);
+  const { contextWindow, images, reasoning } = modelFacts(id, wireApi, catalogue);
   // OpenRouter, Groq, vLLM and others name it in their own ways.
   const stated = [entry.context_length, entry.context_window, entry.max_model_len, entry.max_input_tokens].find(
     isCount,
   );
   return [
-    { id, contextWindow: stated ?? contextWindow, images, reasoning, price: statedPrice(entry) ?? knownPrice(id) },
+    {
+      id,
+      contextWindow: stated ?? contextWindow,
+      images,
+      reasoning,
+      price: statedPrice(entry) ?? knownPrice(id, catalogue),
+    },
   ];
 }
 
@@ -121,7 +128,7 @@ function statedPrice({ pricing }: Record<string, unknown>): OfferedModel["price"
 
 const perMillion = (perToken: number): number => Number((perToken * 1_000_000).toFixed(6));
 
-function knownPrice(id: string): OfferedModel["price"] {
-  const { input, output } = priceOf(id) ?? {};
+function knownPrice(id: string, catalogue: Provider["catalogue"]): OfferedModel["price"] {
+  const { input, output } = priceOf(id, catalogue) ?? {};
   return input === undefined || output === undefined ? null : { input, output };
 }

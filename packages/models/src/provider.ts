@@ -1,5 +1,5 @@
 // A model provider as a value: its URL, wire API, timeouts and retries.
-import type { WireApi } from "@agentcli/protocol";
+import type { ModelsFile, WireApi } from "@agentcli/protocol";
 
 export interface Provider {
   id: string;
@@ -19,6 +19,8 @@ export interface Provider {
   endpoint?: { kind: "azure" } | { kind: "vertex" } | ({ kind: "bedrock" } & AwsIdentity);
   /** Advice where the provider does not know the model: a sentence after a space, or nothing. */
   modelHint?(): string;
+  /** What the user says of models, over what the catalogue says. */
+  catalogue?: ModelsFile | undefined;
   requestMaxRetries: number;
   streamMaxRetries: number;
   /** Timeout between complete events of a response; Infinity for none. */

@@ -31,7 +31,8 @@ export async function withRetries(
     const number = ++used[outcome.retry];
     const delayMs = delayBefore(number, outcome, plan);
     if (delayMs > maxDelayMs) return { kind: "fault", fault: outcome.fault };
-    onProgress({ type: "retrying", attempt: number, of, delayMs, reason: outcome.fault.message });
+    const { fault } = outcome;
+    onProgress({ type: "retrying", attempt: number, of, delayMs, reason: fault.message, fault });
     await plan.delay(delayMs, signal);
     if (signal.aborted) return { kind: "fault", fault: interrupted().fault };
   }

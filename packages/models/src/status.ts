@@ -1,6 +1,14 @@
 // Failures from HTTP statuses.
 import type { IncomingHttpHeaders } from "node:http";
-import { type AttemptFailure, failAttempt, isContextOverflow, quote, retryDelayIn, withoutRetry } from "./failure.ts";
+import {
+  type AttemptFailure,
+  failAttempt,
+  isContextOverflow,
+  quotaCodes,
+  quote,
+  retryDelayIn,
+  withoutRetry,
+} from "./failure.ts";
 import type { Provider } from "./provider.ts";
 import { fields, parseJson, text } from "./untrusted.ts";
 
@@ -15,7 +23,7 @@ export function statusFailure(provider: Provider & { model: string }, answer: St
   const { code, message } = errorIn(answer.body);
   const summary = `${provider.name} answered HTTP ${status}${message ? `: ${quote(message)}` : "."}`;
   // From the inference API of a platform; the key is still valid.
-  if (code === "spend_limit_reached") return failAttempt("refused", summary, { status });
+  if (code === "spend_limit_reached") return failAttempt("refused", summary, { status, quota: true });
   if (status === 401 || status === 403) return failAttempt("auth", `${summary} ${keyAdvice(provider)}`, { status });
   if (status === 429) {
     const limited = failAttempt("rate_limited", summary, {
@@ -23,15 +31,20 @@ export function statusFailure(provider: Provider & { model: string }, answer: St
       ...retryAfter(answer.headers),
       ...retryDelayIn(message),
     });
-    return code === "insufficient_quota" || code === "usage_limit_reached" ? withoutRetry(limited) : limited;
+    return quotaCodes.includes(code) ? withoutRetry(limited) : limited;
   }
   if (status >= 500 || status === 408)
     return failAttempt("overloaded", summary, { status, ...retryAfter(answer.headers) });
   if (isContextOverflow(code, message)) return failAttempt("context_window", summary, { status });
+  if (status === 402 || isUsedUp(code, message)) return failAttempt("refused", summary, { status, quota: true });
   if (isUnknownModel(code, message, status))
     return failAttempt("refused", `${summary} ${modelAdvice(provider)}`, { status });
   return failAttempt("refused", `${summary} ${addressAdvice(provider, answer)}`.trimEnd(), { status });
 }
+
+/** Not with 429 in every case: Anthropic answers 400, DeepSeek and OpenRouter 402. */
+const isUsedUp = (code: string, message: string): boolean =>
+  quotaCodes.includes(code) || /credit balance is too low|insufficient (balance|credits|quota|funds)/i.test(message);
 
 function keyAdvice(provider: Provider): string {
   const state = provider.apiKey === undefined ? "No API key is set for it." : "The API key was refused.";

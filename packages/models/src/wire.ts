@@ -1,6 +1,7 @@
 // Shared by all wires: URL, headers, attempts.
 import type { Model, ModelProgress, ModelRequest } from "@agentcli/engine";
 import { attempt, type StreamReader } from "./attempt.ts";
+import { type ModelFacts, modelFacts } from "./catalog.ts";
 import { openEndpoint } from "./endpoints/open.ts";
 import { withKey } from "./key.ts";
 import { continuePaused } from "./paused.ts";
@@ -19,7 +20,7 @@ export interface Wire {
 
 export interface WireFormat {
   /** With what the server has written of a reply that it paused. */
-  body(request: ModelRequest, paused?: object[]): object;
+  body(request: ModelRequest, facts: ModelFacts, paused?: object[]): object;
   reader(context: ReplyContext): StreamReader;
 }
 
@@ -45,8 +46,9 @@ export function openWire(wire: Wire, provider: Provider, client: Client): Model 
       const endpoint = provider.endpoint && (await openEndpoint(provider));
       const url = endpoint ? addressOf(provider, endpoint.path(request.model)) : plainUrl;
       const headers = { ...wire.headers, ...headersOf(provider, client, request) };
+      const facts = modelFacts(request.model, provider.wireApi, provider.catalogue);
       const ask = (paused?: object[]) => {
-        const content = format.body(request, paused);
+        const content = format.body(request, facts, paused);
         const body = JSON.stringify(endpoint?.body?.(content) ?? content);
         const attemptWith = (key: string | undefined) => {
           const reader = format.reader({ serverName: provider.name, request, onProgress });

@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { costUsd, modelFacts, openModel } from "../src/index.ts";
+import { costUsd, isKnownModel, modelFacts, openModel } from "../src/index.ts";
 import { testProvider } from "./harness.ts";
 
 const usage = {
@@ -41,4 +42,24 @@ test("models that are trained to write patches are known; others are offered exa
     expect(modelFacts(model, "responses").patches).toBe(true);
   for (const model of ["claude-sonnet-4-5", "gemini-3-pro", "qwen3-coder", "some-new-model"])
     expect(modelFacts(model, "chat").patches).toBe(false);
+});
+
+test("what the user says of a model takes precedence over the catalogue, the longer name over the shorter", () => {
+  const own = {
+    "gpt-5*": { context_window: 100_000 },
+    "gpt-5-mini": { context_window: 50_000, input: 7, output: 7 },
+    "*-local": { images: false },
+  };
+  expect(modelFacts("gpt-5.4", "responses", own)).toMatchObject({ contextWindow: 100_000, freeform: true });
+  expect(modelFacts("openai/gpt-5-mini", "responses", own).contextWindow).toBe(50_000);
+  expect(modelFacts("qwen-local", "chat", own).images).toBe(false);
+  expect(costUsd("gpt-5-mini", usage, own)).toBeCloseTo(0.5 * 7 + 0.4 * 0.025 + 0.1 * 7 + 0.2 * 7);
+  expect([isKnownModel("qwen-local", own), isKnownModel("qwen-local")]).toEqual([true, false]);
+});
+
+test("every entry of the catalogue has a source and a date", () => {
+  const text = readFileSync(new URL("../catalogue.toml", import.meta.url), "utf8");
+  const entries = text.split(/^(?=\[)/m).slice(1);
+  expect(entries.length).toBeGreaterThan(40);
+  for (const entry of entries) expect(entry).toMatch(/^source = "\S+"\ndate = "20\d\d-\d\d-\d\d"$/m);
 });

@@ -2,7 +2,7 @@ export { type AgentRoles, type AgentSources, type DeclaredTable, readAgentRoles 
 export { type AgentRole, builtInRoles } from "./agents/role.ts";
 export { type CommandRoot, commandRoots } from "./commands/roots.ts";
 export { ConfigError } from "./config/config-error.ts";
-export { defaults, type EffectiveConfig } from "./config/defaults.ts";
+export { defaults, type EffectiveConfig, type ModelConfig } from "./config/defaults.ts";
 export { durationMs, maxTimerMs, wait } from "./config/duration.ts";
 export type { UnknownKeys } from "./config/files.ts";
 export {

@@ -74,7 +74,7 @@ test.each([
   ["limits = []", "limits must be a table, not a list"],
   ["notify = 2026-01-01", "notify must be a list, not a date"],
 ])("%s is reported with a readable message", (text, sentence) => {
-  expect(inspect(parse(text), "config").wrong).toEqual([sentence]);
+  expect(inspect(parse(text), "config").wrong).toMatchObject([{ message: sentence }]);
 });
 
 describe("unknown keys", () => {

@@ -186,10 +186,18 @@ export const WebConfig = z.object({
 export const LocalProvider = z.enum(["ollama", "lmstudio"]);
 export type LocalProvider = z.infer<typeof LocalProvider>;
 
+export const ModelFallback = z
+  .array(z.string())
+  .optional()
+  .describe(
+    "Models to ask, in order, for the rest of a turn whose model is overloaded or out of quota; PROVIDER/MODEL is one of another provider",
+  );
+
 export const Config = z.object({
   model: z.string().optional().describe("The model to ask"),
   review_model: z.string().optional().describe("The model of agentcli review, in place of model"),
   model_provider: z.string().optional().describe("Which entry of model_providers to use (openai)"),
+  model_fallback: ModelFallback,
   model_providers: z.record(z.string(), ModelProvider).optional().describe("Servers that speak a model wire"),
   oss_provider: LocalProvider.optional().describe("Which local server --oss means (whichever answers)"),
   auth: Auth.optional().describe("Credentials that are renewed"),

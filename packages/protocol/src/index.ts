@@ -7,6 +7,7 @@ export * from "./exit-codes.ts";
 export * from "./hooks.ts";
 export * from "./items.ts";
 export * from "./mcp-config.ts";
+export * from "./models-file.ts";
 export * from "./notes.ts";
 export * from "./operations.ts";
 export * from "./outcome.ts";

@@ -76,7 +76,7 @@ export const Noted = z.discriminatedUnion("kind", [
         .describe("A connection that the proxy blocked"),
     ]),
   ),
-  note("warning", z.object({ message: z.string(), about: z.literal("repository").optional() })),
+  note("warning", z.object({ message: z.string(), about: z.enum(["repository", "model"]).optional() })),
 ]);
 export type Noted = z.infer<typeof Noted>;
 export type NoteKind = Noted["kind"];

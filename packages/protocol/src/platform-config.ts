@@ -1,6 +1,6 @@
 // Keys of the platform's config.toml. Each is also an environment variable. The descriptions are the documentation.
 import { z } from "zod";
-import { BudgetConfig, Limits, PriceConfig, Size } from "./config.ts";
+import { BudgetConfig, Limits, ModelFallback, PriceConfig, Size } from "./config.ts";
 import { ModelProvider } from "./config-servers.ts";
 
 export const PlatformRole = z.enum(["api", "runner", "scheduler", "gateway"]);
@@ -181,6 +181,7 @@ export const PlatformConfig = z.object({
     .array(z.string())
     .optional()
     .describe("More models that agents may name; PROVIDER/MODEL is one of another entry of model_providers"),
+  model_fallback: ModelFallback,
   model_context_window: z
     .int()
     .positive()

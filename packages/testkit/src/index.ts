@@ -2,6 +2,7 @@ export * from "./crash/index.ts";
 export * from "./eventually.ts";
 export * from "./git/http-backend.ts";
 export * from "./json-lines.ts";
+export { type PromptUse, type PromptWire, promptSegments } from "./model-server/prompt-cache.ts";
 export * from "./model-server/replies.ts";
 export * from "./model-server/script.ts";
 export * from "./model-server/server.ts";

@@ -43,7 +43,7 @@ function describe(
   name: string,
   { config, wireApi }: { config: EffectiveConfig; wireApi: Parameters<typeof modelFacts>[1] },
 ): Model {
-  const { contextWindow, images, reasoning } = modelFacts(name, wireApi);
+  const { contextWindow, images, reasoning } = modelFacts(name, wireApi, config.catalogue);
   const isDefault = name === config.model;
   const size = `${Math.round(contextWindow / 1000)}k tokens of context`;
   return {

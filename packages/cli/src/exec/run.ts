@@ -1,4 +1,5 @@
 // The composition root of a run: chooses values from flags, configuration and environment; `assemble` connects them.
+import { join } from "node:path";
 import { CommandError } from "@agentcli/command-line";
 import {
   type Assembly,
@@ -12,14 +13,14 @@ import {
   type RunOptions,
 } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
-import { type ModelFacts, priceBook } from "@agentcli/models";
-import { durationMs, findHookFiles, type LoadedConfig } from "@agentcli/project";
+import { isKnownModel, locateModel, type ModelFacts, priceBook } from "@agentcli/models";
+import { durationMs, findHookFiles, type LoadedConfig, type ModelConfig } from "@agentcli/project";
 import type { Config, SandboxMode, TurnSettings, WireApi } from "@agentcli/protocol";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { openContext } from "../config/context.ts";
 import { compactAt, settle } from "../config/settings.ts";
 import type { EffortWire } from "../model/effort.ts";
-import { chooseModel, describeModel, otherModels } from "../model/model.ts";
+import { chooseModels, describeModel, otherModels } from "../model/model.ts";
 import type { OutputSchema } from "../output-schema/load.ts";
 import type { Program } from "../program.ts";
 import { findLeftovers } from "../sandbox/unfinished-runs.ts";
@@ -134,15 +135,27 @@ async function chooseValues(options: RunOptions, program: Program, context: RunC
   const trust = loaded.project.trusted ? "trusted" : "untrusted";
   const guard = await composeGuard({ cwd: base.cwd, ignoreRules: options.ignoreRules, trust: () => trust, program });
   const { model, facts, wireApi } = await openModel(base, config, { program, context });
+  reportUnknownModel(base, config, program);
   const effortWarnings = await effortProblems(base, config, { api: wireApi, facts });
-  const price = priceBook(config.prices);
+  const price = priceBook(config.prices, config.catalogue);
   const budget = resolveBudget(options.budget, config.budget, recorded?.settings?.budget);
-  checkPrice(budget, base.model, price);
+  for (const model of [base.model, ...fallbackNames(base, config)]) checkPrice(budget, model, price);
   const onLimit = options.onLimit ?? recorded?.settings?.onLimit;
   const settings = { ...base, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
   const all = [...warnings, ...effortWarnings, ...webWarnings(config, wireApi)];
   return { settings, loaded, guard, model, facts, wireApi, price, warnings: all };
 }
+
+/** For people: programs that read events can look a model up. */
+function reportUnknownModel({ model }: TurnSettings, config: ModelConfig, { reporter, environment }: Program): void {
+  if (config.model_context_window !== undefined || isKnownModel(model, config.catalogue)) return;
+  reporter.log(
+    `warning: the model ${model} is not in the catalogue: a context window of 128,000 tokens is assumed. Describe it in ${join(environment.agentHome, "models.toml")}.`,
+  );
+}
+
+const fallbackNames = ({ provider }: TurnSettings, config: Config): string[] =>
+  (config.model_fallback ?? []).map((label) => locateModel(label, { ...config, model_provider: provider }).model);
 
 /** Loaded only where a run is recorded or replayed. */
 async function withTape(context: RunContext, options: RunOptions, program: Program): Promise<RunContext> {
@@ -152,9 +165,9 @@ async function withTape(context: RunContext, options: RunOptions, program: Progr
   return { ...context, tape, store: tape.store(context.store) };
 }
 
-async function openModel(settings: TurnSettings, config: Config, { program, context: { tape } }: InProgram) {
-  if (!tape) return chooseModel(settings, config, program);
-  const model = await tape.openModel(async () => (await chooseModel(settings, config, program)).model);
+async function openModel(settings: TurnSettings, config: ModelConfig, { program, context: { tape } }: InProgram) {
+  if (!tape) return chooseModels(settings, config, program);
+  const model = await tape.openModel(async () => (await chooseModels(settings, config, program)).model);
   return { model, ...describeModel(settings, config, program.environment) };
 }
 

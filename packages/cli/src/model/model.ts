@@ -2,15 +2,15 @@
 import type { Model } from "@agentcli/engine";
 import type { OtherModels } from "@agentcli/host";
 import { type Client, findProvider, type ModelFacts, modelFacts, openModel, practice } from "@agentcli/models";
-import type { EffectiveConfig } from "@agentcli/project";
-import type { Config, TurnSettings, WireApi } from "@agentcli/protocol";
+import type { EffectiveConfig, ModelConfig } from "@agentcli/project";
+import type { TurnSettings, WireApi } from "@agentcli/protocol";
 import { compactAt } from "../config/settings.ts";
 import type { Program } from "../program.ts";
 import { resolveProvider } from "./provider.ts";
 
 export async function chooseModel(
   settings: TurnSettings,
-  config: Config,
+  config: ModelConfig,
   { environment, reporter, version }: Program,
 ): Promise<{ model: Model; facts: ModelFacts; wireApi: WireApi }> {
   if (settings.provider === practice) {
@@ -22,9 +22,18 @@ export async function chooseModel(
   const { wireApi } = provider;
   return {
     model: openModel(provider, clientOf({ environment, version })),
-    facts: modelFacts(settings.model, wireApi),
+    facts: modelFacts(settings.model, wireApi, config.catalogue),
     wireApi,
   };
+}
+
+/** The model, and those of `model_fallback` behind it. */
+export async function chooseModels(settings: TurnSettings, config: ModelConfig, program: Program) {
+  const chosen = await chooseModel(settings, config, program);
+  if (!config.model_fallback?.length) return chosen;
+  const { withConfiguredFallback } = await import("./fallback.ts");
+  const open = async (other: TurnSettings) => (await chooseModel(other, config, program)).model;
+  return { ...chosen, model: await withConfiguredFallback(chosen.model, { settings, config, open }) };
 }
 
 /** This program, as providers see it. */
@@ -38,11 +47,11 @@ export const clientOf = ({ environment, version }: Pick<Program, "environment" |
 /** What is known of a model without a key for it. */
 export function describeModel(
   { provider, model }: TurnSettings,
-  config: Config,
+  config: ModelConfig,
   { variables }: Program["environment"],
 ): { facts: ModelFacts; wireApi: WireApi } {
   const { wire_api: wireApi = "responses" } = provider === practice ? {} : findProvider(provider, config, variables);
-  return { facts: modelFacts(model, wireApi), wireApi };
+  return { facts: modelFacts(model, wireApi, config.catalogue), wireApi };
 }
 
 /** Sub-agents and hooks have models of the run's provider, or the practice model; only a role can name another provider. */
@@ -51,9 +60,9 @@ export const otherModels = (main: TurnSettings, config: EffectiveConfig, program
     if (model === practice) return { model, provider: practice };
     return { model, provider: main.provider === practice ? config.model_provider : main.provider };
   },
-  open: async (settings) => (await chooseModel(settings, config, program)).model,
+  open: async (settings) => (await chooseModels(settings, config, program)).model,
   compactAt(model) {
-    const { contextWindow } = modelFacts(model, "responses");
+    const { contextWindow } = modelFacts(model, "responses", config.catalogue);
     // The configured window is that of the run's model.
     const window = Math.min(contextWindow, config.model_context_window ?? contextWindow);
     return compactAt({ ...config, model_context_window: window }, window);

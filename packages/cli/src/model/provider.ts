@@ -2,7 +2,8 @@
 import { CommandError } from "@agentcli/command-line";
 import { type Environment, providerTimeouts } from "@agentcli/host";
 import { describeProvider, findProvider, type Provider } from "@agentcli/models";
-import type { Config, TurnSettings } from "@agentcli/protocol";
+import type { ModelConfig } from "@agentcli/project";
+import type { TurnSettings } from "@agentcli/protocol";
 import type { Credential } from "../credentials/credential.ts";
 import { type CredentialSearch, findCredential, keyOf } from "../credentials/find.ts";
 import { modelHint } from "./nearest-model.ts";
@@ -15,7 +16,7 @@ export interface Resolved {
 
 export async function resolveProvider(
   settings: Pick<TurnSettings, "provider" | "model">,
-  config: Config,
+  config: ModelConfig,
   { environment, log }: { environment: Environment; log(line: string): void },
 ): Promise<Resolved> {
   const { provider: id } = settings;
@@ -29,7 +30,10 @@ export async function resolveProvider(
     variables: environment.variables,
     ...providerTimeouts(config.limits),
   });
-  return { credential, provider: { ...described, modelHint: hint, apiKey: keyOf(credential, search) } };
+  return {
+    credential,
+    provider: { ...described, modelHint: hint, apiKey: keyOf(credential, search), catalogue: config.catalogue },
+  };
 }
 
 function checkNoneNeeded({ providerId, provider, environment }: CredentialSearch, findHint: () => string): void {

@@ -26,9 +26,7 @@ export interface SessionCharges {
 export function readCharges(path: string): SessionCharges {
   const read: SessionCharges = { charges: [], threadId: "", parentId: null, tags: {}, damagedLines: 0 };
   let turnId = "";
-  for (const bytes of wholeLines(path)) {
-    if (!mayReport(bytes)) continue;
-    const line = parse(bytes);
+  for (const line of sessionLines(path, reporting)) {
     if (!line) read.damagedLines += 1;
     else if (line.record.type === "thread.created") {
       const { threadId, parentId = null, tags = {} } = line.record;
@@ -46,13 +44,18 @@ export function readCharges(path: string): SessionCharges {
 
 const reporting = new Set(["thread.created", "turn.begun", "model.replied", "context.compacted", "noted hook"]);
 
+/** Lines of these types, `noted` with its kind; null for a damaged one. */
+export function* sessionLines(path: string, types: Set<string>): Generator<SessionLine | null> {
+  for (const bytes of wholeLines(path)) if (isOfType(bytes, types)) yield parse(bytes);
+}
+
 /** Outputs of tools are most of a session: what a line is shows in its first bytes. A line of another form is parsed. */
-function mayReport(line: Buffer): boolean {
+function isOfType(line: Buffer, types: Set<string>): boolean {
   const start = line.toString("latin1", 0, 128);
   const [, type, kind] =
     /^\{"v":1,"seq":\d+,"at":"[^"]*","record":\{"type":"([^"]*)"(?:,"kind":"([^"]*)")?/.exec(start) ?? [];
   if (type === undefined) return line.length > 0;
-  return reporting.has(kind === undefined ? type : `${type} ${kind}`);
+  return types.has(kind === undefined ? type : `${type} ${kind}`);
 }
 
 function chargeOf({ at, record }: SessionLine): Omit<Charge, "turnId" | "tags"> | null {

@@ -45,11 +45,15 @@ export function addUp(home: string, sinceMs: number, by: Grouping): CostReport {
 }
 
 /** A file that was last changed before then has nothing newer in it. */
+export function isChangedSince(path: string, sinceMs: number): boolean {
+  const changed = changedMs(path);
+  return changed !== null && changed >= sinceMs;
+}
+
 function readSessions(home: string, sinceMs: number): { sessions: SessionCharges[]; problems: string[] } {
   const problems: string[] = [];
   const sessions = listSessionPaths(home).flatMap((path) => {
-    const changed = changedMs(path);
-    if (changed === null || changed < sinceMs) return [];
+    if (!isChangedSince(path, sinceMs)) return [];
     try {
       const session = readCharges(path);
       const lines = session.damagedLines;

@@ -56,10 +56,7 @@ export async function request(modelRequest: ModelRequest, run: ModelAccess): Pro
   const reply = await run.model.reply(
     modelRequest,
     (progress) => {
-      if (progress.type === "retrying") {
-        const { attempt, of, delayMs, reason } = progress;
-        notes.push(run.log.write({ type: "noted", kind: "retry", data: { attempt, of, delayMs, reason } }));
-      }
+      if (progress.type === "retrying") notes.push(run.log.write(retryNote(progress)));
       run.onProgress(progress);
     },
     run.signal,
@@ -67,6 +64,13 @@ export async function request(modelRequest: ModelRequest, run: ModelAccess): Pro
   await Promise.all(notes);
   return reply;
 }
+
+function retryNote({ attempt, of, delayMs, reason, instead }: Retrying): ThreadRecord {
+  if (instead === undefined) return { type: "noted", kind: "retry", data: { attempt, of, delayMs, reason } };
+  return { type: "noted", kind: "warning", data: { message: reason, about: "model" } };
+}
+
+type Retrying = Extract<ModelProgress, { type: "retrying" }>;
 
 /** The cost of a reply, as records keep it. */
 export const charged = (

@@ -24,7 +24,6 @@ export function messagesFailure(serverName: string, error: Fields): AttemptFailu
     case "authentication_error":
     case "permission_error":
       return failAttempt("auth", summary);
-    case "billing_error":
     case "invalid_request_error":
     case "not_found_error":
     case "request_too_large":

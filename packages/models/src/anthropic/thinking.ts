@@ -1,14 +1,13 @@
 // How much a model thinks before it answers, and whether it has to.
 import type { Message, ModelRequest } from "@agentcli/engine";
-import { modelFacts } from "../catalog.ts";
+import type { ModelFacts } from "../catalog.ts";
 
 /**
  * Models with adaptive thinking decide for themselves; `output_config.effort` says how hard. Models before them are given a
  * number of tokens, which is part of `max_tokens`, and think only if an effort is set.
  */
-export function thinkingOf(request: ModelRequest, maxOutputTokens: number): object {
-  const { model, effort, reasoningSummary, messages } = request;
-  const { thinking } = modelFacts(model, "anthropic");
+export function thinkingOf(request: ModelRequest, { thinking }: ModelFacts, maxOutputTokens: number): object {
+  const { effort, reasoningSummary, messages } = request;
   if (thinking === "none") return {};
   const display = reasoningSummary === "none" ? "omitted" : "summarized";
   if (thinking === "adaptive") return effort === "none" ? {} : { thinking: { type: "adaptive", display } };

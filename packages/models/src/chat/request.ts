@@ -8,13 +8,11 @@ import { samplingOf } from "../sampling.ts";
 export function chatBody(request: ModelRequest): object {
   const { effort, verbosity, maxOutputTokens, outputSchema, tools, serviceTier } = request;
   return {
+    // What a provider keeps comes first, so that the bytes of a request begin with those of the one before it.
     model: request.model,
+    ...(tools.length > 0 && { tools: tools.map(toolOf) }),
     messages: messagesOf(request),
-    ...(tools.length > 0 && {
-      tools: tools.map(toolOf),
-      tool_choice: request.toolChoice ?? "auto",
-      parallel_tool_calls: true,
-    }),
+    ...(tools.length > 0 && { tool_choice: request.toolChoice ?? "auto", parallel_tool_calls: true }),
     ...(effort && { reasoning_effort: effort }),
     ...(verbosity && { verbosity }),
     ...(serviceTier && { service_tier: serviceTier }),

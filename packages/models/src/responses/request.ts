@@ -1,20 +1,20 @@
 // A model request as the body of POST /responses. The same request gives the same bytes: prompt caches depend on it.
 import type { Message, ModelRequest } from "@agentcli/engine";
 import type { Block, Part, ToolSpec } from "@agentcli/protocol";
-import { modelFacts } from "../catalog.ts";
+import type { ModelFacts } from "../catalog.ts";
 import { samplingOf } from "../sampling.ts";
 
-export function responsesBody(request: ModelRequest): object {
+export function responsesBody(request: ModelRequest, { reasoning }: ModelFacts): object {
   const { effort, reasoningSummary: summary, verbosity, maxOutputTokens, serviceTier } = request;
-  // Models without reasoning refuse a request with reasoning options.
-  const { reasoning } = modelFacts(request.model, "responses");
   return {
+    // What a provider keeps comes first, so that the bytes of a request begin with those of the one before it.
     model: request.model,
     instructions: request.instructions,
-    input: request.messages.flatMap(inputOf),
     tools: [...request.tools.map(toolOf), ...searchOf(request)],
+    input: request.messages.flatMap(inputOf),
     tool_choice: request.toolChoice ?? "auto",
     parallel_tool_calls: true,
+    // Models without reasoning refuse a request with reasoning options.
     ...(reasoning
       ? { reasoning: { ...(effort && { effort }), ...(summary && summary !== "none" && { summary }) } }
       : {}),

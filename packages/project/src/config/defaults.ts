@@ -1,5 +1,5 @@
 // Default values: the lowest layer.
-import type { Config, Limits } from "@agentcli/protocol";
+import type { Config, Limits, ModelsFile } from "@agentcli/protocol";
 
 export const defaults = {
   model: "gpt-5.4",
@@ -23,5 +23,9 @@ export const defaults = {
   } satisfies Required<Limits>,
 } satisfies Config;
 
+/** A configuration with what models.toml says. */
+export type ModelConfig = Config & { catalogue?: ModelsFile };
+
 /** A configuration in which every key with a default is set. */
-export type EffectiveConfig = Config & Required<Pick<Config, keyof typeof defaults>> & { limits: Required<Limits> };
+export type EffectiveConfig = ModelConfig &
+  Required<Pick<Config, keyof typeof defaults>> & { limits: Required<Limits> };

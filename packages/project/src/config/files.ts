@@ -55,7 +55,7 @@ export async function inspected({ table: written, source, declared, unknownKeys 
   const { inspect } = await import("./inspect.ts");
   const { table, replaced } = withCurrentPolicy(written);
   const { wrong, unknown, idle } = inspect(table, declared);
-  if (wrong.length > 0) throw new ConfigError(`${source}: ${wrong.join("; ")}.`);
+  if (wrong.length > 0) throw new ConfigError(`${source}: ${wrong.map(({ message }) => message).join("; ")}.`);
   const messages = unknown.map(
     ({ path, meant }) => `${source}: unknown key ${dottedKey(path)}${meant ? ` (did you mean ${meant}?)` : ""}`,
   );

@@ -5,8 +5,8 @@ import { nearest } from "../nearest.ts";
 import { dottedKey, isTable, type Table } from "./table.ts";
 
 export interface Inspection {
-  /** A sentence each: the key, and what it must be. */
-  wrong: string[];
+  /** `message`: the key, and what it must be. */
+  wrong: { path: string[]; message: string }[];
   unknown: { path: string[]; meant: string | undefined }[];
   /** Known keys whose value has no effect. */
   idle: string[][];
@@ -14,9 +14,12 @@ export interface Inspection {
 
 const shapes = { config: configShape, requirements: requirementsShape };
 
-export function inspect(table: Table, declared: keyof typeof shapes): Inspection {
+export const inspect = (table: Table, declared: keyof typeof shapes): Inspection =>
+  inspectShape(table, shapes[declared]);
+
+export function inspectShape(table: Table, shape: Shape): Inspection {
   const result: Inspection = { wrong: [], unknown: [], idle: [] };
-  look(table, shapes[declared], [], result);
+  look(table, shape, [], result);
   return result;
 }
 
@@ -24,7 +27,7 @@ function look(value: unknown, shape: Shape, path: string[], result: Inspection):
   const error = describeError(value, shape);
   if (shape.noEffect && !error && !shape.worksAs?.includes(value as string | boolean)) result.idle.push(path);
   if (shape.anyOf) lookAtChoice(value, shape.anyOf, path, result);
-  else if (error) result.wrong.push(`${dottedKey(path) || "the configuration"} ${error}`);
+  else if (error) result.wrong.push({ path, message: `${dottedKey(path) || "the configuration"} ${error}` });
   else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) look(item, shape.items ?? {}, [...path, String(index)], result);
   } else if (isTable(value)) lookInside(value, shape, path, result);

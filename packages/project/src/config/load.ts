@@ -1,4 +1,5 @@
 // The effective configuration: layers from defaults to flags, limited by requirements.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "@agentcli/protocol";
 import { findProject, type Project } from "../trust/project.ts";
@@ -63,8 +64,9 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
   const ruled = applyRules(config, findOrigins(config, layers.filter(isEnabled)), requirements.rules);
   const effective = ruled.config as EffectiveConfig;
   const { servers, blocked } = allowServers(effective.mcp_servers, requirements.serverLists);
+  const models = await readModels(request);
   return {
-    config: servers ? { ...effective, mcp_servers: servers } : effective,
+    config: { ...effective, ...(servers && { mcp_servers: servers }), ...models },
     overridden: merged(layers.filter(({ origin }) => origin.kind === "override" || origin.kind === "flag")),
     origins: ruled.origins,
     warnings: [
@@ -79,6 +81,13 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
     blockedServers: blocked,
     project: { ...project, trusted: isTrusted(cwd) },
   };
+}
+
+/** Loaded only where there is such a file. */
+async function readModels({ home, userConfig }: ConfigRequest): Promise<Pick<EffectiveConfig, "catalogue">> {
+  const path = join(home, "models.toml");
+  if (userConfig === "ignored" || !existsSync(path)) return {};
+  return { catalogue: await (await import("./models-file.ts")).readModelsFile(path) };
 }
 
 const blockedWarnings = (blocked: Record<string, string>): string[] =>

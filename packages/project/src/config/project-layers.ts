@@ -50,6 +50,7 @@ const forbidden = [
   ["openai_base_url"],
   ["model_provider"],
   ["model_providers"],
+  ["model_fallback"],
   ["auth"],
   ["platform"],
   ["notify"],

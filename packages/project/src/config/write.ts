@@ -83,7 +83,8 @@ function conflict(path: string, version: string): WrittenConfig {
 
 /** Unknown keys that the file already had are not reported here: reading it reports them. */
 function refusal({ wrong, unknown }: Inspection, paths: string[][]): WrittenConfig | undefined {
-  if (wrong.length > 0) return { kind: "refused", reason: "invalid", message: `${wrong.join("; ")}.` };
+  if (wrong.length > 0)
+    return { kind: "refused", reason: "invalid", message: `${wrong.map(({ message }) => message).join("; ")}.` };
   const written = unknown.find((one) => paths.some((path) => touches(one.path, path)));
   if (!written) return undefined;
   const hint = written.meant ? ` Did you mean ${written.meant}?` : " agentcli config show lists those there are.";

@@ -1,4 +1,4 @@
-// Warnings about repositories, blocked connections and MCP servers that did not start, as failed calls: the stream has no
+// Warnings about repositories and models, blocked connections and MCP servers that did not start, as failed calls: the stream has no
 // other event that readers would show.
 import type { NoteData, Noted } from "@agentcli/protocol";
 import { type FrameGroup, update } from "./frames.ts";
@@ -6,7 +6,7 @@ import { type FrameGroup, update } from "./frames.ts";
 export function showNote(seq: number, { kind, data }: Noted): FrameGroup[] {
   if (kind === "mcp") return showServer(data);
   if (kind === "policy" && "message" in data) return [showWarning(seq, data.message)];
-  return kind === "warning" && data.about === "repository" ? [showWarning(seq, data.message)] : [];
+  return kind === "warning" && data.about !== undefined ? [showWarning(seq, data.message)] : [];
 }
 
 /** Not part of the conversation, so there is no update of it. */

@@ -45,6 +45,8 @@ export interface HarnessOptions {
   files?: Record<string, string>;
   config?: string;
   wireApi?: "responses" | "chat" | "anthropic";
+  /** `computed`: usage is that of a provider that keeps prompts. */
+  usage?: "computed";
 }
 
 export async function openHarness({
@@ -52,8 +54,9 @@ export async function openHarness({
   files,
   config = "",
   wireApi = "responses",
+  usage,
 }: HarnessOptions = {}): Promise<Harness> {
-  const server = await startModelServer(replies);
+  const server = await startModelServer(replies, usage ? { usage } : {});
   const repository = await temporaryRepository(files);
   const home = await temporaryDirectory();
   const user = await temporaryDirectory();
@@ -95,6 +98,7 @@ export async function openHarness({
 
 const providerConfig = (url: string, wireApi: string): string => `model = "scripted"
 model_provider = "scripted"
+model_context_window = 128000
 [model_providers.scripted]
 base_url = "${url}"
 wire_api = "${wireApi}"

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { refusalOf } from "./anthropic-rules.ts";
 import { openScript, type Picker } from "./pick.ts";
 import { type ModelRequest, play, sendStatus } from "./play.ts";
+import { openPromptCache, type PromptUse } from "./prompt-cache.ts";
 import { parseScript, type Reply, type Script } from "./script.ts";
 
 export interface LoggedRequest {
@@ -15,6 +16,8 @@ export interface LoggedRequest {
   headers: Record<string, string | string[] | undefined>;
   /** Parsed where it is JSON, text otherwise. */
   body: unknown;
+  /** What a provider that keeps prompts would read from its cache, and write to it. */
+  prompt?: PromptUse;
 }
 
 export interface ModelServer {
@@ -32,6 +35,8 @@ export interface ModelServerOptions {
   port?: number;
   /** Called for each request before it is answered. */
   onRequest?: (request: LoggedRequest) => void;
+  /** `computed`: replies without usage get the one of a provider that keeps prompts. Absent: as the script says. */
+  usage?: "computed";
 }
 
 export async function startModelServer(
@@ -39,7 +44,8 @@ export async function startModelServer(
   options: ModelServerOptions = {},
 ): Promise<ModelServer> {
   const requests: LoggedRequest[] = [];
-  const answer = respondFrom(typeof script === "function" ? { next: script } : openScript(parseScript(script)));
+  const picker = typeof script === "function" ? { next: script } : openScript(parseScript(script));
+  const answer = respondFrom(picker, options.usage === "computed" ? openPromptCache() : null);
   const server = createServer((request, response) => {
     receive(request)
       .then(({ received, text }) => {
@@ -56,7 +62,7 @@ export async function startModelServer(
 
 type Responder = (request: LoggedRequest, text: string, response: ServerResponse) => Promise<void>;
 
-function respondFrom(picker: Picker): Responder {
+function respondFrom(picker: Picker, cache: ReturnType<typeof openPromptCache> | null): Responder {
   let answered = 0;
   return async (request, text, response) => {
     if (request.method === "GET" && request.path.endsWith("/models")) return sendStatus(response, modelList);
@@ -69,9 +75,15 @@ function respondFrom(picker: Picker): Responder {
     const number = answered++;
     const reply = picker.next(text);
     if (!reply) return sendStatus(response, exhausted(number));
-    await playUntilGone(reply, { wire, number, ...requestOptions(request.body) }, response);
+    if (cache) request.prompt = cache(wire, request.body);
+    await playUntilGone(withUsage(reply, request.prompt), { wire, number, ...requestOptions(request.body) }, response);
   };
 }
+
+const withUsage = (reply: Reply, prompt: PromptUse | undefined): Reply =>
+  prompt && !("status" in reply) && !("garbage" in reply) && reply.usage === undefined
+    ? { ...reply, usage: { ...prompt } }
+    : reply;
 
 async function playUntilGone(reply: Reply, request: ModelRequest, response: ServerResponse): Promise<void> {
   const gone = new AbortController();

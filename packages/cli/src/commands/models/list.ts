@@ -2,7 +2,7 @@
 import { CommandError } from "@agentcli/command-line";
 import { findPreset, practice, presetNames } from "@agentcli/models";
 import { type Listing, listModels, type OfferedModel } from "@agentcli/models/listing";
-import type { Config } from "@agentcli/protocol";
+import type { ModelConfig } from "@agentcli/project";
 import { exitCodes, exitOf as exitNames } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
 import { configOptions } from "../../config/run-options.ts";
@@ -31,7 +31,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 }
 
 /** That of the run first; then those that are set up; the practice model always. */
-function configuredProviders(config: Config & { model_provider: string }, { environment }: Program): string[] {
+function configuredProviders(config: ModelConfig & { model_provider: string }, { environment }: Program): string[] {
   const { variables } = environment;
   const withKey = presetNames.filter((name) => {
     const preset = findPreset(name, config.model_providers?.[name], variables);
@@ -44,7 +44,7 @@ function configuredProviders(config: Config & { model_provider: string }, { envi
   return [...new Set([config.model_provider, ...Object.keys(config.model_providers ?? {}), ...withKey, practice])];
 }
 
-async function offerOf(provider: string, config: Config, program: Program): Promise<Offer> {
+async function offerOf(provider: string, config: ModelConfig, program: Program): Promise<Offer> {
   if (provider === practice) return { provider, listing: { kind: "models", models: [practiceModel] } };
   try {
     const log = (line: string) => program.reporter.log(line);

@@ -29,7 +29,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     return exitCodes.completed.code;
   }
   const { model } = await chooseModel(settings, loaded.config, program);
-  const costOf = priceBook(loaded.config.prices);
+  const costOf = priceBook(loaded.config.prices, loaded.config.catalogue);
   const trials: Trial[] = [];
   for (const name of ["answers", "calls tools"] as const) {
     trials.push(await attempt(name, model, { model: settings.model, costOf, signal: program.signal }));

@@ -10,6 +10,10 @@ export async function run(invocation: Invocation, { environment, reporter, print
   const since = invocation.text("since");
   const by = (invocation.text("by") ?? "model") as Grouping;
   const sinceMs = since === undefined ? 0 : Date.now() - ageMs("since", since);
+  if (invocation.has("cache")) {
+    const { printCache } = await import("./cost-cache.ts");
+    return printCache(invocation, { home: environment.agentHome, sinceMs, print });
+  }
   const report = addUp(environment.agentHome, sinceMs, by);
   for (const problem of report.problems) reporter.log(`warning: ${problem}`);
   await print(invocation.has("json") ? asJson(report, by, sinceMs) : asTable(report, by));

@@ -48,11 +48,12 @@ export const sessionsCommands: Command[] = [
     takes: "",
     maxPositionals: 0,
     summary: "Show what sessions cost, by model, tag or day",
-    flags: ["since", "by", "json"],
+    flags: ["since", "by", "cache", "json"],
     load: () => import("./cost.ts"),
     notes: `Prices are those of the time of the request; where one was not known, the sum says so.
 
-Example:
-  agentcli cost --since 7d --by tag`,
+Examples:
+  agentcli cost --since 7d --by tag
+  agentcli cost --cache --since 1d`,
   },
 ];

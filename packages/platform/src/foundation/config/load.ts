@@ -130,13 +130,14 @@ function namedVariables({ metrics, oidc, source_hosts: { github } = {} }: Platfo
 
 /** The practice model only if nothing at all is configured. */
 function modelSettings(config: PlatformConfig, { AGENT_API_KEY }: NodeJS.ProcessEnv): ModelSettings {
-  const { openai_base_url, model_provider, model_providers, models, model_context_window, prices, compatible_folders } =
-    config;
+  const { openai_base_url, model_provider, model_providers, models, model_fallback } = config;
+  const { model_context_window, prices, compatible_folders } = config;
   const isListed = Object.keys(model_providers ?? {}).length > 0 || (models ?? []).length > 0;
   const isConfigured = Boolean(AGENT_API_KEY || model_provider || openai_base_url || isListed);
   const { limits, budget, model = isConfigured ? defaults.model : "practice" } = config;
   const providers = { openai_base_url, model_provider, model_providers };
-  return { model, ...providers, models, model_context_window, prices, compatible_folders, limits, budget };
+  const catalogue = { models, model_fallback, model_context_window, prices };
+  return { model, ...providers, ...catalogue, compatible_folders, limits, budget };
 }
 
 function readAddress(text: string): Settings["listen"] {

@@ -130,6 +130,7 @@ export type ModelSettings = Pick<
   | "model_provider"
   | "model_providers"
   | "models"
+  | "model_fallback"
   | "model_context_window"
   | "prices"
   | "compatible_folders"

@@ -14,7 +14,7 @@ export interface UsedModel {
 /** The first model without a price, by the provider's name; null if all have one. */
 export function findUnpriced(used: UsedModel[], settings: Settings): (UsedModel & { id: string }) | null {
   const price = priceBook({ [practice]: { input: 0, output: 0 }, ...settings.models.prices });
-  for (const one of used) {
+  for (const one of [...used, ...(settings.models.model_fallback ?? []).map((id) => ({ id }))]) {
     const { id } = chooseModel(one.id, settings);
     if (price(id, nothingUsed) === null) return { ...one, id };
   }

@@ -5,14 +5,14 @@ import { type ChosenModel, compactAtWindow, type OtherModels, openChosenModel, p
 import {
   describeProvider,
   findProvider,
-  keylessProviders,
+  locateModel,
   modelFacts,
   type Provider,
   ProviderError,
   practice,
   presetKeys,
-  presetNames,
 } from "@agentcli/models";
+import { withFallback } from "@agentcli/models/fallback";
 import { openPracticeModel } from "@agentcli/models/practice";
 import type { RunModel } from "@agentcli/protocol/api";
 import { type ModelSettings, type Settings, version } from "../../../foundation/index.ts";
@@ -30,6 +30,18 @@ export function chooseModel(
   otherwise: Partial<Provider> = {},
 ): LocatedModel {
   return openModelAt({ ...locate(id ?? settings.models.model, settings.models), otherwise }, settings);
+}
+
+/** With the models of `model_fallback` behind it. */
+export function chooseModels(id: string | undefined, settings: Settings): LocatedModel {
+  const chosen = chooseModel(id, settings);
+  const { models } = settings;
+  const chain = (models.model_fallback ?? []).map((label) => {
+    const { name, providerId } = locate(label, models);
+    const isSame = providerId === chosen.provider && chosen.obstacle === null;
+    return { label, name, model: isSame ? chosen.model : openModelAt({ name, providerId }, settings).model };
+  });
+  return chain.length === 0 ? chosen : { ...chosen, model: withFallback(chosen.model, chain) };
 }
 
 function openModelAt(
@@ -80,15 +92,10 @@ interface Location {
   providerId: string;
 }
 
-/** `PROVIDER/MODEL` is a model of another provider than the default one. */
-function locate(id: string, { model_provider = "openai", model_providers = {} }: ModelSettings): Location {
-  const [provider = "", ...rest] = id.split("/");
-  if (rest.length > 0 && (provider in model_providers || builtIn.includes(provider)))
-    return { name: rest.join("/"), providerId: provider };
-  return { name: id, providerId: id === practice ? practice : model_provider };
+function locate(id: string, models: ModelSettings): Location {
+  const { model: name, provider: providerId } = locateModel(id, models);
+  return { name, providerId };
 }
-
-const builtIn = [...presetNames, ...keylessProviders];
 
 function openProviderModel(
   { name, providerId, otherwise }: Location & { otherwise: Partial<Provider> },

@@ -7,7 +7,7 @@ import type { Settings } from "../../../foundation/index.ts";
 import type { AgentSecret } from "../../../secrets/index.ts";
 import type { AgentRecord, RunRequest } from "../request.ts";
 import { runtimeSecrets, secretsIn, secretsOfServer } from "../secrets.ts";
-import { chooseModel, providerKeys } from "./model.ts";
+import { chooseModels, providerKeys } from "./model.ts";
 
 export interface RunPlan {
   agent: AgentRecord;
@@ -29,7 +29,7 @@ export interface RunOrder {
 }
 
 export function planRun({ agent, run: { request }, secrets }: RunOrder, settings: Settings): RunPlan {
-  const selectedModel = chooseModel((request.model ?? agent.settings.model)?.id, settings);
+  const selectedModel = chooseModels((request.model ?? agent.settings.model)?.id, settings);
   const servers = request.mcpServers ?? agent.private.mcpServers;
   const requested = { ...agent.private.envVars, ...request.envVars };
   return {
