@@ -1,5 +1,5 @@
 // `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
-// --row 'name=command with {url}' adds another program as a row. --against DIR compares start-up and CPU time with another built checkout.
+// --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal. --against DIR compares start-up and CPU time with another built checkout.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import { responsesProxyRows } from "./responses-proxy.mjs";
 import { reviewRows } from "./review.mjs";
 import { sandboxRows } from "./sandbox.mjs";
 import { writeThread } from "./thread.mjs";
+import { terminalRows } from "./tui.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const cli = join(root, "packages/cli/bin/agentcli.cjs");
@@ -43,6 +44,7 @@ async function measureAll() {
     add(what, who, ms, "ms", ratio, limit);
   await longReply(repository);
   await longThread(repository);
+  for (const row of await terminalRows({ agent, cwd: repository, rounds, others: otherTerminals })) add(...row);
   await fullProject(repository);
   for (const row of await reviewRows({ scratch, agent })) add(...row);
   for (const row of await responsesProxyRows({ root, scratch })) add(...row);
@@ -239,6 +241,14 @@ function otherRows(url) {
   return optionValues("--row").map((option) => {
     const [name, ...line] = option.split("=");
     return { name, program: "bash", args: ["-c", line.join("=").replaceAll("{url}", url)] };
+  });
+}
+
+/** Their first paint shows the text after the last `@`. */
+function otherTerminals(url) {
+  return optionValues("--terminal").map((option) => {
+    const [, name, line, shows] = /^([^=]+)=(.*)@([^@]+)$/s.exec(option) ?? [];
+    return { name, program: "bash", args: ["-c", `exec ${line.replaceAll("{url}", url)}`], shows };
   });
 }
 

@@ -190,8 +190,8 @@ function draw(name, screen, scratch) {
     for (let column = 0; column < screen.cols; column += 1) {
       const cell = lineOf(screen, row)?.getCell(column);
       if (!cell || cell.getChars() === "" || (cell.getChars() === " " && !colorOf(cell, "bg"))) continue;
-      const place = `left:${column * width}px;top:${row * height}px;width:${cell.getWidth() * width}px`;
-      cells.push(`<i style="${place};${styleOf(cell)}">${escaped(cell.getChars())}</i>`);
+      const position = `left:${column * width}px;top:${row * height}px;width:${cell.getWidth() * width}px`;
+      cells.push(`<i style="${position};${styleOf(cell)}">${escaped(cell.getChars())}</i>`);
     }
   const { cursorX, cursorY } = screen.buffer.active;
   const cursor = `<b style="left:${cursorX * width}px;top:${cursorY * height}px"></b>`;

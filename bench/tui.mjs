@@ -1,0 +1,152 @@
+// The terminal interface on a pseudo-terminal: first paint, and typing while much is written.
+import { spawn as start } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { spawn } from "@lydell/node-pty";
+import { median, run } from "./measure.mjs";
+import { command, message, startServer } from "./model-server.mjs";
+
+/** `others`: terminal interfaces of other programs, each with the text that its first paint shows. */
+export async function terminalRows({ agent, cwd, rounds, others }) {
+  return [
+    ...(await firstPaint({ agent, cwd, rounds, others })),
+    ...(await underLoad({ agent, cwd, what: "2 MB answer", reply: () => message(answer, 65_536), text: answer })),
+    ...(await underLoad({
+      agent,
+      cwd,
+      what: "output of 20,000 lines",
+      reply: (index) => (index === 0 ? command("seq 1 20000", 0) : message("Counted.")),
+      text: null,
+    })),
+  ];
+}
+
+const answer = "0123456789abcdef 0123456789abcd\n".repeat(65_536);
+const ready = "Ask for a change";
+
+async function firstPaint({ agent, cwd, rounds, others }) {
+  const server = await startServer(() => message("Hello."));
+  const ours = agent(server.url, []);
+  const node = [];
+  const serving = [];
+  const programs = [{ name: "agentcli", ...ours, shows: ready }, ...others(server.url)].map((each) => ({
+    cwd,
+    env: ours.env,
+    ...each,
+    times: [],
+  }));
+  for (let round = 0; round < rounds + 2; round += 1) {
+    const empty = await run({ program: process.execPath, args: ["-e", "0"], env: ours.env, cwd });
+    const served = await serverStart(agent(server.url, ["app-server"]), cwd);
+    if (round >= 2) {
+      node.push(empty.wallMs);
+      serving.push(served);
+    }
+    for (const each of programs) {
+      const time = await paintTime(each);
+      if (round >= 2) each.times.push(time);
+    }
+  }
+  server.close();
+  const base = median(serving);
+  const [first] = programs;
+  return [
+    ["first paint", "node -e 0", median(node), "ms", median(node) / base, ""],
+    ["first paint", "app-server: first answer", base, "ms", 1, ""],
+    ...programs.map(({ name, times }) => [
+      "first paint",
+      name,
+      median(times),
+      "ms",
+      median(times) / base,
+      name === first.name ? "≤ 1.6x, and half of others" : "",
+    ]),
+  ];
+}
+
+/** Node and the server, until it answers. */
+function serverStart({ program, args, env }, cwd) {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    const child = start(program, args, { env, cwd, stdio: ["pipe", "pipe", "ignore"] });
+    child.on("error", reject);
+    child.stdout.once("data", () => {
+      resolve(performance.now() - startedAt);
+      child.stdin.end();
+    });
+    const params = { clientInfo: { name: "bench", version: "1" } };
+    child.stdin.write(`${JSON.stringify({ id: 0, method: "initialize", params })}\n`);
+  });
+}
+
+function paintTime({ program, args, env, cwd, shows }) {
+  return new Promise((resolve) => {
+    const startedAt = performance.now();
+    const terminal = open({ program, args, env, cwd });
+    let time = 0;
+    let text = "";
+    terminal.onData((piece) => {
+      text += piece;
+      if (time > 0 || !text.includes(shows)) return;
+      time = performance.now() - startedAt;
+      terminal.kill("SIGKILL");
+    });
+    terminal.onExit(() => resolve(time));
+  });
+}
+
+const open = ({ program, args, env, cwd }) =>
+  spawn(program, args, { cwd, cols: 80, rows: 30, env: { ...env, TERM: "xterm-256color" } });
+
+/** A key is typed again and again, and timed until it is on the screen. */
+async function underLoad({ agent, cwd, what, reply, text }) {
+  const server = await startServer(reply);
+  const terminal = open({ ...agent(server.url, ["--sandbox", "workspace-write", "write a lot"]), cwd });
+  const echoes = [];
+  let written = 0;
+  let seen = "";
+  let tail = "";
+  let typedAt = null;
+  let peak = 0;
+  const over = new Promise((resolve) => {
+    terminal.onData((piece) => {
+      written += Buffer.byteLength(piece);
+      seen = (seen + piece).slice(-20_000);
+      peak = Math.max(peak, memoryMb(terminal.pid));
+      if (typedAt !== null && seen.includes(mark)) {
+        echoes.push(performance.now() - typedAt);
+        typedAt = null;
+        terminal.write("\u0015");
+        seen = "";
+      }
+      tail = (tail + piece).slice(-20_000);
+      if (/worked|Counted/.test(tail)) resolve();
+    });
+  });
+  const typing = setInterval(() => {
+    if (typedAt !== null) return;
+    typedAt = performance.now();
+    seen = "";
+    terminal.write(mark);
+  }, 40);
+  await over;
+  clearInterval(typing);
+  terminal.kill("SIGKILL");
+  server.close();
+  const rows = [
+    [`${what}: echo of a key, median`, "agentcli", median(echoes), "ms", null, "< 30 ms"],
+    [`${what}: echo of a key, slowest of ${echoes.length}`, "agentcli", Math.max(...echoes), "ms", null, "< 30 ms"],
+    [`${what}: peak memory`, "agentcli", peak, "MB", null, ""],
+  ];
+  if (text === null) return rows;
+  return [...rows, [`${what}: bytes written`, "agentcli", written / 1024, "KB", written / text.length, "≤ 2x"]];
+}
+
+const mark = "ŋ";
+
+function memoryMb(pid) {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
