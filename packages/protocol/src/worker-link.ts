@@ -1,5 +1,6 @@
 // Between a worker and the platform: how a worker registers, and what the platform asks of it. Unknown members are ignored.
 import { z } from "zod";
+import { unprintable, unprintableProblem } from "./names.ts";
 import { SandboxMode } from "./settings.ts";
 
 /** Raised when one side must understand more than before; a side understands its own version and the one before. */
@@ -8,18 +9,22 @@ export const linkVersion = 1;
 /** The path that workers connect to. */
 export const workerPath = "/v1/worker/stream";
 
-export const WorkerLabels = z.record(
-  z.string().min(1).max(100),
-  z.union([z.string().max(500), z.array(z.string().max(500)).max(50)]),
-);
+/** Shown to people in lists. */
+const printable = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => !unprintable.test(text), unprintableProblem);
+
+export const WorkerLabels = z.record(printable(100).min(1), z.union([printable(500), z.array(printable(500)).max(50)]));
 export type WorkerLabels = z.infer<typeof WorkerLabels>;
 
 /** The name of a pool or of a machine. */
-export const WorkerName = z.string().min(1).max(255);
+export const WorkerName = printable(255).min(1);
 
 export const RegisterRequest = z.object({
   linkVersion: z.int().positive(),
-  version: z.string().max(100).describe("Of the worker program"),
+  version: printable(100).describe("Of the worker program"),
   workerId: z.string().regex(/^[\w.-]{1,128}$/),
   session: z.string().min(1).max(128).describe("Of this process of the worker: commands do not outlive it"),
   name: WorkerName,

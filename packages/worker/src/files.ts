@@ -37,7 +37,8 @@ export function openAgentFiles(dataDirectory: string): AgentFiles {
       const { applyChanges } = await loadFileSync();
       await rm(stateFile(agent), { force: true });
       if (isWhole) await emptyExceptHome(filesOf(agent));
-      await applyChanges(from, filesOf(agent), { maxBytes: null, maxFiles: Number.POSITIVE_INFINITY });
+      const limits = { maxBytes: null, maxFiles: Number.POSITIVE_INFINITY, directories: [] };
+      await applyChanges(from, filesOf(agent), limits);
       await commit(agent, id);
     },
     async send(agent, to) {

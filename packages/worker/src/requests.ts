@@ -40,16 +40,16 @@ function handlersOf({ files, sandboxes }: Agents): Requests {
     "agent.release": plain(({ agent }) => sandboxes.release(agent)),
     "sync.state": plain(({ agent }) => files.state(agent)),
     async "sync.apply"(body, { stream }, answer) {
-      await files.apply(body, stream);
+      await sandboxes.whileStopped(body.agent, () => files.apply(body, stream));
       answer({});
       stream.end();
     },
     async "sync.collect"({ agent }, { stream }, answer) {
       answer({});
-      await files.send(agent, stream);
+      await sandboxes.whileStopped(agent, () => files.send(agent, stream));
       stream.end();
     },
-    "sync.commit": plain(({ agent, id }) => files.commit(agent, id)),
+    "sync.commit": plain(({ agent, id }) => sandboxes.whileStopped(agent, () => files.commit(agent, id))),
     "sandbox.describe": plain(async (body) => sandboxes.describe(body)),
     async "sandbox.open"(body, { stream }, answer) {
       const workspace = await sandboxes.open(body);

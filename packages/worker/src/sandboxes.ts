@@ -35,6 +35,8 @@ export interface AgentSandboxes {
   /** The sandbox with this key and incarnation, or a new one. */
   open(request: OpenRequest): Promise<OpenedWorkspace>;
   close(request: { agent: string; key: string; incarnation: string }): Promise<void>;
+  /** Ends everything of the agent, and opens nothing meanwhile: a command could put a link in the way of this work. */
+  whileStopped<Result>(agent: string, work: () => Promise<Result>): Promise<Result>;
   closeAll(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ const insidePath = "/workspace";
 
 export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
   const held = new Map<string, HeldAgent>();
+  const stopped: string[] = [];
   const filesOf = (agent: string) => agentFiles(host.dataDirectory, agent);
 
   async function end(agent: string): Promise<void> {
@@ -89,6 +92,7 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       const existing = sandboxes.get(request.key);
       if (existing?.incarnation === request.incarnation) return existing.opened;
       await (await existing?.opened.catch(() => undefined))?.close();
+      if (stopped.includes(request.agent)) throw new Error("The files of the agent are being exchanged.");
       const opened = openSandbox(request, filesOf(request.agent), host);
       sandboxes.set(request.key, { incarnation: request.incarnation, opened });
       opened.catch(() => sandboxes.delete(request.key));
@@ -99,6 +103,15 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       if (sandbox?.incarnation !== incarnation) return;
       held.get(agent)?.sandboxes.delete(key);
       await (await sandbox.opened.catch(() => undefined))?.close();
+    },
+    async whileStopped(agent, work) {
+      stopped.push(agent);
+      try {
+        await end(agent);
+        return await work();
+      } finally {
+        stopped.splice(stopped.indexOf(agent), 1);
+      }
     },
     closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
   };

@@ -16,7 +16,7 @@ import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { applyChanges, changesSince, type Listing, listFiles, SyncFault, sendChanges } from "../src/sync/index.ts";
 
-const limits = { maxBytes: 1_000_000, maxFiles: 100 };
+const limits = { maxBytes: 1_000_000, maxFiles: 100, directories: [] as string[] };
 
 async function directory(files: Record<string, string> = {}): Promise<string> {
   const { path, remove } = await temporaryDirectory(files);
@@ -93,6 +93,20 @@ test("nothing is written outside of the directory, whatever the sender names", a
   expect(existsSync(join(outside, "evil.txt"))).toBe(false);
   expect(readFileSync(join(outside, "kept.txt"), "utf8")).toBe("kept");
   expect(readFileSync(join(to, "way/evil.txt"), "utf8")).toBe("hi");
+});
+
+test("directories that the receiver works in stay directories, and its own are not the sender's business", async () => {
+  const to = await directory({ "work/shop/a.txt": "a", ".artifacts/b.txt": "b" });
+  const kept = { ...limits, directories: ["work/shop", ".artifacts"] };
+  const link = (path: string) => ({ kind: "link", path, target: "/etc" });
+  for (const header of [link("work/shop"), link("work"), link(".artifacts"), { kind: "remove", path: "work/shop" }])
+    await expect(applyChanges(frames(header), to, kept)).rejects.toThrow("must stay a directory");
+  for (const path of [".home", ".home/.profile", ".draft-1"])
+    await expect(applyChanges(frames(link(path)), to, kept)).rejects.toThrow("is not exchanged");
+  expect(readFileSync(join(to, "work/shop/a.txt"), "utf8")).toBe("a");
+  const inside = [{ kind: "directory", path: "work/shop", mode: 0o755 }, link("work/shop/way"), link("workbench")];
+  await applyChanges(frames(...inside), to, kept);
+  expect(readlinkSync(join(to, "work/shop/way"))).toBe("/etc");
 });
 
 test("what is not a change, ends early or is too much is refused", async () => {

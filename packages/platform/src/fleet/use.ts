@@ -154,10 +154,13 @@ async function prepare(call: Caller, { name, directory, stateFile }: SyncedFiles
 const maxFiles = 2_000_000;
 
 async function collect(call: Caller, files: SyncedFiles, sync: FileSync): Promise<void> {
-  const { name, directory, stateFile, limits } = files;
+  const { name, directory, stateFile, limits, root, writable } = files;
+  const directories = [root, ...writable, ".artifacts"];
   const stream = await call.streaming("sync.collect", { agent: name });
   try {
-    await call.guarded(() => sync.applyChanges(stream, directory, { maxBytes: limits.diskBytes, maxFiles }));
+    await call.guarded(() =>
+      sync.applyChanges(stream, directory, { maxBytes: limits.diskBytes, maxFiles, directories }),
+    );
   } finally {
     stream.destroy();
   }

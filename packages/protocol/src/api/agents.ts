@@ -1,5 +1,6 @@
 // Agents: the request that creates one, and its representation.
 import { z } from "zod";
+import { unprintable, unprintableProblem } from "../names.ts";
 import { AgentId, ModelSelection, Name, PageQuery, pageOf, RunId, Timestamp } from "./common.ts";
 import { EnvVars } from "./env-vars.ts";
 import { Prompt } from "./prompts.ts";
@@ -13,7 +14,12 @@ export type AgentMode = z.infer<typeof AgentMode>;
 
 export const AgentEnv = z.strictObject({
   type: z.enum(["cloud", "pool", "machine"]),
-  name: z.string().min(1).max(255).optional(),
+  name: z
+    .string()
+    .min(1)
+    .max(255)
+    .refine((name) => !unprintable.test(name), unprintableProblem)
+    .optional(),
 });
 
 export const Repository = z.strictObject({

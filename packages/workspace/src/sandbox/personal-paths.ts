@@ -40,7 +40,7 @@ const otherAgents = split(`
   .aider.conf.yml .amazonq .crush .kiro .windsurf .cline .roo .augment .kimi .grok .openhands .ollama/id_ed25519
   .config/github-copilot .config/goose .config/amp .config/cursor .config/opencode .config/crush .config/aichat
   .config/io.datasette.llm .config/shell_gpt .config/fabric .local/share/opencode .local/share/amp .local/share/goose
-  .local/share/crush .local/share/amazon-q .local/share/kiro-cli
+  .local/share/crush .local/share/amazon-q .local/share/kiro-cli .local/share/agent-worker
 `);
 
 const histories = split(`

@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import type { SandboxMode } from "@agentcli/protocol";
 import { contains, resolveExisting } from "../paths.ts";
 import type { Placement } from "./placement.ts";
+import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 
 export interface SandboxPolicy {
   mode: SandboxMode;
@@ -52,6 +53,7 @@ export type PolicyOptions = Pick<SandboxPolicy, "mode" | "root"> & Partial<Sandb
 export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
   const root = realpathSync(options.root);
   const writableRoots = (options.writableRoots ?? []).map(resolveIfExists);
+  if (options.placement) checkInside(options.placement, [root, ...writableRoots]);
   const isWritable = (path: string) => [root, ...writableRoots].some((directory) => contains(directory, path));
   return {
     network: options.mode === "danger-full-access" ? "on" : "off",
@@ -74,6 +76,16 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     writableRoots,
     protectedPaths: (options.protectedPaths ?? []).flatMap(resolveExisting).filter(isWritable),
   };
+}
+
+/** What is placed elsewhere came from another machine or an earlier run: a link in it must not show other files of the host. */
+function checkInside({ directory }: Placement, paths: string[]): void {
+  const outside = paths.find((path) => !contains(directory, path));
+  if (outside === undefined) return;
+  throw new SandboxUnavailable(
+    `A directory of the agent is a link to ${outside}, which is outside of ${directory}.`,
+    "Remove the link.",
+  );
 }
 
 /** A missing directory keeps its name, so that opening the sandbox can name it in the error. */

@@ -3,13 +3,15 @@
 import { constants } from "node:fs";
 import { chmod, lstat, mkdir, open, rm, symlink } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { addressOf } from "./listing.ts";
+import { addressOf, isOwn } from "./listing.ts";
 import type { ChangeHeader } from "./send.ts";
 
 export interface ApplyLimits {
   /** Of all files together; null: no limit. */
   maxBytes: number | null;
   maxFiles: number;
+  /** Paths that stay directories. Programs outside of every sandbox work there, and would follow a link in their place. */
+  directories: string[];
 }
 
 /** What was sent cannot be written. */
@@ -34,8 +36,16 @@ export async function applyChanges(from: Readable, directory: string, limits: Ap
     if (files > limits.maxFiles) throw new SyncFault(`There are more than ${limits.maxFiles} files.`);
     if (limits.maxBytes !== null && bytes > limits.maxBytes)
       throw new SyncFault(`The files have more than ${limits.maxBytes} bytes.`);
+    checkTarget(header, limits.directories);
     await applyOne(header, directory, reader);
   }
+}
+
+function checkTarget({ kind, path }: ChangeHeader, directories: string[]): void {
+  const [first = ""] = path.split("/");
+  if (isOwn(first)) throw new SyncFault(`${first} is not exchanged between machines.`);
+  if (kind !== "directory" && directories.some((kept) => `${kept}/`.startsWith(`${path}/`)))
+    throw new SyncFault(`${path} must stay a directory.`);
 }
 
 async function applyOne(header: ChangeHeader, directory: string, reader: Reader): Promise<void> {

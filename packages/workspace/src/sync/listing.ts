@@ -12,7 +12,7 @@ export interface Changes {
 }
 
 /** Directly in the directory, and only on this side: the home of the agent, and what is being made. */
-const isOwn = (name: string): boolean => name === ".home" || name.startsWith(".draft-");
+export const isOwn = (name: string): boolean => name === ".home" || name.startsWith(".draft-");
 
 /** Nothing may write there meanwhile. Sockets and devices are left out. */
 export async function listFiles(directory: string): Promise<Listing> {
