@@ -220,6 +220,8 @@ describe("a program that runs or loads what its arguments say is refused", () =>
     ["python3 -I -c 'import os; os.system(\"sh check.sh\")'", "its code can run or load files (system)"],
     ["perl -e 'system(\"sh check.sh\")'", "its code can run or load files (system)"],
     ["perl -ne print 'sh check.sh|'", "the option -ne of perl"],
+    ["perl -e 'print while <>' src/*", "its code can run or load files (<>)"],
+    ["perl -we 'while (<ARGV>) { print }' \"$1\"", "its code can run or load files (<ARGV>)"],
   ])("%s", refuses);
 });
 
@@ -298,6 +300,31 @@ describe("pinned with a script are", () => {
   ])("the scripts that it starts with the help of others: %s", async (text) => {
     const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}\n` });
     expect(pinnedBy(pin("./check.sh", at), at)).toEqual(["check.sh", "tools"]);
+  });
+
+  test.each([
+    ["check.sh", '"$AGENT_PROJECT_DIR/tools/x.sh"'],
+    ["check.sh", `exec "\${AGENT_PROJECT_DIR:-.}"/tools/x.sh "$@"`],
+    ["check.sh", '"$(git rev-parse --show-toplevel)/tools/x.sh"'],
+    ["check.mjs", 'import { spawnSync } from "node:child_process";\nspawnSync("tools/x.sh", { stdio: "inherit" });'],
+    ["check.mjs", 'import { execSync } from "node:child_process";\nexecSync(`sh $' + "{root}/tools/x.sh`);"],
+    ["check.py", 'import os, subprocess\nsubprocess.run([os.environ["AGENT_PROJECT_DIR"] + "/tools/x.sh"])'],
+    ["check.py", 'import subprocess\nsubprocess.run(["sh", "tools/x.sh"])'],
+    ["check.rb", 'system("sh tools/x.sh")'],
+  ])("the scripts that it names from the top of the project: %s: %s", async (name, text) => {
+    const at = await prepare({ [`repository/hooks/${name}`]: `${text}\n` });
+    const programs: Record<string, string> = { "check.sh": "sh", "check.mjs": "node", "check.py": "python3" };
+    const found = pin(`${programs[name] ?? "ruby"} hooks/${name}`, at);
+    expect(pinnedBy(found, at)).toEqual(["hooks", "tools/x.sh"]);
+  });
+
+  test("the modules that it starts from the top of the project, but not what only looks like a path", async () => {
+    const at = await prepare({
+      "repository/hooks/check.sh": 'node "$AGENT_PROJECT_DIR/tools/x.js" && cat "$AGENT_PROJECT_DIR/src/data.txt"\n',
+      "repository/hooks/check.mjs": 'console.log("src/data.txt", "tools/x.js");\n',
+    });
+    expect(pinnedBy(pin("sh hooks/check.sh", at), at)).toEqual(["hooks", "tools"]);
+    expect(pinnedBy(pin("node hooks/check.mjs", at), at)).toEqual(["hooks"]);
   });
 
   test("not a file whose name means another one after a change of the directory", async () => {

@@ -276,6 +276,15 @@ describe("trust", () => {
     expect(await isUnchanged(second ?? never)).toBe(false);
   });
 
+  test("ends if two trusted scripts change places", async () => {
+    const hooks = { "repository/.agentcli/hooks.json": file("Stop", command("./a.sh check; ./b.sh deploy")) };
+    const at = await machine({ ...files, ...hooks, "repository/b.sh": "echo b" });
+    await trustHooks(at.pathOf("home/config.toml"), (await hooksOf(at)).definitions);
+    at.write({ "repository/a.sh": "echo b", "repository/b.sh": "echo a" });
+    const { definitions, given } = await hooksOf(at);
+    expect(trustStatus(definitions[0] ?? never, given)).toBe("modified");
+  });
+
   test("cannot be given by the project itself", async () => {
     const at = await machine(files);
     const [hook] = (await hooksOf(at)).definitions;

@@ -26,8 +26,9 @@ export function trustStatus(definition: HookDefinition, { states, hashes }: Trus
 }
 
 function areSameFiles({ script, files = [], unpinned }: HookDefinition, state: HookState): boolean {
+  if (state.script_hash !== script?.hash) return false;
   if (state.files_hash !== undefined) return unpinned === undefined && state.files_hash === hashOfFiles(files);
-  return state.script_hash === script?.hash && (unpinned !== undefined || isOnlyScript(files, script));
+  return unpinned !== undefined || isOnlyScript(files, script);
 }
 
 /** Without the paths: a worktree has the same files elsewhere. */

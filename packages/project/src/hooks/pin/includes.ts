@@ -24,6 +24,8 @@ export interface NamedInclude {
 
 export interface Includes {
   files: string[];
+  /** Perhaps started, perhaps data: pinned without the directory around them, which may be that of the project's own files. */
+  alone: string[];
   named: NamedInclude[];
   /** A package that the script takes from the workspace, where it cannot be pinned. */
   packageName: string | null;
@@ -36,6 +38,12 @@ export interface Script {
 }
 
 export function includesOf(script: Script, workspace: Workspace): Includes {
+  const includes = loadedBy(script, workspace);
+  const { loaded, mentioned } = namedFromTop(script, workspace);
+  return { ...includes, files: [...includes.files, ...loaded], alone: mentioned };
+}
+
+function loadedBy(script: Script, workspace: Workspace): Omit<Includes, "alone"> {
   const beside = dirname(script.path);
   const isOwn = (path: string) => isFile(path) && workspace.isInside(path);
   switch (script.language) {
@@ -64,7 +72,40 @@ export function includesOf(script: Script, workspace: Workspace): Includes {
   }
 }
 
-const none: Includes = { files: [], named: [], packageName: null };
+/**
+ * Scripts that it names from the top of the project: `sh "$AGENT_PROJECT_DIR/tools/x.sh"` loads one, `spawn("tools/x.sh")`
+ * mentions one. They are not replaced by their copies, because they may be data; but commands cannot change them.
+ */
+function namedFromTop({ path, text, language }: Script, workspace: Workspace) {
+  const bases = [...new Set([dirname(path), ...workspace.directories, ...workspace.roots])];
+  const find = (name: string): string[] =>
+    [`/${name}`, ...bases.map((base) => resolve(base, name))]
+      .filter((each) => isFile(each) && workspace.isInside(each))
+      .map(workspace.pathOf);
+  const matches = Array.from(text.matchAll(language === "shell" ? belowVariable : inQuotes), ({ groups }) => ({
+    isLoaded: groups?.loader !== undefined,
+    name: (groups?.name ?? "").replace(/^\/+/, ""),
+  }));
+  const namesOf = (isLoaded: boolean) => [
+    ...new Set(matches.filter((match) => match.isLoaded === isLoaded).map(({ name }) => name)),
+  ];
+  return {
+    loaded: namesOf(true).flatMap(find),
+    mentioned: namesOf(false).flatMap(find).filter(isStartable),
+  };
+}
+
+/** By its name, or by its first line. */
+const isStartable = (path: string): boolean => /\.(?:ba|z)?sh$/.test(path) || firstBytes(path, 2) === "#!";
+
+/** `"$ROOT/tools/x.sh"`, `"${ROOT:-.}/tools/x.sh"`, `"$(git rev-parse --show-toplevel)/tools/x.sh"` */
+const belowVariable =
+  /(?<loader>(?:\b(?:source|bash|sh|dash|zsh|node|python3?)|(?<=^|[\s;&|(])\.)(?:[ \t]+-[\w-]+)*[ \t]+["']?)?(?:\$\w+|\$\{[^}\n]+\}|\$\([^()\n]*(?:\([^()\n]*\))?[^()\n]*\))["']?(?<name>\/[\w./-]+)/gm;
+
+/** A path with a slash, or the name of a shell script, as a string or as a word in one. */
+const inQuotes = /(?<=["'`\s}])(?<name>(?:\.{0,2}\/)?[\w.-]+(?:\/[\w.-]+)+|[\w.-]+\.(?:ba|z)?sh)(?=["'`\s])/g;
+
+const none: Omit<Includes, "alone"> = { files: [], named: [], packageName: null };
 
 /** What inline code loads from the workspace by a fixed name; null if nothing. Shell code is read as commands. */
 export function mayLoad(code: string, language: Language, { directories }: Workspace): string | null {
@@ -104,7 +145,7 @@ const quotedPaths = (text: string): string[] =>
   Array.from(text.matchAll(/["'](\.{1,2}\/[\w./-]+)["']/g), ([, name = ""]) => name);
 
 /** `. ./lib.sh`, `bash tools/x.sh`, `./x.sh`, and `"$(dirname "$0")/lib.sh"`, which is beside the script. */
-function shellIncludes({ path, text }: Script, workspace: Workspace): Includes {
+function shellIncludes({ path, text }: Script, workspace: Workspace): Omit<Includes, "alone"> {
   const named = Array.from(text.matchAll(running)).flatMap((match): NamedInclude[] => {
     const { loader, other, name = "" } = match.groups ?? {};
     if (!name.includes("/") && loader === undefined && other === undefined) return [];

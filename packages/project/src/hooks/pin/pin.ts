@@ -44,28 +44,33 @@ export function pinCommand(command: string, workspace: Workspace): Pin {
 
 /** The directories of the scripts, and every other file that they load by name. */
 function pinFiles(references: Reference[], workspace: Workspace, includes: Pin["includes"]): PinnedPath[] {
-  const open = [...references];
+  const open: (Reference & { isAlone?: boolean })[] = [...references];
   const pinned = new Map<string, PinnedPath>();
   const seen = new Set<string>();
   for (let script = open.shift(); script; script = open.shift()) {
     if (seen.has(script.path)) continue;
     seen.add(script.path);
     if (seen.size > maxFiles) throw new Unpinnable(`it loads more than ${maxFiles} files`);
-    addPin(script.path, workspace, pinned);
+    addPin(script, workspace, pinned);
     const text = readRegularFile(script.path)?.toString("utf8") ?? "";
-    const { files, named, packageName } = includesOf({ ...script, text }, workspace);
-    if (packageName !== null)
+    const { files, alone, named, packageName } = includesOf({ ...script, text }, workspace);
+    if (packageName !== null && !script.isAlone)
       throw new Unpinnable(`${script.path} loads the package ${packageName} from the workspace`);
     includes.set(script.path, named);
-    open.push(...files.map((path) => ({ path, language: languageOf(path, firstBytes(path, 256)) })));
+    const read = (path: string) => ({ path, language: languageOf(path, firstBytes(path, 256)) });
+    open.push(...files.map(read), ...alone.map((path) => ({ ...read(path), isAlone: true })));
   }
   return [...pinned.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-function addPin(path: string, workspace: Workspace, pinned: Map<string, PinnedPath>): void {
+function addPin(
+  { path, isAlone = false }: { path: string; isAlone?: boolean },
+  workspace: Workspace,
+  pinned: Map<string, PinnedPath>,
+): void {
   if ([...pinned.keys()].some((other) => contains(other, path))) return;
   const directory = dirname(path);
-  const entries = isOfHooks(path, workspace) ? readTree(directory) : null;
+  const entries = !isAlone && isOfHooks(path, workspace) ? readTree(directory) : null;
   if (entries) return void pinned.set(directory, { path: directory, hash: hashOfTree(entries) });
   const hash = currentHash(path);
   if (hash === null) throw new Unpinnable(`${path} cannot be read`);

@@ -59,8 +59,9 @@ const startsInJavascript =
   /\b(?:child_process|cluster|constructor|createRequire|dlopen|eval|Function|inspector|mainModule|module|process\.binding|repl|vm|Worker|worker_threads|(?:import|require)(?!\s*(?:\(\s*)?["'`][^"'`$]*["'`])(?!\s*[{*\w]))\b/;
 const startsInPython =
   /\b(?:__import__|asyncio|builtins|(?<!re\.)compile|ctypes|eval|exec\w*|getattr|importlib|marshal|multiprocessing|pickle|popen\w*|Popen|pty|runpy|spawn\w*|subprocess|sys\.path|system)\b/;
+/** `<>` of perl opens each argument, and runs one that ends with a bar. */
 const startsInOther =
-  /`|%x|\b(?:do|eval|exec|fork|IO|Kernel|load|open\w*|Open3|popen\w*|PTY|qx|require\w*|send|spawn|syscall|system|use)\b/;
+  /`|%x|<(?:ARGV)?>|\b(?:do|eval|exec|fork|IO|Kernel|load|open\w*|Open3|popen\w*|PTY|qx|require\w*|send|spawn|syscall|system|use)\b/;
 
 export const interpreters: {
   names: RegExp;
