@@ -1,8 +1,10 @@
 // What a sandbox does about the repositories below its writable roots: protect those that exist, watch for others.
+import { basename, dirname } from "node:path";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
-import { resolveExisting } from "../../paths.ts";
+import { contains, resolveExisting } from "../../paths.ts";
 import type { BackEnd } from "../back-end.ts";
 import type { SandboxPolicy } from "../policy.ts";
+import { configuredPaths } from "./configured.ts";
 import { findNestedRepositories } from "./nested.ts";
 import { openUnfinished } from "./unfinished.ts";
 import { type RepositoryWatch, watchRepositories } from "./watch.ts";
@@ -17,8 +19,12 @@ export async function protectNested(policy: SandboxPolicy, backEnd: BackEnd): Pr
   const roots = [...new Set([policy.root, ...policy.writableRoots].flatMap(resolveExisting))];
   const nested = await findNestedRepositories(roots);
   const isProtected = policy.nestedRepositories === "protected";
+  const trees = [...roots, ...nested.protected];
   return {
-    policy: { ...policy, protectedRepositories: isProtected ? nested.protected : [] },
+    policy: {
+      ...withConfigured(policy, trees, roots),
+      protectedRepositories: isProtected ? nested.protected : [],
+    },
     watch: watchRepositories({
       roots,
       nested,
@@ -26,6 +32,19 @@ export async function protectNested(policy: SandboxPolicy, backEnd: BackEnd): Pr
       newRepositories: isProtected ? "set-aside" : "kept",
     }),
   };
+}
+
+/** Of a path that does not exist, the nearest directory that does; directly below a root, its name. */
+function withConfigured(policy: SandboxPolicy, trees: string[], roots: string[]): SandboxPolicy {
+  const protectedPaths = new Set(policy.protectedPaths);
+  const protectedNames = new Set(policy.protectedNames);
+  for (let path of trees.flatMap(configuredPaths)) {
+    let [real] = resolveExisting(path);
+    for (; real === undefined && !trees.includes(dirname(path)); [real] = resolveExisting(path)) path = dirname(path);
+    if (real === undefined && roots.includes(dirname(path))) protectedNames.add(basename(path));
+    if (roots.some((root) => real !== undefined && contains(root, real))) protectedPaths.add(real ?? path);
+  }
+  return { ...policy, protectedPaths: [...protectedPaths], protectedNames: [...protectedNames] };
 }
 
 /**

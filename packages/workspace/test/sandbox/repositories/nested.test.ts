@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BackEnd } from "../../../src/sandbox/back-end.ts";
 import { installed } from "../../support/installed.ts";
 import { buildProgram, serverProgram } from "../../support/server-program.ts";
-import { type ScenarioResult, scenarios } from "./scenarios.ts";
+import { configuredScenarios, type ScenarioResult, scenarios } from "./scenarios.ts";
 
 const unprivilegedId = 65534;
 const isRoot = process.geteuid?.() === 0;
@@ -50,7 +50,8 @@ describe.each(users)("after a run in bubblewrap by %s", (user) => {
   });
   const resultOf = (name: string) => results.find((result) => result.name === name) ?? expect.fail(name);
 
-  test.each(scenarios.map(({ name }) => name))("the user's git commands run nothing planted in %s", (name) => {
+  const all = [...scenarios, ...configuredScenarios];
+  test.each(all.map(({ name }) => name))("the user's git commands run nothing planted in %s", (name) => {
     expect(resultOf(name)).toMatchObject({ ran: "", settings: expect.not.stringContaining("evil") });
   });
 

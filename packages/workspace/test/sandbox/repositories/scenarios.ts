@@ -111,6 +111,51 @@ export const scenarios: Scenario[] = [
   },
 ];
 
+/** Files of the working tree that the user's settings make git read or run. Landlock cannot protect them. */
+export const configuredScenarios: Scenario[] = [
+  {
+    name: "settings that the repository includes",
+    prepare({ root, git }) {
+      writeFileSync(join(root, ".gitconfig"), "[alias]\n\tst = status\n");
+      mkdirSync(join(root, "team"));
+      writeFileSync(join(root, "team/settings"), "");
+      git(root, "config", "include.path", "../.gitconfig");
+      git(root, "config", "includeIf.gitdir:/.path", "../team/settings");
+    },
+    commands: [
+      `${plant} for f in .gitconfig team/settings; do mv $f gone; printf '[core]\nfsmonitor = %s\n' "$PWD/evil.sh" > $f; done`,
+      `mv team away; mkdir team; printf '[core]\nfsmonitor = %s\n' "$PWD/evil.sh" > team/settings`,
+    ],
+  },
+  {
+    name: "settings that the repository includes and that do not exist",
+    prepare: ({ root, git }) => void git(root, "config", "include.path", "../.gitconfig"),
+    commands: [`printf '[core]\nfsmonitor = %s\n' "$PWD/evil.sh" > .gitconfig; ln -s evil.sh .gitconfig`],
+  },
+  {
+    name: "hooks of the repository outside of .git",
+    prepare({ root, git }) {
+      mkdirSync(join(root, ".husky/_"), { recursive: true });
+      writeFileSync(join(root, ".husky/_/.gitignore"), "*\n");
+      git(root, "config", "core.hooksPath", ".husky/_");
+    },
+    commands: [
+      "cp evil.sh .husky/_/post-index-change",
+      "mv .husky/_ away; mv .husky away; mkdir -p .husky/_; cp evil.sh .husky/_/post-index-change",
+    ],
+  },
+  {
+    name: "a script that the repository has as filter",
+    prepare({ root, git }) {
+      mkdirSync(join(root, "tools"));
+      writeFileSync(join(root, "tools/clean.sh"), "#!/bin/sh\ncat\n", { mode: 0o755 });
+      writeFileSync(join(root, ".gitattributes"), "*.txt filter=x\n");
+      git(root, "config", "filter.x.clean", "sh './tools/clean.sh' %f");
+    },
+    commands: ["cp evil.sh tools/clean.sh; mv tools away; mkdir tools; cp evil.sh tools/clean.sh", "echo x > new.txt"],
+  },
+];
+
 export async function play(scenario: Scenario, serverProgram: string, backEnd: BackEnd): Promise<ScenarioResult> {
   const base = realpathSync(mkdtempSync("/var/tmp/nested-"));
   try {
