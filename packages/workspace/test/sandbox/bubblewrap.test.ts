@@ -27,14 +27,15 @@ test("the smallest sandbox sees everything and writes nothing but /tmp", () => {
     "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-net " +
       "--die-with-parent --new-session --cap-drop ALL --disable-userns --hostname sandbox " +
       "--ro-bind / / --dev /dev --proc /proc --perms 1777 --tmpfs /tmp --perms 0755 --tmpfs /run " +
-      "--perms 1777 --tmpfs /dev/shm --remount-ro /proc --chdir /home/me/project --seccomp 3 -- node server.cjs",
+      "--perms 1777 --tmpfs /dev/shm --remount-ro /dev --remount-ro /proc --chdir /home/me/project --seccomp 3 -- node server.cjs",
   );
 });
 
 test("with a shared /proc no private one is mounted", () => {
   const line = commandLine(plan({ processes: "shared" }));
   expect(line).toContain("--ro-bind /proc /proc");
-  for (const word of ["--unshare-pid", "--proc ", "--disable-userns", "--remount-ro"]) expect(line).not.toContain(word);
+  for (const word of ["--unshare-pid", "--proc ", "--disable-userns", "--remount-ro /proc"])
+    expect(line).not.toContain(word);
 });
 
 test("real root gets the kernel's settings masked", () => {

@@ -86,6 +86,8 @@ export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): str
     ...mounts.flatMap((placed) => argumentsOf(withSource(placed, plan.machine), plan.processes)),
     // After all mounts: a path shown inside a hidden one needs its mount point created first.
     ...mounts.flatMap(({ mount, path }) => (isEmptied(mount) ? ["--remount-ro", path] : [])),
+    // A file beside the devices would be in memory, without a limit.
+    ...(plan.machine === undefined ? ["--remount-ro", "/dev"] : []),
     // Tools must not write kernel settings, interrupts or the memory of the server beside them.
     ...(plan.nestedSandboxes === "refused" && own ? ["--remount-ro", "/proc"] : []),
     ...["--chdir", plan.userId === null ? root : "/"],
