@@ -139,6 +139,20 @@ describe.each(["root", "an ordinary user"].filter(isAble))("a server that runs a
     expect(await run(`mkdir hidden; ${fill}`, { disk: "8m" })).toContain("disk limit exceeded");
   });
 
+  test("limits what its agents keep without a name: files that they have deleted but hold open or mapped, and /dev", async () => {
+    const { run } = await openServer();
+    const device = "head -c 32M /dev/zero > /dev/fill && echo FILLED; echo x > /dev/null && echo usable";
+    const taken = await run(device, { tmp: "16m" });
+    expect(taken).not.toContain("FILLED");
+    expect(taken).toContain("usable");
+    const open = 'for i in 1 2 3 4 5; do exec {fd}> f$i; rm f$i; head -c 3M /dev/zero >&"$fd"; done; sleep 600';
+    expect(await run(open, { disk: "8m" })).toContain("disk limit exceeded");
+    const mmap = process.arch === "arm64" ? 222 : 9;
+    const hold = `open $f, "+>", "f"; unlink "f"; print $f "x" x 3145728; $f->flush; syscall(${mmap}, 0, 3145728, 3, 1, fileno $f, 0)`;
+    const map = `perl -MIO::Handle -e 'for (1 .. 5) { ${hold}; close $f } sleep 600'`;
+    expect(await run(map, { disk: "8m" })).toContain("disk limit exceeded");
+  });
+
   test("shows its agents only programs of the system and their own files", async () => {
     const { data, run } = await openServer();
     const secrets = hideSecrets([...parents, data]);

@@ -1,7 +1,9 @@
 // Measures the files of an agent while a run is active, and reports once that they exceed the limit. No file system quota is
 // needed: between two measurements the agent can exceed it, so the free space of the disk decides how soon to measure again.
 import { statfs } from "node:fs/promises";
+import { dirname } from "node:path";
 import { walk } from "../../../foundation/index.ts";
+import { unlinkedBytes } from "./unlinked-files.ts";
 
 export interface DiskWatchOptions {
   directory: string;
@@ -15,6 +17,8 @@ const pollMs = 1_000;
 const restFactor = 20;
 /** What an agent that begins above its limit may add: it must be able to delete files. */
 const cleanUpBytes = 16 * 1024 ** 2;
+/** Looking for files without a name takes longer: that is done when the disk has lost what the agent may add, and at times. */
+const unlinkedPollMs = 30_000;
 /** Every entry occupies at least this much, so that empty files are limited too. */
 const minEntryBytes = 4_096;
 
@@ -29,10 +33,14 @@ export function watchDisk({ directory, maxBytes, onExceeded }: DiskWatchOptions)
   let isStopped = false;
   let allowed = maxBytes;
   let next = { atMs: 0, belowFreeBytes: 0 };
+  let unlinked = { bytes: 0, atMs: Date.now() + unlinkedPollMs, belowFreeBytes: 0 };
 
   async function begin(): Promise<void> {
     const bytes = await measure(directory);
     if (bytes > maxBytes) allowed = bytes + cleanUpBytes;
+    // A new agent has no directory yet.
+    const freeBytes = await freeSpace(directory).catch(() => freeSpace(dirname(directory)).catch(() => 0));
+    unlinked.belowFreeBytes = freeBytes - (allowed - bytes);
     if (!isStopped) timer = setTimeout(poll, pollMs);
   }
 
@@ -48,13 +56,21 @@ export function watchDisk({ directory, maxBytes, onExceeded }: DiskWatchOptions)
 
   async function check(freeBytes: number): Promise<void> {
     const startedMs = Date.now();
-    const bytes = await measure(directory);
+    const named = await measure(directory);
+    if (startedMs >= unlinked.atMs || freeBytes < unlinked.belowFreeBytes || named + unlinked.bytes > allowed)
+      await findUnlinked(named, freeBytes);
+    const bytes = named + unlinked.bytes;
     if (bytes > allowed && !isStopped) {
       isStopped = true;
       return onExceeded(bytes);
     }
     const tookMs = Date.now() - startedMs;
     next = { atMs: Date.now() + restFactor * tookMs, belowFreeBytes: freeBytes - (allowed - bytes) };
+  }
+
+  async function findUnlinked(named: number, freeBytes: number): Promise<void> {
+    const bytes = await unlinkedBytes(directory);
+    unlinked = { bytes, atMs: Date.now() + unlinkedPollMs, belowFreeBytes: freeBytes - (allowed - named - bytes) };
   }
 
   return {
