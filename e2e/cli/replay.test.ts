@@ -152,12 +152,32 @@ describe("a recorded run", () => {
       { bypass: true },
       { sandbox: "danger-full-access" },
       { overrides: ["sandbox_mode='danger-full-access'"] },
+      { sandbox: "all" },
+      { profile: "mine" },
+      { ignoreRules: true },
+      { ignoreUserConfig: true },
+      { sandboxMin: "landlock" },
+      { limits: ["memory=off"] },
+      { recordFile: join(harness.repository, "planted.jsonl") },
+      { outputSchemaFile: "/etc/hostname" },
+      { outputSchemaFile: "schemas/../../secret.json" },
+      { memberOfALaterVersion: true },
     ]) {
       writeFileSync(file, [JSON.stringify({ ...rest, options: { ...options, ...more } }), ...lines].join("\n"));
       const refused = await harness.run(["replay", file, "--tools", "live"]);
       expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("It can be shown, not run live") });
     }
+    for (const directory of ["..", "/", harness.home]) {
+      writeFileSync(file, [JSON.stringify({ ...rest, options: { ...options, directory } }), ...lines].join("\n"));
+      const refused = await harness.run(["replay", file, "--tools", "live"]);
+      expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("say where: --cd ") });
+    }
+    const [first = "", ...records] = lines;
+    const elsewhere = first.replaceAll(JSON.stringify(harness.repository), JSON.stringify(harness.home));
+    writeFileSync(file, [header, elsewhere, ...records].join("\n"));
+    expect((await harness.run(["replay", file, "--tools", "live"])).stderr).toContain("say where: --cd ");
     expect(harness.requests()).toHaveLength(asked);
+    expect(existsSync(join(harness.repository, "planted.jsonl"))).toBe(false);
     const device = await harness.run(["replay", "/dev/zero"]);
     expect(device).toMatchObject({ code: 2, stderr: expect.stringContaining("not a regular file") });
   });

@@ -1,5 +1,6 @@
 // `agentcli replay`: the events of a recorded run, or the same run with something changed.
-import { resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
 import { observersFor, type RunOptions, type Tape } from "@agentcli/host";
 import { type Cassette, describeDifference, failingModel, openPlayer, readCassette } from "@agentcli/host/cassette";
@@ -23,11 +24,13 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     if (isLive || invocation.text("model") !== undefined) throw notFromTheStart(file);
     return play(cassette, { reporter: program.reporter, until: invocation.text("until") });
   }
-  if (isLive) return runLive(options, start, { program, tape: playingTape(cassette, program) });
+  const directory = options.directory ?? start.created.settings?.cwd ?? ".";
+  const live = { options: { ...options, directory }, isChosen: invocation.text("cd") !== undefined, program };
+  if (isLive) return runLive(live, start, playingTape(cassette, program));
   const difference = await differenceNow({ cassette, start, options }, program);
   if (!difference) return play(cassette, { reporter: program.reporter, until: invocation.text("until") });
   program.reporter.log(`replay: ${describeDifference(difference)}. From here the run is live.`);
-  return runLive(options, start, { program });
+  return runLive(live, start);
 }
 
 /** As the run was started, with what this command line changes. */
@@ -98,24 +101,20 @@ function playingTape(cassette: Cassette, { reporter }: Program): Tape {
   };
 }
 
-async function runLive(
-  options: RunOptions,
-  { begun, created }: Start,
-  { program, tape }: { program: Program; tape?: Tape },
-): Promise<number> {
+interface LiveRun {
+  options: RunOptions;
+  /** Whether the user has named the directory. */
+  isChosen: boolean;
+  program: Program;
+}
+
+async function runLive({ options, isChosen, program }: LiveRun, { begun }: Start, tape?: Tape): Promise<number> {
   checkRights(options);
+  if (!isChosen) checkDirectory(options.directory ?? ".", program);
   const store = openStore(options, program.environment.agentHome);
   try {
-    const run = await openRun(
-      { ...options, ...present({ directory: options.directory ?? created.settings?.cwd }) },
-      program,
-      {
-        store,
-        recorded: null,
-        observers: observersFor(program.reporter),
-        ...(tape && { tape }),
-      },
-    );
+    const observers = observersFor(program.reporter);
+    const run = await openRun(options, program, { store, recorded: null, observers, ...(tape && { tape }) });
     try {
       return await executePrompt(begun.input, run, { threadId: newId(Date.now()) });
     } finally {
@@ -126,24 +125,53 @@ async function runLive(
   }
 }
 
+/** What a recording may choose for a live run; these widen nothing. */
+const choosable = new Set([
+  ...[
+    "model",
+    "provider",
+    "local",
+    "purpose",
+    "sandbox",
+    "approval",
+    "budget",
+    "onLimit",
+    "tags",
+    "sanitize",
+    "images",
+  ],
+  ...["overrides", "directory", "outputFile", "outputSchemaFile", "ephemeral", "skipGitCheck", "strictConfig"],
+]);
+
 /** A recording is data, perhaps of another user: it may not widen what a run may do here. */
-function checkRights({
-  bypass,
-  fullAuto,
-  sandbox,
-  trustProject,
-  bypassHookTrust,
-  trustHooks,
-  ...rest
-}: RunOptions & { recordedOverrides?: string[] }): void {
-  const isWide =
-    bypass || fullAuto || (sandbox ?? "read-only") === "danger-full-access" || trustProject || bypassHookTrust;
-  const lists = [trustHooks, rest.recordedOverrides, rest.moreDirectories].map((list) => list ?? []);
-  if (!isWide && lists.every((list) => list.length === 0)) return;
+function checkRights(options: RunOptions): void {
+  const { sandbox = "read-only", outputSchemaFile = "" } = options;
+  const isGiven = (value: unknown) => Boolean(value) && !(Array.isArray(value) && value.length === 0);
+  const given = Object.entries(options).filter(([name, value]) => !choosable.has(name) && isGiven(value));
+  const isBelow = !isAbsolute(outputSchemaFile) && !outputSchemaFile.split("/").includes("..");
+  if (given.length === 0 && ["read-only", "workspace-write"].includes(sandbox) && isBelow) return;
   throw new CommandError(
     "usage",
-    "The recording was made with flags that widen or change what a run may do (-c, --add-dir, trust or no sandbox). It can be shown, not run live: run agentcli exec with those flags yourself.",
+    "The recording was made with flags that widen or change what a run may do (-c, --add-dir, a profile, limits, trust or no sandbox). It can be shown, not run live: run agentcli exec with those flags yourself.",
   );
+}
+
+/** Nor choose where: that is the current directory, or the one of --cd. */
+function checkDirectory(directory: string, { environment }: Program): void {
+  const [here, recorded] = [environment.cwd, resolve(environment.cwd, directory)].map(realPath);
+  if (here === recorded) return;
+  throw new CommandError(
+    "usage",
+    `The recording was made in ${recorded}. It can be shown here; to run it live, say where: --cd ${recorded}, or --cd . for this directory.`,
+  );
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 const notFromTheStart = (file: string): CommandError =>
