@@ -1,4 +1,6 @@
 // What a terminal is shown of texts by models, commands and other users.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { terminalText, textFor } from "@agentcli/command-line";
 import { expect, test } from "vitest";
 
@@ -29,4 +31,30 @@ test("a file or a pipe gets every byte", () => {
   const text = "\u001b[2J\r\n\u0007";
   expect(textFor({}, text)).toBe(text);
   expect(textFor({ isTTY: true }, text)).toBe("\\u001b[2J\n\\u0007");
+});
+
+/** Constant texts, protocols, and code for other processes. */
+const writesItself = [
+  "packages/cli/src/entry.ts",
+  "packages/cli/src/commands/login/login.ts",
+  "packages/platform-sdk/src/bridge/main.ts",
+  "packages/action/src/privileges.ts",
+];
+
+test("no program writes to a terminal past the filter", () => {
+  const root = fileURLToPath(new URL("../../..", import.meta.url));
+  const packages = ["action", "app-server", "cli", "host", "platform", "platform-sdk", "tui", "worker"];
+  const sources = packages
+    .map((name) => `packages/${name}/src`)
+    .flatMap((directory) =>
+      readdirSync(`${root}/${directory}`, { recursive: true, encoding: "utf8" }).map((path) => `${directory}/${path}`),
+    )
+    .filter((path) => path.endsWith(".ts"));
+  const unfiltered = sources.filter((path) =>
+    readFileSync(`${root}/${path}`, "utf8")
+      .split("\n")
+      .some((line) => /process\.std(?:out|err)\.write\((?!textFor\()/.test(line)),
+  );
+  expect(sources.length).toBeGreaterThan(100);
+  expect(unfiltered.toSorted()).toEqual(writesItself.toSorted());
 });

@@ -82,6 +82,15 @@ describe("a login", () => {
     });
   });
 
+  test.each(["file:///tmp/page.desktop", "ssh://host/", "vscode://open?x=y", "FILE:/etc/passwd"])(
+    "opens no program for %s, which a server names as its login page",
+    async (loginPage) => {
+      const { server } = await startGuardedServer({ loginPage });
+      const message = expect.stringContaining("its login page is not a web address");
+      expect(await logInTo(server.url, memory())).toMatchObject({ kind: "failed", message });
+    },
+  );
+
   test("is not needed if the server requires none", async () => {
     const { url } = await startHttpMcpServer();
     expect(await logInTo(url, memory())).toEqual({ kind: "not-needed" });

@@ -73,6 +73,8 @@ export function openProvider(options: ProviderOptions, { status }: Challenge): P
     },
     redirectToAuthorization(url) {
       if (!consent) throw new Error("its refresh token is no longer valid");
+      // A browser is started with it; other schemes start other programs, or open a file.
+      if (!/^https?:$/.test(url.protocol)) throw new Error(`its login page is not a web address: ${url.protocol}//…`);
       address = url;
     },
     saveCodeVerifier(value) {

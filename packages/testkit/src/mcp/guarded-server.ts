@@ -14,9 +14,9 @@ export interface Grants {
 }
 
 /** An MCP server that requires a token, and the authorization server that issues it. */
-export async function startGuardedServer() {
+export async function startGuardedServer({ loginPage }: { loginPage?: string } = {}) {
   const grants: Grants = { refresh: new Set(), access: new Set(), granted: 0, authorizations: [] };
-  const authorizationServer = await startAuthorizationServer(grants);
+  const authorizationServer = await startAuthorizationServer(grants, loginPage);
   const server = await startHttpMcpServer(({ headers, path }, response) => {
     const origin = `http://${headers.host}`;
     if (path.startsWith("/.well-known/oauth-protected-resource")) {
@@ -31,7 +31,7 @@ export async function startGuardedServer() {
   return { grants, server, authorizationServer };
 }
 
-async function startAuthorizationServer(grants: Grants): Promise<string> {
+async function startAuthorizationServer(grants: Grants, loginPage?: string): Promise<string> {
   const server = createServer(async (request, response) => {
     const origin = `http://${request.headers.host}`;
     const { pathname, searchParams } = new URL(request.url ?? "/", origin);
@@ -40,7 +40,7 @@ async function startAuthorizationServer(grants: Grants): Promise<string> {
     if (pathname === "/.well-known/oauth-authorization-server") {
       return sendJson(response, {
         issuer: origin,
-        authorization_endpoint: `${origin}/authorize`,
+        authorization_endpoint: loginPage ?? `${origin}/authorize`,
         token_endpoint: `${origin}/token`,
         registration_endpoint: `${origin}/register`,
         response_types_supported: ["code"],
