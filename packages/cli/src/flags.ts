@@ -4,7 +4,11 @@ import { workerFlags } from "@agentcli/worker/commands";
 
 const table = {
   ...workerFlags,
-  model: { short: "m", value: "MODEL", help: "Model to use (practice needs no key and no network)" },
+  model: {
+    short: "m",
+    value: "MODEL",
+    help: "Model to use (practice needs no key and no network; eval: several with commas)",
+  },
   sandbox: {
     short: "s",
     value: "MODE",
@@ -58,7 +62,7 @@ const table = {
   budget: {
     value: "NAME=N,…",
     repeatable: true,
-    help: "What the turn may spend: usd=2, tokens=500k, turns=40, tools=200, wall=20m",
+    help: "What the turn may spend (eval: all runs together): usd=2, tokens=500k, turns=40, tools=200, wall=20m",
   },
   "ignore-rules": { help: "Ignore the rules of user and project" },
   "trust-hooks": {
@@ -80,6 +84,12 @@ const table = {
     choices: ["recorded", "live"],
     help: "Whether calls of tools have their recorded outcome, or are made again (recorded)",
   },
+  filter: { value: "TEXT", help: "Only cases with this in their name" },
+  watch: { help: "Run again whenever a file of the project changes" },
+  junit: { value: "FILE", help: "Also write the results to this file, as JUnit XML" },
+  runs: { value: "N", help: "How often each case is run with each model (3)" },
+  "min-pass": { value: "PERCENT", help: "How often each case must pass (100)" },
+  tap: { help: "Print the results as TAP" },
   until: { value: "ITEM", help: "Stop after this item, such as item_12" },
   tag: { value: "KEY=VALUE", repeatable: true, help: "Label the run" },
   worktree: { help: "Work in a fresh git worktree, kept only if something changed" },

@@ -54,6 +54,8 @@ export interface RunContext {
   store: FileStore;
   /** Absent: as the options say. */
   tape?: Tape;
+  /** `sandboxed`: hooks run inside the sandbox of the run, trusted or not. Absent: on this machine, if they are trusted. */
+  hooks?: "sandboxed" | "as-trusted";
   /** Null for a new thread. */
   recorded: Recorded | null;
   observers: RunObservers;

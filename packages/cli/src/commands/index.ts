@@ -16,6 +16,7 @@ import { sandboxCommands } from "./sandbox/index.ts";
 import { sanitizeCommands } from "./sanitize/index.ts";
 import { sessionsCommands } from "./sessions/index.ts";
 import { skillsCommands } from "./skills/index.ts";
+import { testCommands } from "./test/index.ts";
 import { terminalCommands } from "./tui/index.ts";
 import { workerCommands } from "./worker/index.ts";
 
@@ -32,6 +33,7 @@ export const commands: Command[] = [
   ...modelsCommands,
   ...sessionsCommands,
   ...replayCommands,
+  ...testCommands,
   ...execCommands,
   ...sandboxCommands,
   ...skillsCommands,

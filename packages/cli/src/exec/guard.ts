@@ -16,14 +16,19 @@ export interface GuardRequest {
 }
 
 export function composeGuard(request: GuardRequest): Promise<Guard> {
-  const { environment, directory } = request.program;
-  const own: RuleLayer[] = [{ directory: environment.agentHome, kind: "user" }, ...projectLayers(request)];
-  const system: RuleLayer = { directory: environment.systemDirectory, kind: "system" };
   return rulesGuard({
-    files: findRuleFiles([system, ...(request.ignoreRules ? [] : own)]),
-    programDirectory: directory,
+    files: findRuleFiles(ruleLayers(request)),
+    programDirectory: request.program.directory,
     refuse: (problems) => new ConfigError(`Error loading rules:\n${problems.join("\n")}`),
   });
+}
+
+/** Where the rules of a run are. */
+export function ruleLayers(request: GuardRequest): RuleLayer[] {
+  const { environment } = request.program;
+  const own: RuleLayer[] = [{ directory: environment.agentHome, kind: "user" }, ...projectLayers(request)];
+  const system: RuleLayer = { directory: environment.systemDirectory, kind: "system" };
+  return [system, ...(request.ignoreRules ? [] : own)];
 }
 
 /** Every `.agentcli` from the top of the repository down to the working directory. */

@@ -213,7 +213,16 @@ function chooseHooks(
   const files = findHookFiles({ home, systemDirectory, cwd: settings.cwd, loaded });
   const frozen = context.recorded?.hooks ?? null;
   if (files.length === 0 && !frozen?.length) return null;
-  const request = { files, frozen, settings, loaded, options, program, transcriptPath: context.store.path };
+  const request = {
+    files,
+    frozen,
+    settings,
+    loaded,
+    options,
+    program,
+    transcriptPath: context.store.path,
+    runIn: context.hooks === "sandboxed" ? ("sandbox" as const) : ("host" as const),
+  };
   return async () => (await import("../hooks/source.ts")).hookSource(request);
 }
 

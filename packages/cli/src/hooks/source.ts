@@ -26,34 +26,39 @@ export interface HooksRequest {
   options: RunOptions;
   program: Program;
   transcriptPath(threadId: string): string | null;
+  /** Inside the sandbox of the run a hook can do what any command can: it needs no trust. */
+  runIn: "host" | "sandbox";
 }
 
 export function hookSource(request: HooksRequest): HookSource {
-  const { files, settings, loaded, options, program, transcriptPath } = request;
+  const { files, settings, loaded, options, transcriptPath } = request;
   const { config, project } = loaded;
   const { root } = project;
   const search = scriptSearch(settings.cwd, loaded);
   const { definitions: written, warnings } = readHookFiles(files, search);
-  const { definitions, skipped } = choose(written, request.frozen, { ...trustGiven(loaded, options), search });
+  const given = trustGiven(loaded, request.runIn === "sandbox" ? { ...options, bypassHookTrust: true } : options);
+  const { definitions, skipped } = choose(written, request.frozen, { ...given, search });
   return {
     definitions,
     skipped,
     recordedHooks: definitions.filter(({ source }) => source.kind !== "managed"),
     warnings,
-    runner: {
-      in: "host",
-      environment: withoutCredentials(program.environment.variables, loaded),
-      programs: program.environment.programs,
-      shell: settings.shell,
-      search,
-      locations: [program.environment.agentHome, tmpdir()],
-    },
+    runner: request.runIn === "sandbox" ? { in: "sandbox", shell: settings.shell } : hostRunner(request, search),
     limitMs: durationMs(config.limits.hook),
     projectRoot: root,
     servers: serverLocations(Object.entries(config.mcp_servers ?? {})),
     transcriptPath,
   };
 }
+
+const hostRunner = ({ settings, loaded, program }: HooksRequest, search: ScriptSearch): HookSource["runner"] => ({
+  in: "host",
+  environment: withoutCredentials(program.environment.variables, loaded),
+  programs: program.environment.programs,
+  shell: settings.shell,
+  search,
+  locations: [program.environment.agentHome, tmpdir()],
+});
 
 export const trustGiven = (
   loaded: LoadedConfig,

@@ -1,5 +1,14 @@
 // Which sandbox works here, tried out once per boot: trying costs more than the rest of a start.
-import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { makePrivateDirectory } from "@agentcli/host";
 import {
@@ -17,13 +26,22 @@ type Available = Extract<SandboxProbe, { kind: "available" }>;
 export async function knownProbe(policy: SandboxPolicy, program: Program): Promise<SandboxProbe> {
   if (policy.mode === "danger-full-access") return { kind: "unavailable", reason: "not used", remedy: "" };
   const { agentHome, variables } = program.environment;
-  const path = join(agentHome, "cache", "sandbox.json");
+  const path = cachedProbe(agentHome);
   const key = probeKey(variables.PATH ?? "");
   const remembered = recall(path, key);
   if (remembered && isUsable(remembered, searchOf(policy, program))) return remembered;
   const probe = await freshProbe(policy, program);
   if (probe.kind === "available" && key) remember(path, key, probe);
   return probe;
+}
+
+const cachedProbe = (agentHome: string): string => join(agentHome, "cache", "sandbox.json");
+
+/** Another agent home of the same user need not try it out again. */
+export function shareProbe(agentHome: string, other: string): void {
+  if (!existsSync(cachedProbe(agentHome))) return;
+  makePrivateDirectory(dirname(cachedProbe(other)));
+  copyFileSync(cachedProbe(agentHome), cachedProbe(other));
 }
 
 type Roots = Pick<SandboxPolicy, "root" | "writableRoots">;
