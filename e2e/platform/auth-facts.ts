@@ -15,7 +15,7 @@ export interface Row {
   /** Null where any key suffices. */
   scope: Scope | null;
   /** What is done with an agent; null where the operation has no existing agent. */
-  sharing: "read" | "follow_up" | "manage" | null;
+  sharing: "read" | "follow_up" | "manage" | "own" | null;
   /**
    * The operation is about a personal environment or a private automation of the user `owner`, the team itself, or what the
    * sender owns.
@@ -24,6 +24,8 @@ export interface Row {
   /** Required state of the agent. */
   state?: "at work";
   query?: string;
+  /** Of an answer to those who may, where the agent of this test has not what it needs. */
+  status?: number;
   body?: (world: { repository: string }) => unknown;
 }
 
@@ -53,6 +55,13 @@ export const rows: Record<string, Row> = {
   "get /v1/agents/{id}/conversation": read,
   "get /v1/agents/{id}/diff": read,
   "get /v1/agents/{id}/usage": read,
+  "get /v1/agents/{id}/ports": { scope: "agents:read", sharing: "own" },
+  "get /v1/agents/{id}/terminals": { scope: "agents:read", sharing: "own" },
+  "get /v1/agents/{id}/terminals/{name}": { scope: "agents:read", sharing: "own", status: 503 },
+  "post /v1/agents/{id}/terminals/{name}/input": {
+    ...{ scope: "agents:write", sharing: "own", status: 503 },
+    body: () => ({ text: "x" }),
+  },
   "get /v1/agents/{id}/artifacts": read,
   "get /v1/agents/{id}/artifacts/download": { ...read, query: "?path=artifacts/left.txt" },
   "get /v1/agents/{id}/webhooks/deliveries": read,
@@ -156,7 +165,7 @@ export type Expected = 401 | 403 | 404 | "done";
 
 /** Team follow-ups are off, which is the default. */
 const shared: Record<"owner" | "teammate" | "admin", NonNullable<Row["sharing"]>[]> = {
-  owner: ["read", "follow_up", "manage"],
+  owner: ["read", "follow_up", "manage", "own"],
   admin: ["read", "manage"],
   teammate: ["read"],
 };

@@ -255,7 +255,7 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
     who,
     wanted,
     answer,
-    isRight: answer.status === (wanted === "done" ? success : wanted) && !isDisclosed,
+    isRight: answer.status === (wanted === "done" ? (row.status ?? success) : wanted) && !isDisclosed,
   };
 }
 
@@ -269,7 +269,8 @@ async function setSecret({ platform }: World, sender: RequestSender, path: strin
 async function targetOf(world: World, { row, name }: Asked, sender: RequestSender, wanted: Expected): Promise<Target> {
   const { asksFor } = sender;
   const isBusy = row.state === "at work";
-  const isSpent = wanted === "done" && row.sharing !== null && row.sharing !== "read" && !name.endsWith("/redeliver");
+  const isSpent =
+    wanted === "done" && ["follow_up", "manage"].includes(row.sharing ?? "") && !name.endsWith("/redeliver");
   if (!isSpent) return (isBusy ? world.atWork : world.idle)[asksFor];
   return isBusy ? busyAgent(world, asksFor) : idleAgent(world, asksFor);
 }

@@ -6,6 +6,7 @@ import {
   insidePath,
   type LazyWorkspace,
   lazyWorkspace,
+  type OpenedWorkspace,
   openWorkspace,
   type SandboxPolicy,
   type SandboxProbe,
@@ -118,6 +119,8 @@ export interface SandboxOptions
   prepare?(): Promise<void>;
   /** Attempts to open an unavailable sandbox; default: 1. */
   maxAttempts?: number;
+  /** Before its first operation, each time that it was opened. It is closed if this fails. */
+  onOpened?(workspace: OpenedWorkspace): Promise<void>;
   /** Around each start of the sandbox, with all its attempts. */
   measureStart?<Started>(start: () => Promise<Started>): Promise<Started>;
 }
@@ -125,7 +128,7 @@ export interface SandboxOptions
 /** A sandbox that enforces this policy. It opens on first use; its report is available immediately. */
 export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: SandboxOptions): Sandbox {
   const { env, newId, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...others } = options;
-  const { measureStart = (start) => start(), prepare, ...rest } = others;
+  const { measureStart = (start) => start(), prepare, onOpened, ...rest } = others;
   const inside = (path: string) => insidePath(policy.placement, path);
   let onDenied: (denial: Denial) => void = () => {};
   const open = async (incarnation: string) => {
@@ -142,7 +145,14 @@ export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: 
     workspace: lazyWorkspace({
       root: inside(policy.root),
       newIncarnation: newId,
-      open: (incarnation) => measureStart(() => retryUnavailable(() => open(incarnation), maxAttempts)),
+      async open(incarnation) {
+        const opened = await measureStart(() => retryUnavailable(() => open(incarnation), maxAttempts));
+        await onOpened?.(opened).catch(async (error: unknown) => {
+          await opened.close();
+          throw error;
+        });
+        return opened;
+      },
     }),
     report: describeSandbox(policy, probe),
     writableRoots: [policy.root, ...policy.writableRoots].map(inside),

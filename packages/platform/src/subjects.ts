@@ -12,6 +12,7 @@ import { enqueueDeliveries, openIntegrations } from "./integrations/index.ts";
 import { openMachines } from "./machines/index.ts";
 import { openRetention } from "./operations/index.ts";
 import { openPages } from "./pages/index.ts";
+import { openPreviews } from "./previews/index.ts";
 import { openRepositories } from "./repositories/index.ts";
 import { openRuns } from "./runs/index.ts";
 import { openSecrets } from "./secrets/index.ts";
@@ -39,7 +40,12 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const secrets = openSecrets(context, environments.lookup);
   const integrations = openIntegrations(context);
   const fleet = openFleet(context, identity.principals);
-  const agents = openAgents(context, { repositories, integrations, checkEnv: fleet.checkEnv });
+  const agents = openAgents(context, {
+    repositories,
+    integrations,
+    checkEnv: fleet.checkEnv,
+    findEnvironment: environments.findNamed,
+  });
   const runs = await openRuns(context, {
     authenticate,
     repositories,
@@ -48,7 +54,10 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     machines,
     secrets,
     workers: fleet.workers,
+    environments: environments.forRuns,
   });
+  const { principals } = identity;
+  const previews = openPreviews(context, { live: runs.live, principals, findOwned: agents.findOwned });
   const automations = openAutomations(context, { agents: agents.host, repositories });
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });
@@ -61,6 +70,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     repositories,
     agents,
     runs,
+    previews,
     environments,
     secrets,
     automations,

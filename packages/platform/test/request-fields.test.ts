@@ -40,6 +40,8 @@ const acting: Record<string, string[]> = {
   [`${platform}/identity/settings/settings.ts`]: ["followUps", "defaultModel"],
   [`${platform}/repositories/credentials/value.ts`]: ["host", "kind", "user", "value"],
   [`${platform}/secrets/store.ts`]: ["type"],
+  [`${platform}/environments/choose.ts`]: ["env.buildId"],
+  [`${platform}/previews/open.ts`]: ["text"],
 };
 
 /** In the documents of others, which clients send whatever we do. */

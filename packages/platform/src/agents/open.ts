@@ -1,7 +1,8 @@
 // Agents: who may use them, how they and their runs are created, and the API about them.
+import type { FindNamedEnvironment } from "../environments/index.ts";
 import type { EnvCheck } from "../fleet/index.ts";
-import type { ServerContext, Subject } from "../foundation/index.ts";
-import { followUpsOf, openSharing } from "../identity/index.ts";
+import { ApiError, type ServerContext, type Subject } from "../foundation/index.ts";
+import { followUpsOf, openSharing, type Principal, relationOf } from "../identity/index.ts";
 import type { Integrations } from "../integrations/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { FindReadableAgent } from "../runs/index.ts";
@@ -14,10 +15,13 @@ import { addDiffRoute } from "./routes/diff.ts";
 import { addRunRoutes } from "./routes/runs.ts";
 import { addSettingsRoutes } from "./routes/settings.ts";
 import { idempotencyRetention, openSubmit } from "./submit/index.ts";
+import type { ListedAgent } from "./views/views.ts";
 
 export interface Agents extends Subject {
   host: AgentHost;
   findAgent: FindReadableAgent;
+  /** Throws ApiError unless the principal is the owner: neither teammates nor administrators are. */
+  findOwned(principal: Principal, agentId: string): Promise<ListedAgent>;
   overview: OverviewHost;
 }
 
@@ -25,9 +29,11 @@ export interface AgentsOptions {
   repositories: Repositories;
   integrations: Integrations;
   checkEnv: EnvCheck;
+  findEnvironment: FindNamedEnvironment;
 }
 
-export function openAgents(context: ServerContext, { repositories, integrations, checkEnv }: AgentsOptions): Agents {
+export function openAgents(context: ServerContext, options: AgentsOptions): Agents {
+  const { repositories, integrations, checkEnv, findEnvironment } = options;
   const { db, settings, publicUrl } = context;
   const { reading, sources, workspaces, diffs, checkAtCreation, githost } = repositories;
   const sharing = openSharing({
@@ -43,6 +49,7 @@ export function openAgents(context: ServerContext, { repositories, integrations,
     checkRepositories: checkAtCreation,
     checkReceiver: integrations.checkReceiver,
     checkEnv,
+    findEnvironment,
   });
   const host: AgentHost = { platform: context, workspaces, access, submit, publicUrl };
   const overview: OverviewHost = { platform: context, access, githost, publicUrl };
@@ -50,6 +57,11 @@ export function openAgents(context: ServerContext, { repositories, integrations,
     host,
     overview,
     findAgent: (principal, agentId) => access.find(principal, agentId, "read"),
+    async findOwned(principal, agentId) {
+      const agent = await access.find(principal, agentId, "read");
+      if (relationOf(principal, agent) === "owner") return agent;
+      throw new ApiError("forbidden", "Only the owner of the agent may use its ports and terminals.");
+    },
     retention: [
       idempotencyRetention(db, settings.retention.idempotencyHours),
       workspaceRetention({ platform: context, workspaces }),

@@ -6,4 +6,9 @@ export type {
   BuildOutcome,
   BuildRepository,
 } from "./builds/executor.ts";
+export type { ChosenEnvironment } from "./choose.ts";
+export type { EnvironmentUse, RunEnvironments } from "./for-runs.ts";
+export type { FindNamedEnvironment, NamedEnvironment } from "./named.ts";
 export { type Environments, openEnvironments } from "./open.ts";
+export { type Preparation, prepareMachine } from "./prepare.ts";
+export { terminalSession } from "./terminals.ts";

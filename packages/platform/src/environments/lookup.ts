@@ -8,7 +8,7 @@ export interface EnvironmentLookup extends Pick<EnvironmentAccess, "find"> {
   ofAgent(agent: AgentOwner): Promise<string | null>;
 }
 
-interface AgentOwner {
+export interface AgentOwner {
   teamId: number;
   userId: number | null;
   settings: Pick<AgentSettings, "repos" | "env">;

@@ -55,3 +55,10 @@ export function allowedHosts({ egress }: EnvironmentFile): string[] {
       return list;
   }
 }
+
+/** On the disk: what it was installed for last. */
+export const installedMark = "/var/lib/platform/installed";
+
+export const markInstalled = (contentKey: string): string[] => [
+  ...["/bin/sh", "-c", 'mkdir -p "$(dirname "$0")" && echo "$1" > "$0"', installedMark, contentKey],
+];

@@ -9,8 +9,10 @@ import { type BuildExecutor, withoutMachines } from "./builds/executor.ts";
 import { openMachineExecutor } from "./builds/machine-executor.ts";
 import { startBuildRunner } from "./builds/runner.ts";
 import { startBuildSchedule } from "./builds/schedule.ts";
+import { openRunEnvironments, type RunEnvironments } from "./for-runs.ts";
 import type { EnvironmentHost } from "./host.ts";
 import { type EnvironmentLookup, openEnvironmentLookup } from "./lookup.ts";
+import { type FindNamedEnvironment, openFindNamed } from "./named.ts";
 import { buildRetention, layerRetention } from "./retention.ts";
 import { addBuildRoutes } from "./routes/builds.ts";
 import { addEnvironmentRoutes } from "./routes/environments.ts";
@@ -21,6 +23,8 @@ import type { EnvironmentRow } from "./store.ts";
 export interface Environments extends Subject {
   host: EnvironmentHost;
   lookup: EnvironmentLookup;
+  forRuns: RunEnvironments;
+  findNamed: FindNamedEnvironment;
 }
 
 export interface EnvironmentsOptions {
@@ -50,9 +54,12 @@ export function openEnvironments(
     secretsOf: ({ id, team_id: teamId, repos }: EnvironmentRow) =>
       secretsOfBuild(context, { teamId, environmentId: id, repos }),
   };
+  const lookup = openEnvironmentLookup(context, host.access);
   return {
     host,
-    lookup: openEnvironmentLookup(context, host.access),
+    lookup,
+    findNamed: openFindNamed(context, host.access),
+    forRuns: openRunEnvironments({ platform: context, lookup, machines, images, sources: repositories.sources }),
     routes(api) {
       addEnvironmentRoutes(api, host);
       addBuildRoutes(api, host);

@@ -26,7 +26,7 @@ export interface NewEnvironment extends Omit<CreateEnvironment, "owner"> {
 
 /** Throws ApiError `environment_name_conflict`. */
 export async function insertEnvironment(tx: Queries, environment: NewEnvironment): Promise<EnvironmentRow> {
-  const { teamId, userId, name, repos, key, environmentJson, buildIntervalHours } = environment;
+  const { teamId, userId, name, repos, key, environmentJson } = environment;
   const [id, versionId] = [randomUUID(), randomUUID()];
   await refuseTakenName(tx, { teamId, userId, name });
   const row = await tx
@@ -39,7 +39,7 @@ export async function insertEnvironment(tx: Queries, environment: NewEnvironment
       repos: JSON.stringify(repos),
       version_id: versionId,
       next_build_at: new Date(),
-      ...(buildIntervalHours !== undefined && { build_interval_hours: buildIntervalHours }),
+      ...settingsOf(environment),
       ...stamps(new Date()),
     })
     .returningAll()
@@ -55,6 +55,15 @@ export async function insertEnvironment(tx: Queries, environment: NewEnvironment
   });
   return row;
 }
+
+type Settings = Pick<ChangeEnvironment, "buildIntervalHours" | "updateStaleBuilds" | "stalenessThresholdHours">;
+
+/** Those that are given. */
+const settingsOf = ({ buildIntervalHours, updateStaleBuilds, stalenessThresholdHours }: Settings) => ({
+  ...(buildIntervalHours !== undefined && { build_interval_hours: buildIntervalHours }),
+  ...(updateStaleBuilds !== undefined && { update_stale_builds: updateStaleBuilds }),
+  ...(stalenessThresholdHours !== undefined && { staleness_hours: stalenessThresholdHours }),
+});
 
 const stamps = (now: Date) => ({ created_at: now, updated_at: now });
 
@@ -115,7 +124,7 @@ export async function changeEnvironment(
   if (!locked) throw notFound(id);
   const former = await readVersion(tx, locked.version_id);
   const text = key.openText(former.config, configAad(former.id));
-  const { name = locked.name, environmentJson = text, buildIntervalHours = locked.build_interval_hours } = change;
+  const { name = locked.name, environmentJson = text } = change;
   if (name !== locked.name) await refuseTakenName(tx, { teamId, userId, name });
   const isNewConfig = environmentJson !== text;
   const versionId = randomUUID();
@@ -129,7 +138,7 @@ export async function changeEnvironment(
   });
   await tx
     .updateTable("environments")
-    .set({ name, version_id: versionId, build_interval_hours: buildIntervalHours, updated_at: new Date() })
+    .set({ name, version_id: versionId, ...settingsOf(change), updated_at: new Date() })
     .where("id", "=", id)
     .execute()
     .catch(asNameConflict(name));
@@ -187,6 +196,18 @@ export function listEnvironments(
     .limit(limit + 1);
   if (after) query = query.where(sql<boolean>`(updated_at, id) < (${after.createdAt}, ${after.id}::uuid)`);
   return query.execute();
+}
+
+/** The user's own before the team's. */
+export async function listEnvironmentsNamed(db: Queries, { teamId, userId, name }: Named): Promise<EnvironmentRow[]> {
+  const rows = await db
+    .selectFrom("environments")
+    .selectAll()
+    .where("team_id", "=", teamId)
+    .where("name", "=", name)
+    .where(({ eb, or }) => or([eb("user_id", "is", null), ...(userId === null ? [] : [eb("user_id", "=", userId)])]))
+    .execute();
+  return rows.toSorted((one, other) => Number(one.user_id === null) - Number(other.user_id === null));
 }
 
 /** Newest first, before the version with that number. */

@@ -20,6 +20,8 @@ export const detailOf = (row: EnvironmentRow, version: VersionRow, key: DataKey)
   environmentJson: key.openText(version.config, configAad(version.id)),
   versionId: version.id,
   buildIntervalHours: row.build_interval_hours,
+  updateStaleBuilds: row.update_stale_builds,
+  stalenessThresholdHours: row.staleness_hours,
   ...(row.repo_file !== null && { repoFile: row.repo_file as { url: string; path: string } }),
 });
 

@@ -9,17 +9,21 @@ export const needsWorker = (env: AgentSettings["env"]): boolean => env?.type ===
 
 export const defaultPool = "default";
 
-/** An agent that was meant for one place must not run in another. */
+/** An agent that was meant for one place must not run in another. Environments of the platform are checked elsewhere. */
 export const openEnvCheck =
   (db: Kysely<Tables>): EnvCheck =>
   async (principal, { env }) => {
-    if (env === undefined || (env.type === "cloud" && env.name === undefined)) return;
-    if (env.type === "machine" && principal.kind !== "user")
+    if (env === undefined || env.type === "cloud") return;
+    const { type, name } = env;
+    if (type === "machine" && principal.kind !== "user")
       throw new ApiError("user_required", "env: a machine belongs to a user. Use a key of a user, or a pool.");
-    if (env.type === "cloud" || !(await isKnown(db, principal, env))) throw invalid([`env: ${missing(env)}`]);
+    if (!(await isKnown(db, principal, { type, name }))) throw invalid([`env: ${missing({ type, name })}`]);
   };
 
-type Env = NonNullable<CreateAgent["env"]>;
+interface Env {
+  type: "pool" | "machine";
+  name?: string | undefined;
+}
 
 /** Known once a worker has registered there, also while none is connected. */
 async function isKnown(db: Kysely<Tables>, principal: Principal, env: Env): Promise<boolean> {
@@ -35,9 +39,8 @@ async function isKnown(db: Kysely<Tables>, principal: Principal, env: Env): Prom
 function missing({ type, name = type === "pool" ? defaultPool : undefined }: Env): string {
   const named = name === undefined ? "" : ` ${JSON.stringify(name.slice(0, 100))}`;
   const remedy = {
-    cloud: "leave env out to work on the platform itself",
     pool: `start a worker with: agent worker start --pool ${name}, or leave env out to work on the platform itself`,
     machine: "start a worker there with: agent worker start, or leave env out to work on the platform itself",
   }[type];
-  return `this platform has no ${type === "cloud" ? "environment" : type}${named}; ${remedy}`;
+  return `this platform has no ${type}${named}; ${remedy}`;
 }

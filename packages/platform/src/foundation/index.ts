@@ -83,6 +83,7 @@ export {
   type ErrorRenderer,
   encodeCursor,
   fileResponse,
+  type HostHandler,
   invalid,
   type Page,
   type Position,

@@ -1,7 +1,8 @@
 // The machines of agents: one for each, whose disk is mounted while a run uses it and kept until the agent is removed.
 import { isStorageFull, type Settings } from "../foundation/index.ts";
+import { makeMountPoint } from "./mount-point.ts";
 import type { Machines } from "./open.ts";
-import { MachineUnavailable, type MountedDisk } from "./provider.ts";
+import { MachineUnavailable, type MountedDisk, type PreparedDisk } from "./provider.ts";
 
 export interface MachineChoice {
   provider: "host" | "local";
@@ -25,11 +26,21 @@ export interface MachineRequest {
   directories: string[];
   /** Whether an earlier run has used its disk: then it must be there. */
   isKnown: boolean;
+  /** What a new disk begins with. */
+  base: MachineBase;
+}
+
+export interface MachineBase {
+  /** Top first. Empty: the system directories of the host. */
+  layers: string[];
+  prepared: PreparedDisk;
 }
 
 export interface MachineUse {
   /** Mounts the disk when first called. Throws MachineFault if the machine was lost. */
   disk(): Promise<MountedDisk>;
+  /** Of the disk that there is, or of the one that will be made. */
+  prepared(): Promise<PreparedDisk>;
   release(): Promise<void>;
 }
 
@@ -85,25 +96,39 @@ export function openAgentMachines({ machines }: Pick<Settings, "machines">, loca
 
   return {
     choose: () => choose(machines.provider, local),
-    use(request) {
-      let found: Promise<HeldMachine> | undefined;
-      return {
-        async disk() {
-          found ??= find(request);
-          const machine = await found;
-          if (machine.lost !== undefined) throw lostWhileRunning(machine.lost);
-          return machine.mounted.catch((error) => {
-            found = undefined;
-            throw error;
-          });
-        },
-        async release() {
-          const machine = await found;
-          if (machine) machine.idle = setTimeout(() => void close(request.name, machine), machines.idleMs).unref();
-        },
-      };
-    },
+    use: (request) => useMachine({ local, find, request, idleMs: machines.idleMs, close }),
     close: async () => void (await Promise.all([...held].map(([name, machine]) => close(name, machine)))),
+  };
+}
+
+interface UseContext {
+  local: Machines;
+  request: MachineRequest;
+  idleMs: number;
+  find(request: MachineRequest): Promise<HeldMachine>;
+  close(name: string, machine: HeldMachine): Promise<void>;
+}
+
+function useMachine({ local, request, idleMs, find, close }: UseContext): MachineUse {
+  let found: Promise<HeldMachine> | undefined;
+  return {
+    async disk() {
+      found ??= find(request);
+      const machine = await found;
+      if (machine.lost !== undefined) throw lostWhileRunning(machine.lost);
+      return machine.mounted.catch((error) => {
+        found = undefined;
+        throw error;
+      });
+    },
+    async prepared() {
+      const existing = await (await local.provider()).find(request.name);
+      return existing?.prepared ?? request.base.prepared;
+    },
+    async release() {
+      const machine = await found;
+      if (machine) machine.idle = setTimeout(() => void close(request.name, machine), idleMs).unref();
+    },
   };
 }
 
@@ -125,13 +150,14 @@ async function obstacleOf({ provider }: Machines): Promise<string | null> {
 }
 
 async function mount({ limits, ...local }: Machines, request: MachineRequest): Promise<MountedDisk> {
-  const { name, directories, isKnown } = request;
+  const { name, directories, isKnown, base } = request;
   const provider = await local.provider();
   const existing = await provider.find(name);
   if (existing === undefined && isKnown) throw lostDisk();
   try {
-    const machine = existing ?? (await provider.create({ id: name, layers: [], limits }));
-    return await provider.mount(machine.id, { directories, limits });
+    const machine = existing ?? (await provider.create({ id: name, ...base, limits }));
+    const kept = machine.prepared.kept.filter((path) => makeMountPoint(directories[0] ?? "", path));
+    return await provider.mount(machine.id, { directories, kept, limits });
   } catch (error) {
     if (error instanceof MachineUnavailable || isStorageFull(error)) throw error;
     throw new MachineUnavailable(`The machine could not be made: ${(error as Error).message}`);

@@ -1,6 +1,7 @@
 // Machines: a computer of its own for each agent.
 export {
   type AgentMachines,
+  type MachineBase,
   type MachineChoice,
   MachineFault,
   type MachineUse,
@@ -26,6 +27,7 @@ export {
   MachineUnavailable,
   type MountedDisk,
   type MountOptions,
+  type PreparedDisk,
   type Supervisor,
 } from "./provider.ts";
 export { type MachineReport, removeAgentMachine, reportMachines, stopMachine } from "./this-host.ts";

@@ -3,13 +3,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { resourceLimits, sizeBytes } from "@agentcli/host";
 import type { Settings, Subject } from "../foundation/index.ts";
-import { openLocalProvider } from "./local/index.ts";
+import { hasLayer, openLocalProvider } from "./local/index.ts";
 import type { MachineLimits, MachineProvider } from "./provider.ts";
 
 export interface Machines extends Subject {
   /** Opened when it is first used. */
   provider(): Promise<MachineProvider>;
   limits: MachineLimits;
+  /** Whether machines can begin with these layers on this host. */
+  holds(layers: string[]): boolean;
   /** Disks and layers are here; everything else in it is kept too. */
   directory: string;
 }
@@ -36,6 +38,7 @@ export function openMachines(settings: Settings): Machines {
   return {
     provider,
     directory,
+    holds: (layers) => layers.every((digest) => hasLayer(join(directory, "layers"), digest)),
     limits: machineLimits(settings),
     activities: [{ role: "runner", start: collect }],
   };

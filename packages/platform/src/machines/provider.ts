@@ -29,6 +29,7 @@ export interface Machine {
   readonly id: string;
   /** What its disk began with, top first. */
   readonly layers: string[];
+  readonly prepared: PreparedDisk;
   state(): Promise<"stopped" | "running" | "frozen">;
   /** Throws if it runs already. */
   start(egress: EgressOptions): Promise<Supervisor>;
@@ -55,6 +56,8 @@ export interface Supervisor extends Connection {
 export interface MountOptions {
   /** Directories of the host that sandboxes may show; their files belong to users of the machine. */
   directories: string[];
+  /** Directories of the disk, by their paths in the machine, that are shown although such a directory covers them. */
+  kept: string[];
   /** That of the disk is the machine's own. */
   limits: MachineLimits;
 }
@@ -74,6 +77,16 @@ export interface MachineSpec {
   /** Top first. Empty: the system directories of the host. */
   layers: string[];
   limits: MachineLimits;
+  /** Kept with the machine for its owner. */
+  prepared?: PreparedDisk | undefined;
+}
+
+/** What its layers were prepared with. */
+export interface PreparedDisk {
+  /** Variables that the image sets. */
+  env: Record<string, string>;
+  /** Directories below those that come from the host, such as `/workspace/shop/node_modules`. */
+  kept: string[];
 }
 
 /** Null: no limit. */

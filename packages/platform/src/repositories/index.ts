@@ -34,8 +34,10 @@ export { openRepositories, type Repositories } from "./open.ts";
 export { isReference, repositoryOfPullRequest } from "./scm/index.ts";
 export {
   branchName,
+  type CommitFile,
   type CommitFiles,
   type CommitReader,
+  listStartingFiles,
   type OpenWorkspace,
   readStartingFile,
   type Workspaces,

@@ -1,23 +1,26 @@
 // Runs: their execution, their streams, artifacts and usage.
+import type { RunEnvironments } from "../environments/index.ts";
 import type { Workers } from "../fleet/index.ts";
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
-import { type AgentMachines, type Machines, openAgentMachines } from "../machines/index.ts";
+import { type Machines, openAgentMachines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { Secrets } from "../secrets/index.ts";
 import type { FindReadableAgent } from "./agent-reader.ts";
 import { addArtifactRoutes, artifactRetention, openArtifacts, startArtifactRetries } from "./artifacts/index.ts";
 import type { RunHost } from "./execution/execute.ts";
 import type { CompletionQueries } from "./execution/finish.ts";
+import { type LiveMachines, openLiveMachines } from "./execution/live.ts";
 import { readReport, readSummary } from "./execution/run-summary.ts";
 import { type Runner, startRunner } from "./execution/runner.ts";
 import { measureStarts, openSandboxes } from "./execution/sandbox/index.ts";
 import { addRunMetrics } from "./execution/telemetry.ts";
 import { addQueueMetrics } from "./queue.ts";
-import { addStreamRoute, frameRetention, type Hub, openHub, readFrames, type StreamHost } from "./streams/index.ts";
+import { addStreamRoute, frameRetention, openHub, readFrames, type StreamHost } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
 
 export interface Runs extends Subject {
   streams: StreamHost;
+  live: LiveMachines;
 }
 
 export interface RunsOptions {
@@ -28,6 +31,7 @@ export interface RunsOptions {
   machines: Machines;
   secrets: Pick<Secrets, "ofAgent">;
   workers: Workers;
+  environments: RunEnvironments;
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
@@ -38,8 +42,10 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
   if (settings.roles.includes("runner")) addRunMetrics(metrics);
   const machines = openAgentMachines(settings, options.machines);
   const streams: StreamHost = { platform: context, hub, findAgent };
+  const live = openLiveMachines();
   return {
     streams,
+    live,
     routes(api) {
       addStreamRoute(api, streams, authenticate);
       addArtifactRoutes(api, { platform: context, findAgent, publicUrl });
@@ -50,7 +56,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
       artifactRetention({ db, ...settings, ...settings.retention, now: Date.now }),
     ],
     activities: [
-      { role: "runner", start: () => startInMachines(runHost(context, { hub, machines }, options)) },
+      { role: "runner", start: () => startInMachines(runHost(context, { hub, machines, live }, options)) },
       { role: "runner", start: () => startArtifactRetries(context) },
       { role: "scheduler", start: () => repositories.startChecks((runId) => readReport(context, runId)) },
       { role: "every server", start: () => ({ stop: async () => hub.close() }) },
@@ -60,14 +66,14 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
 
 const runHost = (
   context: ServerContext,
-  { hub, machines }: { hub: Hub; machines: AgentMachines },
-  { repositories, completionQueries, secrets, workers }: RunsOptions,
+  opened: Pick<RunHost, "hub" | "machines" | "live">,
+  { repositories, completionQueries, secrets, workers, environments }: RunsOptions,
 ): RunHost => ({
   platform: context,
-  hub,
-  machines,
+  ...opened,
   secrets,
   workers,
+  environments,
   workspaces: repositories.workspaces,
   network: context.network,
   sandboxes: openSandboxes(context.settings, measureStarts(context.metrics)),

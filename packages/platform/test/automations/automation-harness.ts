@@ -24,7 +24,12 @@ export function automationHost(platform: PlatformContext, now: () => Date): Auto
   const { principals } = openIdentity(context);
   const repositories = openRepositories(context, principals);
   const { checkEnv } = openFleet(context, principals);
-  const agents = openAgents(context, { repositories, integrations: openIntegrations(context), checkEnv });
+  const agents = openAgents(context, {
+    repositories,
+    integrations: openIntegrations(context),
+    checkEnv,
+    findEnvironment: async () => null,
+  });
   return {
     platform: context,
     access: openAutomationAccess(context),

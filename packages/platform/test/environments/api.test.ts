@@ -52,6 +52,8 @@ test("an environment is created, read, listed, changed and deleted in the shapes
     environmentJson: '{"install": "npm ci"}',
     versionId: uuid,
     buildIntervalHours: 24,
+    updateStaleBuilds: true,
+    stalenessThresholdHours: 24,
   });
   const list = (await server.call(keys.member, "GET", "/v1/environments")).body as { items: { id: string }[] };
   expect(list.items.find((item) => item.id === id)).toEqual(body);

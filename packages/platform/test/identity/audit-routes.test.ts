@@ -145,7 +145,7 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
 };
 
 /** A model request spends money, counted in a separate table; no user data changes. */
-const changesNothing = ["post /v1/inference/responses"];
+const changesNothing = ["post /v1/inference/responses", "post /v1/agents/{id}/terminals/{name}/input"];
 
 interface Operations {
   paths: Record<string, Record<string, unknown>>;

@@ -32,7 +32,11 @@ async function startSupervisor(machine: Machine): Promise<Workspace> {
 async function startSandbox(machine: Machine): Promise<Workspace> {
   const root = join(directory, "workspaces", machine.id);
   mkdirSync(root, { recursive: true });
-  const disk = await provider.mount(machine.id, { directories: [root], limits: limitsOf.get(machine.id) ?? unlimited });
+  const disk = await provider.mount(machine.id, {
+    directories: [root],
+    kept: [],
+    limits: limitsOf.get(machine.id) ?? unlimited,
+  });
   if (disk.userId !== null) await giveFiles(root, disk.userId);
   const placement = { directory: root, path: "/workspace" };
   const domains = { network: "proxy" as const, allowedDomains: ["example.com"] };

@@ -20,6 +20,7 @@ export const AgentEnv = z.strictObject({
     .max(255)
     .refine((name) => !unprintable.test(name), unprintableProblem)
     .optional(),
+  buildId: z.string().min(1).max(100).optional().describe("With cloud: the build to start from, also one that failed"),
 });
 
 export const Repository = z.strictObject({
@@ -62,7 +63,13 @@ export const CreateAgent = z
   .superRefine((body, context) => {
     if (body.agentId !== undefined && Object.keys(body.envVars ?? {}).length > 0)
       context.addIssue({ code: "custom", path: ["envVars"], message: "cannot be combined with agentId" });
-    if (body.env?.type === "cloud" && body.env.name !== undefined && (body.repos?.length ?? 0) > 0)
+    if (body.env !== undefined && body.env.type !== "cloud" && body.env.buildId !== undefined)
+      context.addIssue({ code: "custom", path: ["env", "buildId"], message: "is for type cloud only" });
+    if (
+      body.env?.type === "cloud" &&
+      (body.env.name ?? body.env.buildId) !== undefined &&
+      (body.repos?.length ?? 0) > 0
+    )
       context.addIssue({ code: "custom", path: ["repos"], message: "a named cloud environment brings its own repos" });
   });
 export type CreateAgent = z.infer<typeof CreateAgent>;

@@ -23,12 +23,19 @@ const BuildIntervalHours = z
   .max(8760)
   .describe("Hours between recurring builds; 0: only after a change or when requested");
 
+const UpdateStaleBuilds = z
+  .boolean()
+  .describe("Whether agents begin with the newest commit of the default branch once the build is too old");
+const StalenessHours = z.int().min(0).max(8760).describe("The age at which a build is too old; 0: always");
+
 export const CreateEnvironment = z.strictObject({
   owner: EnvironmentOwner,
   name: EnvironmentName,
   repos: z.array(EnvironmentRepository).max(100),
   environmentJson: EnvironmentJson,
   buildIntervalHours: BuildIntervalHours.optional(),
+  updateStaleBuilds: UpdateStaleBuilds.optional(),
+  stalenessThresholdHours: StalenessHours.optional(),
 });
 export type CreateEnvironment = z.infer<typeof CreateEnvironment>;
 
@@ -37,6 +44,8 @@ export const ChangeEnvironment = z.strictObject({
   name: EnvironmentName.optional(),
   environmentJson: EnvironmentJson.optional(),
   buildIntervalHours: BuildIntervalHours.optional(),
+  updateStaleBuilds: UpdateStaleBuilds.optional(),
+  stalenessThresholdHours: StalenessHours.optional(),
 });
 export type ChangeEnvironment = z.infer<typeof ChangeEnvironment>;
 
@@ -59,6 +68,8 @@ export const EnvironmentDetail = Environment.extend({
   environmentJson: z.string().optional(),
   versionId: z.string().optional(),
   buildIntervalHours: z.int(),
+  updateStaleBuilds: z.boolean(),
+  stalenessThresholdHours: z.int(),
 });
 export type EnvironmentDetail = z.infer<typeof EnvironmentDetail>;
 

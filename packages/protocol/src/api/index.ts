@@ -10,6 +10,7 @@ export * from "./env-vars.ts";
 export * from "./environments.ts";
 export * from "./inference.ts";
 export * from "./overview.ts";
+export * from "./previews.ts";
 export * from "./problem.ts";
 export * from "./prompts.ts";
 export * from "./runs.ts";

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { AgentId, ModelSelection, pageOf, RunId, Timestamp } from "./common.ts";
 import { EnvVars } from "./env-vars.ts";
+import { RunEnvironment } from "./environments.ts";
 import { Prompt } from "./prompts.ts";
 import { McpServers } from "./servers.ts";
 
@@ -71,6 +72,7 @@ export const Run = z.object({
   requestId: z.string().optional(),
   model: RunModel.optional().describe("What answers; absent for runs of older versions"),
   machine: RunMachine.optional().describe("Where its commands run; absent until a server drives it"),
+  environment: RunEnvironment.optional().describe("Absent until a server drives it, and on workers"),
   durationMs: z.int().nonnegative().optional(),
   result: z.string().optional().describe("The final message, once there is one"),
   error: RunError.optional(),

@@ -58,7 +58,7 @@ const ConnectionNotice = ({ connection }: { connection: Connection }) => {
 };
 
 function RunEnd({ run }: { run: RunWithPrompt }) {
-  const { status, error, model, durationMs, cost, unsavedArtifacts = [], git } = run;
+  const { status, error, model, durationMs, cost, unsavedArtifacts = [], git, environment } = run;
   const heldBack = (git?.branches ?? []).flatMap(({ heldBack: files = [] }) => files);
   return (
     <footer className="run-end">
@@ -84,6 +84,7 @@ function RunEnd({ run }: { run: RunWithPrompt }) {
           Held back, because they look like secrets or leftovers: <HeldBack paths={heldBack.map(({ path }) => path)} />
         </Notice>
       )}
+      {environment && <EnvironmentFacts environment={environment} />}
       <p className="run-facts">
         <span className={`run-outcome status-${status.toLowerCase()}`} data-outcome={status}>
           <StatusIcon status={status} size={14} />
@@ -101,6 +102,36 @@ function RunEnd({ run }: { run: RunWithPrompt }) {
     </footer>
   );
 }
+
+/** Which build, which commits, and why; what went wrong is always shown. */
+const EnvironmentFacts = ({ environment }: { environment: NonNullable<RunWithPrompt["environment"]> }) => {
+  const { name, buildId, reason, commits, warnings = [] } = environment;
+  return (
+    <>
+      {warnings.map((warning) => (
+        <Notice key={warning} tone="busy">
+          <span className="notice-text">{warning}</span>
+        </Notice>
+      ))}
+      {(name !== undefined || environment.source === "repository_file") && (
+        <details className="run-note" data-environment={name}>
+          <summary>
+            Environment {name ?? "of the repository"}
+            {buildId !== undefined && `, build ${buildId}`}
+          </summary>
+          <p>{reason}</p>
+          <ul>
+            {commits.map(({ repoUrl, commit }) => (
+              <li key={repoUrl}>
+                {repoUrl} at <code>{commit.slice(0, 12)}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+};
 
 const HeldBack = ({ paths }: { paths: string[] }) =>
   paths.map((path) => (

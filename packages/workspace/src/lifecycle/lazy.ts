@@ -1,4 +1,5 @@
 // A workspace that is opened when first needed, and again after it was lost; root and incarnation are known at once.
+import type { Duplex } from "node:stream";
 import type { Workspace } from "@agentcli/protocol";
 import { WorkspaceLost } from "./workspace-lost.ts";
 
@@ -6,6 +7,8 @@ export interface OpenedWorkspace extends Workspace {
   /** Pauses output: processes block on writes until it resumes. Results may be delayed too. */
   holdOutput(): void;
   resumeOutput(): void;
+  /** A connection to a port of its loopback; closed at once if nothing listens there. Absent without a network of its own. */
+  dial?(port: number): Duplex;
   /** One sentence for each repository below the workspace that commands have created or changed, once. Absent without a sandbox. */
   findRepositoryChanges?(): Promise<string[]>;
   close(): Promise<void>;

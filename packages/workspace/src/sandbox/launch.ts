@@ -1,6 +1,7 @@
 // Opens a workspace as its policy requires: in this process, or inside a sandbox.
 
-import type { EgressProxy } from "../egress/index.ts";
+import type { Duplex } from "node:stream";
+import type { Bridge, EgressProxy } from "../egress/index.ts";
 import { type Environment, environmentPolicy } from "../environment/index.ts";
 import type { GitDirectories } from "../fingerprint.ts";
 import type { OpenedWorkspace } from "../lifecycle/index.ts";
@@ -41,7 +42,11 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   const egress = await openEgress(policy, options, backEnd);
   const disk = await options.disk?.();
   const limits = disk ? { ...disk.limits, close: async () => {} } : openLimits(options.limits ?? noLimits);
-  const program = { ...programOf(options, limits, egress), ...(disk && { disk, temporaryBytes: disk.temporaryBytes }) };
+  const bridge = openBridgeEnd(egress);
+  const program = {
+    ...programOf(options, limits, bridge.onBridge),
+    ...(disk && { disk, temporaryBytes: disk.temporaryBytes }),
+  };
   const sandbox = await startSandboxed(policy, backEnd, program).catch(async (error) => {
     await limits.close();
     throw error;
@@ -66,6 +71,7 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
       // The server pauses its processes when its output is not read.
       holdOutput: () => void stdout.pause(),
       resumeOutput: () => void stdout.resume(),
+      ...(egress && { dial: bridge.dial }),
       close,
     };
     const opened = seed === undefined ? connected : withSeed(connected, seed);
@@ -110,12 +116,27 @@ async function addCommits(
 const programOf = (
   { serverProgram, nodePath = process.execPath, env, limits }: WorkspaceOptions,
   { enter }: OpenedLimits,
-  egress: EgressProxy | undefined,
+  onBridge: ServerProgram["onBridge"],
 ): ServerProgram => ({
   ...{ serverProgram, nodePath, env, enter },
   temporaryBytes: limits?.temporaryBytes ?? null,
-  onBridge: egress?.serveBridge,
+  onBridge,
 });
+
+/** The bridge is there once the sandbox has started. */
+function openBridgeEnd(egress: EgressProxy | undefined) {
+  let bridge: Bridge | undefined;
+  const onBridge = (stream: Duplex) => {
+    bridge = egress?.serveBridge(stream);
+  };
+  return {
+    onBridge: egress && onBridge,
+    dial(port: number): Duplex {
+      if (bridge === undefined) throw new Error("The sandbox has no bridge to its network.");
+      return bridge.dial(port);
+    },
+  };
+}
 
 async function startSandboxed(
   policy: SandboxPolicy,

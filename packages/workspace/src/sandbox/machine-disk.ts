@@ -10,6 +10,8 @@ export interface MachineDisk {
   shown: { path: string; source: string }[];
   /** Directories of the host, and where bubblewrap finds them: it is root of the machine only, and cannot enter all of them. */
   sources: { directory: string; path: string }[];
+  /** Directories of its disk that are shown inside directories of the host; `path` is inside. One that is gone is left out. */
+  kept: { path: string; source: string }[];
   /** What root inside keeps. */
   capabilities: string[];
   setIdFiles: "allowed" | "refused";

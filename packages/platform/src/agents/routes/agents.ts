@@ -55,6 +55,8 @@ function addCreate(api: Api, { platform, submit, publicUrl }: AgentHost): void {
       answer: { status: 200, schema: AgentCreated, description: "The agent and its run" },
       problems: [
         "agent_id_conflict",
+        "build_not_found",
+        "build_not_ready",
         "idempotency_conflict",
         "invalid_model",
         "repository_access",

@@ -1,4 +1,5 @@
 // The one way to create agents and runs: every client translates its input into a request and submits it here.
+import type { FindNamedEnvironment, NamedEnvironment } from "../../environments/index.ts";
 import type { EnvCheck } from "../../fleet/index.ts";
 import type { PlatformContext } from "../../foundation/index.ts";
 import { relationOf } from "../../identity/index.ts";
@@ -39,18 +40,21 @@ export interface SubmitOptions {
   checkRepositories: RepositoryCheck;
   /** Throws ApiError for a place to work that there is not. */
   checkEnv: EnvCheck;
+  findEnvironment: FindNamedEnvironment;
   /** Throws ApiError for an address that no webhook may be sent to. */
   checkReceiver(url: string): Promise<void>;
 }
 
-export function openSubmit({ platform, access, checkRepositories, checkReceiver, checkEnv }: SubmitOptions): Submit {
+export function openSubmit(options: SubmitOptions): Submit {
+  const { platform, access, checkRepositories, checkReceiver, checkEnv, findEnvironment } = options;
   return {
     async createAgent(given, requester) {
       const { principal } = requester;
       const model = given.model ?? (await findDefaultModel(platform, principal)) ?? undefined;
-      const request = { ...given, model };
-      checkModels(request, platform.settings);
-      await checkEnv(principal, request);
+      checkModels({ ...given, model }, platform.settings);
+      await checkEnv(principal, given);
+      const environment = await findEnvironment(principal, given.env);
+      const request = { ...given, model, ...(environment && inEnvironment(given, environment)) };
       await checkRepositories(principal, request.repos ?? []);
       if (request.webhook) await checkReceiver(request.webhook.url);
       return once(platform, requester, (tx) => insertAgent({ tx, platform, requester }, request));
@@ -68,3 +72,9 @@ export function openSubmit({ platform, access, checkRepositories, checkReceiver,
     },
   };
 }
+
+/** Its repositories are the agent's, with its name where only a build was named. */
+const inEnvironment = (
+  { env }: CreateAgentRequest,
+  { name, repos }: NamedEnvironment,
+): Pick<CreateAgentRequest, "env" | "repos"> => ({ env: { ...env, type: "cloud", name }, repos });

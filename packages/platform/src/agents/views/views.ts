@@ -5,6 +5,7 @@ import type { AgentTable, DataKey, RunTable } from "../../foundation/index.ts";
 import {
   agentNameAad,
   errorAad,
+  openEnvironment,
   openUnsaved,
   type PrivateSettings,
   privateSettingsAad,
@@ -71,6 +72,7 @@ export const runAsCreated = (row: RunRow): RunRow => ({
   error_message: null,
   unsaved_artifacts: null,
   machine_provider: null,
+  environment: null,
 });
 
 export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
@@ -84,6 +86,7 @@ export function runOf(row: RunRow, key: DataKey, git: RunGit | null): Run {
     ...(row.request_id && { requestId: row.request_id }),
     ...(row.model && row.model_provider && { model: { id: row.model, provider: row.model_provider } }),
     ...(row.machine_provider && { machine: { provider: row.machine_provider, reason: row.machine_reason ?? "" } }),
+    ...(row.environment && { environment: openEnvironment(row.id, key, row.environment) }),
     ...(row.ended_at && { durationMs: Math.max(0, row.ended_at.getTime() - started.getTime()) }),
     ...(row.result && { result: key.openText(row.result, resultAad(row.id)) }),
     ...(row.error_message && {

@@ -3,8 +3,9 @@
 import { createHash } from "node:crypto";
 import { buildPaths, findProjectCopies } from "@agentcli/project/environment";
 import { type EnvironmentFile, environmentFilePath } from "@agentcli/protocol/environment-file";
-import type { CommitFiles, Repositories } from "../../repositories/index.ts";
+import type { CommitFile, CommitFiles, Repositories } from "../../repositories/index.ts";
 import { digestOf, EnvironmentFault, readRepositoryFile } from "../config.ts";
+import { dockerfileOf } from "./dockerfile.ts";
 import type { BuildContent, BuildOverrides } from "./store.ts";
 
 export interface ContentRequest {
@@ -39,24 +40,39 @@ export async function readContent(
   const found = await findRepositoryFile(repositories, sources.shown, signal);
   const config = { ...(found?.config ?? saved), ...withoutAbsent(overrides) };
   const dockerfile = await readDockerfile(config, repositories, signal);
-  const key = createHash("sha256").update(JSON.stringify([format, digestOf(config)]));
-  for (const { url, files } of repositories) {
-    const all = await files.list(signal);
-    const relevant = all.filter(({ path }) => isDependency(path, { config, dockerfile }));
-    key.update(JSON.stringify([sources.canonical(url), relevant.map(({ path, object }) => [path, object])]));
-  }
+  const listed = repositories.map(async ({ url, files }) => ({
+    name: sources.canonical(url),
+    files: await files.list(signal),
+  }));
+  const contentKey = contentKeyOf(await Promise.all(listed), { config, dockerfile });
   return {
     config,
     repositories,
     repoFile: found && { url: found.url, path: environmentFilePath },
-    contentKey: key.digest("hex"),
+    contentKey,
     configDigest: digestOf(config),
     commits: repositories.map(({ url, files }) => ({ repoUrl: sources.shown(url), commit: files.commit })),
   };
 }
 
 /** Changes with the rules below: builds of an older version are made again. */
-const format = 1;
+const format = 2;
+
+export interface ListedCommit {
+  /** The same for all addresses of a repository. */
+  name: string;
+  files: CommitFile[];
+}
+
+/** Of commits, in any order, with the configuration that counts for them. */
+export function contentKeyOf(commits: ListedCommit[], rules: DependencyRules): string {
+  const key = createHash("sha256").update(JSON.stringify([format, digestOf(rules.config)]));
+  for (const { name, files } of commits.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+    const relevant = files.filter(({ path }) => isDependency(path, rules));
+    key.update(JSON.stringify([name, relevant.map(({ path, object }) => [path, object])]));
+  }
+  return key.digest("hex");
+}
 
 const withoutAbsent = ({ install, start }: BuildOverrides): Pick<EnvironmentFile, "install" | "start"> => ({
   ...(install !== undefined && { install }),
@@ -84,9 +100,9 @@ async function readDockerfile(
   [first]: PreparedContent["repositories"],
   signal: AbortSignal,
 ): Promise<string> {
+  const text = await dockerfileOf({ build }, async (path) => (first ? first.files.read(path, signal) : null));
   if (build === undefined) return "";
   const paths = buildPaths(build);
-  const text = first ? await first.files.read(paths.dockerfile, signal) : null;
   if (text === null) throw new EnvironmentFault([missing(paths.dockerfile)]);
   const copies = findProjectCopies(text, paths);
   if (copies.length > 0) throw new EnvironmentFault(copies);
@@ -105,7 +121,7 @@ const missing = (path: string) => ({
 const dependencyNames =
   /^(?:package(?:-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-(?:lock|workspace)\.yaml|bun\.lockb?|deno\.(?:jsonc?|lock)|\.npmrc|\.yarnrc(?:\.yml)?|\.nvmrc|\.node-version|\.tool-versions|mise\.toml|\.mise\.toml|pyproject\.toml|poetry\.lock|uv\.lock|pdm\.lock|Pipfile(?:\.lock)?|setup\.(?:py|cfg)|(?:dev-|test-)?(?:requirements|constraints)[\w.-]*\.(?:txt|in)|\.python-version|environment\.ya?ml|go\.(?:mod|sum|work|work\.sum)|Cargo\.(?:toml|lock)|rust-toolchain(?:\.toml)?|Gemfile(?:\.lock)?|[\w-]+\.gemspec|\.ruby-version|composer\.(?:json|lock)|pom\.xml|(?:build|settings)\.gradle(?:\.kts)?|gradle(?:-wrapper)?\.properties|libs\.versions\.toml|[\w.-]+\.(?:csproj|fsproj|sln)|packages\.lock\.json|global\.json|mix\.(?:exs|lock)|Package\.(?:swift|resolved)|pubspec\.(?:yaml|lock)|Podfile(?:\.lock)?|flake\.(?:nix|lock)|shell\.nix|vcpkg\.json|conanfile\.(?:txt|py)|CMakeLists\.txt)$/;
 
-interface DependencyRules {
+export interface DependencyRules {
   config: EnvironmentFile;
   dockerfile: string;
 }

@@ -133,14 +133,21 @@ async function execute(
   content: PreparedContent,
   signal: AbortSignal,
 ): Promise<BuildEnd> {
-  const { repositories, config } = content;
+  const { repositories, config, contentKey } = content;
   const order = {
     buildId: claimed.buildId,
     environmentId: environment.id,
     teamId: environment.team_id,
+    contentKey,
     config,
     secrets,
     repositories: repositories.map(({ url, name, files }) => ({ url, name, commit: files.commit })),
+    async listFiles(listSignal: AbortSignal) {
+      const lists = repositories.map(async ({ name, files }) =>
+        (await files.list(listSignal)).map(({ path }) => `${name}/${path}`),
+      );
+      return (await Promise.all(lists)).flat();
+    },
     async checkOut(directory: string, checkOutSignal: AbortSignal) {
       for (const { name, files } of repositories) await files.checkOut(`${directory}/${name}`, checkOutSignal);
     },

@@ -21,11 +21,15 @@ export interface BuildOrder {
   buildId: string;
   environmentId: string;
   teamId: number;
+  /** The same for the same result. */
+  contentKey: string;
   /** With `install` and `start` of this build. */
   config: EnvironmentFile;
   repositories: BuildRepository[];
   /** Variables of `install` alone: they must not be left in the result. */
   secrets: BuildSecret[];
+  /** The files of all commits: `<folder>/<path>`. */
+  listFiles(signal: AbortSignal): Promise<string[]>;
   /** Writes the files of all repositories at their commits into `directory`, one folder each. */
   checkOut(directory: string, signal: AbortSignal): Promise<void>;
 }

@@ -54,9 +54,9 @@ const clear = (directory: string) => removeMachineFiles(directory);
 /** What a failed `install` left is kept too: an agent can be started from it to find out why. */
 async function prepare(request: InstallRequest, log: BuildLogger, signal: AbortSignal): Promise<BuildOutcome> {
   const { machine, env } = request;
-  const failure = await install(request, log, signal);
+  const { failure, left } = await install(request, log, signal);
   signal.throwIfAborted();
-  const output = writeOutput({ layers: await layersOf(machine), env });
+  const output = writeOutput({ layers: await layersOf(machine), env, left });
   if (failure === null) return { status: "succeeded", output };
   log(`${failure}\n`);
   return { status: "failed", failure: { type: "INSTALL_FAILED" }, output };

@@ -7,6 +7,8 @@ const BuildOutput = z.object({
   layers: z.array(z.string()).min(1),
   /** Environment variables of the image. */
   env: z.record(z.string(), z.string()),
+  /** What `install` left in the repositories; absent from builds of older versions. */
+  left: z.object({ directories: z.array(z.string()), hasFiles: z.boolean() }).optional(),
 });
 export type BuildOutput = z.infer<typeof BuildOutput>;
 

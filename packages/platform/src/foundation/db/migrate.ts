@@ -30,6 +30,7 @@ import * as secrets from "./migrations/0026-secrets.ts";
 import * as automations from "./migrations/0027-automations.ts";
 import * as workers from "./migrations/0028-workers.ts";
 import * as firingRetention from "./migrations/0029-retention-of-firings.ts";
+import * as staleBuilds from "./migrations/0030-stale-builds.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -65,6 +66,7 @@ const migrations: Record<string, Migration> = {
   "0027-automations": automations,
   "0028-workers": workers,
   "0029-retention-of-firings": firingRetention,
+  "0030-stale-builds": staleBuilds,
 };
 
 /** Nothing is missing in a database that lacks them. */

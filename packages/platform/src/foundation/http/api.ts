@@ -45,6 +45,7 @@ export function createApi({ authenticate, limits, ...following }: ApiOptions): A
   return {
     app,
     routes,
+    hosts: [],
     admission,
     renderErrors: (render) => void renderers.push(render),
     socket: (path, accept) =>

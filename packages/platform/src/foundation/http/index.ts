@@ -7,7 +7,17 @@ export { readBody, readJson } from "./body.ts";
 export { decodeCursor, decodeNumber, encodeCursor, type Page, type Position, pageOf } from "./cursor.ts";
 export type { Env } from "./env.ts";
 export { fileResponse } from "./file.ts";
-export type { AcceptSocket, AnswerDefinition, Api, Authenticate, Call, Caller, ErrorRenderer, Route } from "./route.ts";
+export type {
+  AcceptSocket,
+  AnswerDefinition,
+  Api,
+  Authenticate,
+  Call,
+  Caller,
+  ErrorRenderer,
+  HostHandler,
+  Route,
+} from "./route.ts";
 export { addSelfRoutes, type SelfOptions } from "./self.ts";
 export { type HttpServer, listen } from "./server.ts";
 export { invalid, validate } from "./validate.ts";

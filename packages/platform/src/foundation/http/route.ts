@@ -1,5 +1,5 @@
 // A route of the API as a value: validated, served and documented from the same declaration.
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ProblemCode } from "@agentcli/protocol/api";
 import type { Context, Hono } from "hono";
@@ -29,8 +29,8 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   tag: string;
   /** The scope the key needs; `null` where any key will do. */
   scope: Scope | null;
-  /** The action on the agent in the path; the sharing rule says who may perform it. */
-  sharing?: "read" | "follow_up" | "manage";
+  /** The action on the agent in the path; the sharing rule says who may perform it; `own` is for its owner alone. */
+  sharing?: "read" | "follow_up" | "manage" | "own";
   params?: Params;
   /** Of texts, as they stand in the address. */
   query?: Query;
@@ -83,6 +83,13 @@ export type TakeSocket = (request: IncomingMessage, stream: Duplex, head: Buffer
 /** Authenticates a request for a WebSocket. Throws if it is refused. */
 export type AcceptSocket = (context: Context<Env>) => Promise<{ principal: Principal; take: TakeSocket }>;
 
+export interface HostHandler {
+  /** `name`: as in the header Host. */
+  matches(name: string | undefined): boolean;
+  request(request: IncomingMessage, response: ServerResponse): void;
+  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void;
+}
+
 export interface Api {
   /** A Response is sent as it is; anything else as the JSON the route declares. */
   route<
@@ -98,6 +105,8 @@ export interface Api {
   app: Hono<Env>;
   /** For WebSockets at this path; other requests to it are not served. Limited as all requests. */
   socket(path: string, accept: AcceptSocket): void;
+  /** Host names that are not the platform's: what they match never reaches its routes. */
+  hosts: HostHandler[];
   /** What is not part of the API calls it once the sender is known. */
   admission: Omit<Admission, "middleware">;
   /** For ways in whose errors are not JSON; null for requests of others. */

@@ -19,14 +19,19 @@ export interface HttpServer {
 }
 
 export async function listen(api: Api, { listen: wanted, tls }: Pick<Settings, "listen" | "tls">): Promise<HttpServer> {
-  const listener = getRequestListener(api.app.fetch as Parameters<typeof getRequestListener>[0], {
+  const serveOwn = getRequestListener(api.app.fetch as Parameters<typeof getRequestListener>[0], {
     errorHandler: answerUnreadable,
     // For HTTP/1.0, as load balancers speak it who ask whether a server is ready: it needs no Host header.
     hostname: "localhost",
   }) as RequestListener;
-  const server = openServer(listener, tls);
+  const serveRequest: RequestListener = (request, response) => {
+    const other = api.hosts.find(({ matches }) => matches(request.headers.host));
+    if (other) other.request(request, response);
+    else serveOwn(request, response);
+  };
+  const server = openServer(serveRequest, tls);
   server.on("clientError", answerGarbage);
-  acceptUpgrades(server);
+  acceptUpgrades(server, api.hosts);
   server.keepAliveTimeout = idleConnectionMs;
   server.listen(wanted.port, wanted.host);
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {

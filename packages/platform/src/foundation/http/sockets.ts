@@ -6,7 +6,7 @@ import type { Context } from "hono";
 import { actingAs } from "../db/index.ts";
 import { alreadySent } from "./already-sent.ts";
 import type { Env } from "./env.ts";
-import type { TakeSocket } from "./route.ts";
+import type { HostHandler, TakeSocket } from "./route.ts";
 
 interface Upgrade {
   stream: Duplex;
@@ -15,9 +15,11 @@ interface Upgrade {
 
 const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
-export function acceptUpgrades(server: Server): void {
+export function acceptUpgrades(server: Server, hosts: HostHandler[]): void {
   server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on("error", () => stream.destroy());
+    const other = hosts.find(({ matches }) => matches(request.headers.host));
+    if (other) return other.upgrade(request, stream, head);
     if (request.headers.upgrade?.toLowerCase() === "websocket") upgrades.set(request, { stream, head });
     answerAsRequest(server, request, stream as Socket);
   });

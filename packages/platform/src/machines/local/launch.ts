@@ -87,6 +87,7 @@ export const planOf = (host: Host, record: MachineRecord, { layers, machine }: N
   layerNamespace: layers?.path ?? null,
   machineNamespace: machine?.path ?? null,
   tools: [],
+  kept: [],
 });
 
 /** Every step replaces the program of one process; the last one is bubblewrap. */

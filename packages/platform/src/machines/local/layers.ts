@@ -41,7 +41,7 @@ export function openLayers(directory: string): Layers {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const pathOf = (digest: string) => join(directory, digest);
   function existing(digest: string): string {
-    if (/^sha256-[0-9a-f]{64}$/.test(digest) && existsSync(pathOf(digest))) return pathOf(digest);
+    if (hasLayer(directory, digest)) return pathOf(digest);
     throw new MachineUnavailable(`There is no layer ${digest} on this host. Build or import it again.`);
   }
   return {
@@ -69,6 +69,10 @@ export function openLayers(directory: string): Layers {
     collect: () => collectDrafts(directory),
   };
 }
+
+/** In a directory of layers. */
+export const hasLayer = (directory: string, digest: string): boolean =>
+  /^sha256-[0-9a-f]{64}$/.test(digest) && existsSync(join(directory, digest));
 
 /** Used again just now. */
 const touch = (path: string) => utimesSync(path, new Date(), new Date());

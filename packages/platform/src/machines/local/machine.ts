@@ -31,6 +31,7 @@ export function openMachine(host: Host, record: MachineRecord, live: LiveMachine
   return {
     id: record.id,
     layers: record.layers,
+    prepared: record.prepared ?? { env: {}, kept: [] },
     async state() {
       if (findMain(directory) === undefined) return "stopped";
       return isFrozen() ? "frozen" : "running";

@@ -19,13 +19,13 @@ export interface MountContext extends MountOptions {
 }
 
 export async function mountMachine(host: Host, record: MachineRecord, context: MountContext): Promise<MountedDisk> {
-  const { live, directories, limits: wanted } = context;
+  const { live, directories, kept, limits: wanted } = context;
   const directory = machineDirectory(host, record.id);
   const tools = findTools(host.parts, host);
   const limited = { ...record, limits: { ...wanted, diskBytes: record.limits.diskBytes } };
   const { limits, claim, release } = await claimLimits(host, limited, wanted.diskBytes);
   try {
-    const holder = await startHolder(host, limited, { tools, directories, enter: limits.enter });
+    const holder = await startHolder(host, limited, { tools, directories, kept, enter: limits.enter });
     writeRunning(directory, { ...claim, main: identityOf(holder.pid) });
     const close = async () => {
       live.delete(directory);
@@ -40,6 +40,7 @@ export async function mountMachine(host: Host, record: MachineRecord, context: M
         directory: realpathSync(each),
         path: join(view.tools, mountName(index)),
       })),
+      kept: kept.map((path, index) => ({ path, source: join(view.kept, String(index)) })),
       capabilities: capabilities.map((name) => `CAP_${name}`),
       setIdFiles: isRoot() ? "allowed" : "refused",
       server: { argv: tools.argv, terminalModule: tools.terminalModule },
@@ -59,15 +60,16 @@ export async function mountMachine(host: Host, record: MachineRecord, context: M
 interface HolderContext {
   tools: Tools;
   directories: string[];
+  kept: string[];
   enter(program: string, argv: string[]): { program: string; argv: string[] };
 }
 
 /** It ends with this server: nothing is left to read then. */
-async function startHolder(host: Host, record: MachineRecord, { tools, directories, enter }: HolderContext) {
+async function startHolder(host: Host, record: MachineRecord, { tools, directories, kept, enter }: HolderContext) {
   const { users } = await host.capabilities();
   const mounts = directories.map((source, index) => ({ source, name: mountName(index), kind: "directory" as const }));
   return inNamespaces(record, users, async (namespaces) => {
-    const plan = { ...planOf(host, record, namespaces), tools: [...tools.mounts, ...mounts] };
+    const plan = { ...planOf(host, record, namespaces), tools: [...tools.mounts, ...mounts], kept };
     const { program, argv } = withDisk(plan, ["/bin/sh", "-c", "echo mounted; read line"]);
     const holder = host.parts.startConfined({ ...enter(program, argv), setup: undefined });
     const ended = holder.describeEnd();

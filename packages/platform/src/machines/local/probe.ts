@@ -49,7 +49,7 @@ async function tryDisk(host: Host, { users, disk }: Attempt): Promise<string | n
     await run(["mkdir", layer]);
     if (firstId !== null) await run(["chown", `${layerRange}:${layerRange}`, layer]);
     await inNamespaces(record, users, async ({ layers, machine }) => {
-      const plan = { machineDirectory: directory, disk, layers: [layer], firstId, tools: [] };
+      const plan = { machineDirectory: directory, disk, layers: [layer], firstId, tools: [], kept: [] };
       const namespaces = { layerNamespace: layers?.path ?? null, machineNamespace: machine?.path ?? null };
       const { program, argv } = withDisk({ ...plan, ...namespaces }, [
         "/bin/sh",

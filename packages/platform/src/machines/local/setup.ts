@@ -18,10 +18,18 @@ export interface DiskPlan {
   machineNamespace: string | null;
   /** Files and directories of the host, and their names below `tools`. */
   tools: { source: string; name: string; kind: "file" | "directory" }[];
+  /** Directories of the machine that get a name of their own below `kept`. */
+  kept: string[];
 }
 
 /** Where the program finds it. /tmp: every system has it, and the data directory is closed to the machine's users. */
-export const view = { root: "/tmp/root", upper: "/tmp/disk/upper", disk: "/tmp/disk", tools: "/tmp/tools" };
+export const view = {
+  root: "/tmp/root",
+  upper: "/tmp/disk/upper",
+  disk: "/tmp/disk",
+  tools: "/tmp/tools",
+  kept: "/tmp/kept",
+};
 
 export function withDisk(plan: DiskPlan, argv: string[]): { program: string; argv: string[] } {
   const own = plan.firstId === null ? ["--user", "--map-root-user"] : [];
@@ -38,11 +46,12 @@ function scriptOf(plan: DiskPlan): string {
     `cd ${quote(plan.machineDirectory)}`,
     "mount -t tmpfs -o mode=755,nosuid,nodev,size=4m machine view",
     "cd view",
-    "mkdir root disk lower tools",
+    "mkdir root disk lower tools kept",
     ...mountDisk(plan),
     ...mountLayers(plan),
     `mount -t overlay -o ${overlayOptions(plan)} machine root`,
     ...plan.tools.flatMap(mountTool),
+    ...plan.kept.map(mountKept),
     "mount --rbind . /tmp",
     "cd /",
     'exec "$@"',
@@ -82,4 +91,12 @@ function mountTool({ source, name, kind }: DiskPlan["tools"][number]): string[] 
   const parent = dirname(name) === "." ? [] : [`mkdir -p ${quote(join("tools", dirname(name)))}`];
   const made = kind === "directory" ? `mkdir -p ${point}` : `: > ${point}`;
   return [...parent, made, `mount --bind ${quote(source)} ${point}`];
+}
+
+/** Nothing of the machine runs yet. A link on the way could lead to the host: one such directory is left out. */
+function mountKept(path: string, index: number): string {
+  const parts = path.split("/").filter((part) => part !== "");
+  const steps = parts.map((_, count) => quote(join("root", ...parts.slice(0, count + 1))));
+  const tests = steps.map((step) => `[ -d ${step} ] && [ ! -L ${step} ]`).join(" && ");
+  return `if ${tests}; then mkdir kept/${index}; mount --bind ${steps.at(-1)} kept/${index}; fi`;
 }

@@ -50,16 +50,7 @@ interface CommitLocation {
 function commitFiles({ source, start, url, options }: CommitLocation): CommitFiles {
   const { commit } = start;
   const { directory } = source;
-  const list = async (signal: AbortSignal): Promise<CommitFile[]> => {
-    const text = await runGit(
-      { location: { directory }, args: ["ls-tree", "-r", "-z", "--full-tree", commit] },
-      signal,
-    );
-    return text.split("\0").flatMap((line) => {
-      const [, object, path] = /^\d+ blob (\S+)\t([\s\S]*)$/.exec(line) ?? [];
-      return object !== undefined && path !== undefined ? [{ object, path }] : [];
-    });
-  };
+  const list = (signal: AbortSignal) => listFiles({ directory, commit }, signal);
   return {
     commit,
     list,
@@ -77,6 +68,24 @@ function commitFiles({ source, start, url, options }: CommitLocation): CommitFil
     },
   };
 }
+
+async function listFiles(
+  { directory, commit }: { directory: string; commit: string },
+  signal: AbortSignal,
+): Promise<CommitFile[]> {
+  const args = ["ls-tree", "-r", "-z", "--full-tree", commit];
+  const text = await runGit({ location: { directory }, args }, signal);
+  return text.split("\0").flatMap((line) => {
+    const [, object, path] = /^\d+ blob (\S+)\t([\s\S]*)$/.exec(line) ?? [];
+    return object !== undefined && path !== undefined ? [{ object, path }] : [];
+  });
+}
+
+/** The files of the commit that an agent started from. */
+export const listStartingFiles = (
+  { hostDirectory, baseCommit }: Pick<OpenRepository, "hostDirectory" | "baseCommit">,
+  signal: AbortSignal,
+): Promise<CommitFile[]> => listFiles({ directory: hostDirectory, commit: baseCommit }, signal);
 
 /** A file of the commit that an agent started from; nothing that the agent changed counts. */
 export const readStartingFile = (

@@ -1,6 +1,13 @@
 // Workspaces of agents.
 export { branchName } from "./branch-name.ts";
-export { type CommitFiles, type CommitReader, openCommitReader, readStartingFile } from "./commit-files.ts";
+export {
+  type CommitFile,
+  type CommitFiles,
+  type CommitReader,
+  listStartingFiles,
+  openCommitReader,
+  readStartingFile,
+} from "./commit-files.ts";
 export { defaultLimits, type RepositoryLimits } from "./limits.ts";
 export { type Locks, openLocks } from "./lock.ts";
 export { directoryNames, openWorkspaces, type PushedWork, type WorkspacesOptions } from "./open.ts";

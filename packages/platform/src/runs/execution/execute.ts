@@ -1,9 +1,10 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
 import { driveServiceTurn } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
+import type { ChosenEnvironment, RunEnvironments } from "../../environments/index.ts";
 import { needsWorker, type UsedWorker, type Workers } from "../../fleet/index.ts";
 import { isStorageFull, type NetworkPolicy, type PlatformContext, storageFullMessage } from "../../foundation/index.ts";
-import { type AgentMachines, type MachineUse, removeAgentMachine } from "../../machines/index.ts";
+import { type AgentMachines, removeAgentMachine } from "../../machines/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
 import { type ClaimedRun, maxCrashedServers } from "../leases/lease.ts";
@@ -16,11 +17,12 @@ import { readHistory, resume } from "./conversation.ts";
 import { canBeResumed, failed, isUserFacingError, RunFault } from "./fault.ts";
 import { type CompletionQueries, finishRun, type RunEnd } from "./finish.ts";
 import { startRunLimits } from "./limits.ts";
+import type { LiveMachines } from "./live.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type ActiveRun, openRun, recordModel } from "./records.ts";
 import { hookInside } from "./repository-files/index.ts";
-import { openRunMachine } from "./run-machine.ts";
+import { chooseRunEnvironment, openRunMachine, type RunMachine } from "./run-machine.ts";
 import { openRunWorker } from "./run-worker.ts";
 import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
@@ -35,6 +37,8 @@ export interface RunHost {
   checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
   sandboxes: Sandboxes;
   machines: AgentMachines;
+  environments: RunEnvironments;
+  live: LiveMachines;
   secrets: Pick<Secrets, "ofAgent">;
   workers: Workers;
   network: NetworkPolicy;
@@ -105,10 +109,12 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     const urls = agent.settings.repos.map(({ url }) => url);
     await host.checkRepositories(requester.userId, urls, limits.signal);
     const { id: agentId, directory, teamId, name } = agent;
-    const workspaceSpec = { agentId, directory, teamId, name, ...agent.settings };
+    const chosen = needsWorker(agent.settings.env) ? null : await chooseRunEnvironment({ activeRun, ...host });
+    const repos = chosen === null ? agent.settings.repos : host.environments.pin(chosen, agent.settings);
+    const workspaceSpec = { agentId, directory, teamId, name, ...agent.settings, repos };
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.ready;
-    return await driveInWorkspace(workspace, context, limits.signal);
+    return await driveInWorkspace(workspace, { ...context, chosen }, limits.signal);
   } catch (error) {
     const reached = limits.reached();
     if (canBeResumed(error) || reached === null) throw error;
@@ -126,23 +132,28 @@ function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): v
 
 const abandonedMessage = `The run was stopped: ${maxCrashedServers} servers in a row crashed while running it. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 
-async function driveInWorkspace(workspace: OpenWorkspace, context: RunContext, signal: AbortSignal): Promise<RunEnd> {
-  const { activeRun, host } = context;
-  if (needsWorker(activeRun.agent.settings.env)) {
+interface DriveContext extends RunContext {
+  /** Null: on a worker. */
+  chosen: ChosenEnvironment | null;
+}
+
+async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext, signal: AbortSignal): Promise<RunEnd> {
+  const { activeRun, host, chosen } = context;
+  if (chosen === null) {
     const worker = await openRunWorker(workspace, context);
     return driveInMachine(workspace, { ...context, machine: null, worker }, signal);
   }
-  const machine = await openRunMachine({ activeRun, ...host });
+  const machine = await openRunMachine({ activeRun, ...host }, { chosen, workspace }, signal);
   try {
     return await driveInMachine(workspace, { ...context, machine, worker: null }, signal);
   } finally {
-    await machine?.release();
+    await machine.release();
   }
 }
 
 interface Location {
-  /** Null: the server itself. */
-  machine: MachineUse | null;
+  /** Null: on a worker. */
+  machine: RunMachine | null;
   /** Null: the commands run on this server. */
   worker: UsedWorker | null;
 }

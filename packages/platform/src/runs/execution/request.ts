@@ -1,6 +1,6 @@
 // The request of a run and the settings of its agent, as they are sealed in the database.
-import type { CustomSubagent, McpServer, ModelSelection, PromptImage } from "@agentcli/protocol/api";
-import type { AgentSettings } from "../../foundation/index.ts";
+import type { CustomSubagent, McpServer, ModelSelection, PromptImage, RunEnvironment } from "@agentcli/protocol/api";
+import type { AgentSettings, DataKey } from "../../foundation/index.ts";
 
 /** Sealed in `runs.request`. */
 export interface RunRequest {
@@ -39,4 +39,7 @@ export const requestAad = (runId: string): string => `request:${runId}`;
 export const privateSettingsAad = (agentId: string): string => `private-settings:${agentId}`;
 export const agentNameAad = (agentId: string): string => `name:${agentId}`;
 export const resultAad = (runId: string): string => `result:${runId}`;
+export const environmentAad = (runId: string): string => `environment:${runId}`;
+export const openEnvironment = (runId: string, key: DataKey, sealed: Buffer): RunEnvironment =>
+  JSON.parse(key.openText(sealed, environmentAad(runId)));
 export const errorAad = (runId: string): string => `error:${runId}`;

@@ -1,6 +1,9 @@
 // The machine of a run: chosen by the server that drives it, and recorded on the run.
+import type { RunEnvironment } from "@agentcli/protocol/api";
+import type { OpenedWorkspace } from "@agentcli/workspace";
 import { type Kysely, sql } from "kysely";
-import type { PlatformContext, Queries, Tables } from "../../foundation/index.ts";
+import { type ChosenEnvironment, prepareMachine, type RunEnvironments } from "../../environments/index.ts";
+import type { DataKey, PlatformContext, Queries, Tables } from "../../foundation/index.ts";
 import {
   type AgentMachines,
   type MachineChoice,
@@ -8,31 +11,106 @@ import {
   MachineUnavailable,
   type MachineUse,
 } from "../../machines/index.ts";
+import type { OpenWorkspace } from "../../repositories/index.ts";
 import { agentPaths } from "./agent-paths.ts";
 import { RunFault } from "./fault.ts";
+import type { LiveMachines } from "./live.ts";
 import type { ActiveRun } from "./records.ts";
+import { environmentAad, openEnvironment } from "./request.ts";
 
 export interface MachineContext {
   activeRun: ActiveRun;
   platform: PlatformContext;
   machines: AgentMachines;
+  environments: RunEnvironments;
+  live: LiveMachines;
 }
 
-/** Null: its commands run in sandboxes of the host itself. */
-export async function openRunMachine(context: MachineContext): Promise<MachineUse | null> {
-  const { activeRun, platform, machines } = context;
+export interface RunMachine {
+  /** Null: its commands run in sandboxes of the host itself. */
+  use: MachineUse | null;
+  /** Before the first operation in its main sandbox. */
+  prepare(workspace: OpenedWorkspace): Promise<void>;
+  /** Whether the environment starts something that is to be there without a command too. */
+  startsEarly: boolean;
+  release(): Promise<void>;
+}
+
+/** Before the repositories are there, because it says at which commits they begin. */
+export async function chooseRunEnvironment(context: MachineContext): Promise<ChosenEnvironment> {
+  const { activeRun, platform, machines, environments } = context;
+  const { agent, key } = activeRun;
+  const { provider } = await chooseMachine(machines);
+  if (provider === "host") return environments.choose(agent, { location: "host", former: null });
+  return environments.choose(agent, { location: "machine", former: await readFormer(platform.db, agent.id, key) });
+}
+
+export async function openRunMachine(
+  context: MachineContext,
+  { chosen, workspace }: { chosen: ChosenEnvironment; workspace: OpenWorkspace },
+  signal: AbortSignal,
+): Promise<RunMachine> {
+  const { activeRun, platform, machines, environments, live } = context;
   const { db, settings } = platform;
   const choice = await chooseMachine(machines);
   await recordChoice(db, activeRun, choice);
-  if (choice.provider === "host") return null;
+  if (choice.provider === "host") {
+    await recordEnvironment(db, activeRun, environments.describeOnHost(chosen, workspace));
+    return { use: null, startsEarly: false, prepare: async () => {}, release: async () => {} };
+  }
   const { agent } = activeRun;
+  const { shown, base, preparation } = await environments.describe({ chosen, teamId: agent.teamId, workspace }, signal);
+  await recordEnvironment(db, activeRun, shown);
   const { directory } = agentPaths(settings.dataDirectory, agent.directory);
   const used = machines.use({
     name: agent.directory,
     directories: [directory, ...settings.readableDirectories],
     isKnown: await hasUsedMachine(db, agent.id),
+    base,
   });
-  return { ...used, disk: () => recorded(used, db, activeRun) };
+  let endLive = () => {};
+  const { start, terminals = [], ports = [] } = preparation.config;
+  return {
+    startsEarly: start !== undefined || terminals.length + ports.length > 0,
+    use: { ...used, disk: () => recorded(used, db, activeRun) },
+    async release() {
+      endLive();
+      await used.release();
+    },
+    async prepare(opened) {
+      const { dial, exec } = opened;
+      endLive();
+      if (dial) endLive = live.add(agent.id, { config: preparation.config, workspace: { exec }, dial });
+      const found = await prepareMachine(opened, preparation, signal);
+      if (found.length === 0) return;
+      await recordEnvironment(db, activeRun, { ...shown, warnings: [...(shown.warnings ?? []), ...found] });
+    },
+  };
+}
+
+/** What the disk began with that the last run of the agent has used; null: there is none. */
+async function readFormer(db: Kysely<Tables>, agentId: string, key: DataKey): Promise<RunEnvironment | null> {
+  const row = await db
+    .selectFrom("runs")
+    .select(["id", "environment"])
+    .where("agent_id", "=", agentId)
+    .where("machine_id", "is not", null)
+    .where("environment", "is not", null)
+    .orderBy("number", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.environment ? openEnvironment(row.id, key, row.environment) : null;
+}
+
+async function recordEnvironment(
+  db: Kysely<Tables>,
+  { fence, key }: ActiveRun,
+  environment: RunEnvironment,
+): Promise<void> {
+  const sealed = key.seal(JSON.stringify(environment), environmentAad(fence.runId));
+  await sql`
+    update runs set environment = ${sealed} where id = ${fence.runId} and lease_epoch = ${fence.epoch}
+  `.execute(db);
 }
 
 async function chooseMachine(machines: AgentMachines): Promise<MachineChoice> {

@@ -15,6 +15,8 @@ export type Mount =
   | { kind: "generated"; path: string; content: string; descriptor: number }
   /** The disk of a machine as root directory. */
   | { kind: "disk"; path: "/"; source: string; access: "writable" | "read-only" }
+  /** A directory of that disk, inside a directory of the host. May be gone. */
+  | { kind: "kept"; path: string; source: string; access: "writable" | "read-only" }
   /** A root directory without anything. */
   | { kind: "empty-root"; path: "/" }
   /** For other mounts below it; bubblewrap would create it so that only its owner can enter. */
@@ -178,6 +180,8 @@ function argumentsOf({ mount, path }: PlacedMount, processes: MountPlan["process
       return [];
     case "disk":
       return ["--bind", mount.source, path];
+    case "kept":
+      return [mount.access === "writable" ? "--bind-try" : "--ro-bind-try", mount.source, path];
     case "rebuilt":
       return ["--perms", "0755", "--tmpfs", path];
     case "entry":

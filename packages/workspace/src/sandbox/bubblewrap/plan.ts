@@ -46,6 +46,7 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
     mounts.push(...protectRepositories(policy.protectedRepositories, mounts).filter((mount) => !isShadowed(mount)));
   mounts.push(...shadows.flatMap((shadow) => shadowMounts(shadow, policy, options)));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
+  mounts.push(...keptMounts(policy, options.disk));
   if (policy.view === "system") mounts.push(...parentDirectories(mounts.map(placedBy(policy))));
   return {
     root: policy.root,
@@ -64,6 +65,12 @@ function viewOf(policy: SandboxPolicy, roots: string[], options: PlanOptions): M
   if (options.disk) return diskView(options.disk, policy.mode, options);
   return policy.view === "system" ? systemView(policy, options) : machineView(policy, roots, options);
 }
+
+const keptMounts = ({ mode }: SandboxPolicy, disk: MachineDisk | undefined): Mount[] =>
+  (disk?.kept ?? []).map(({ path, source }) => ({
+    ...{ kind: "kept", path, source },
+    access: mode === "workspace-write" ? "writable" : "read-only",
+  }));
 
 const placedBy =
   ({ placement }: SandboxPolicy) =>

@@ -29,7 +29,7 @@ export interface AgentTable {
 export interface AgentSettings {
   model?: { id: string; params?: { id: string; value: string }[] } | undefined;
   mode: "agent" | "plan";
-  env?: { type: "cloud" | "pool" | "machine"; name?: string | undefined } | undefined;
+  env?: { type: "cloud" | "pool" | "machine"; name?: string | undefined; buildId?: string | undefined } | undefined;
   repos: AgentRepository[];
   workOnCurrentBranch: boolean;
   autoCreatePR: boolean;

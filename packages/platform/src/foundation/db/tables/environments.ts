@@ -18,6 +18,9 @@ export interface EnvironmentTable {
   /** 0: no recurring builds. */
   build_interval_hours: ColumnType<number, number | undefined, number>;
   next_build_at: Timestamp;
+  /** Whether agents begin with the newest commit where the build is older than `staleness_hours`. */
+  update_stale_builds: ColumnType<boolean, boolean | undefined, boolean>;
+  staleness_hours: ColumnType<number, number | undefined, number>;
   created_at: Stamped;
   updated_at: Stamped;
 }

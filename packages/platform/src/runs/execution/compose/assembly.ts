@@ -1,15 +1,15 @@
 // The composition root of a run: built from its agent, its request and the server's settings.
 import type { Progress, SessionStore } from "@agentcli/engine";
 import { assembleService, effortOf, requestedRole, type ServiceAssembly } from "@agentcli/host";
-import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
+import type { HookDefinition, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
 import type { UsedWorker } from "../../../fleet/index.ts";
 import { checkedLookup, type NetworkPolicy, type Settings, version } from "../../../foundation/index.ts";
-import type { MachineUse } from "../../../machines/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import type { AgentPaths } from "../agent-paths.ts";
 import { newId } from "../ids.ts";
 import { hookOutside, readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
+import type { RunMachine } from "../run-machine.ts";
 import { artifactsDirectory, type Sandboxes, unfinishedRuns } from "../sandbox/index.ts";
 import { otherModels } from "./model.ts";
 import type { RunPlan } from "./plan.ts";
@@ -19,8 +19,8 @@ export interface AssemblyContext {
   turn: TurnSettings;
   workspace: OpenWorkspace;
   paths: AgentPaths;
-  /** Null: the host itself. */
-  machine: MachineUse | null;
+  /** Null: on a worker. */
+  machine: RunMachine | null;
   /** Null: the commands run on this server. */
   worker: UsedWorker | null;
   store: SessionStore;
@@ -36,11 +36,12 @@ export interface RunAssembly extends ServiceAssembly {
 }
 
 export async function openAssembly(context: AssemblyContext, signal: AbortSignal): Promise<RunAssembly> {
-  const { plan, turn, workspace, paths, machine, worker, recordedHooks, host } = context;
+  const { plan, turn, workspace, paths, worker, recordedHooks, host } = context;
   const { variables, servers, contextWindow } = plan;
   const { limits, prices, compatible_folders: readsOtherTools = true } = host.settings.models;
   const otherTools = readsOtherTools ? "read" : "ignored";
   const roots = rootsOf(workspace);
+  const openSandbox = openSandboxes({ ...context, variables });
   const assembly = await assembleService(
     {
       program: { name: "platform", version },
@@ -51,8 +52,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       prices,
       limits,
       unfinishedRuns: unfinishedRuns(host.settings, paths),
-      openSandbox: (mode) =>
-        worker?.openSandbox(mode) ?? host.sandboxes.open({ mode, workspace, paths, variables, machine }),
+      openSandbox: async (mode) => worker?.openSandbox(mode) ?? openSandbox(mode),
       instructions: readInstructions(roots, { cwd: workspace.root, paths, contextWindow, otherTools }),
       guard: await repositoryGuard(roots, host.settings.programDirectory),
       roles: {
@@ -83,6 +83,19 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
     signal,
   );
   return Object.assign(assembly, { artifacts: artifactsDirectory(paths.directory) });
+}
+
+/** The first one that is opened is for the tools of the agent: what the environment starts is in it. */
+function openSandboxes({ host, workspace, paths, machine, variables }: AssemblyContext & Pick<RunPlan, "variables">) {
+  let isFirst = true;
+  return async (mode: SandboxMode) => {
+    const prepare = isFirst && mode === "workspace-write" ? machine?.prepare : undefined;
+    isFirst = false;
+    const request = { mode, workspace, paths, variables, machine: machine?.use ?? null, prepare };
+    const sandbox = await host.sandboxes.open(request);
+    if (prepare && machine?.startsEarly) sandbox.workspace.warm();
+    return sandbox;
+  };
 }
 
 /** An agent without repositories works in the workspace root. */

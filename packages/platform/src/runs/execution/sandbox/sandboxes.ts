@@ -7,6 +7,7 @@ import {
   environmentPolicy,
   giveFiles,
   type MachineDisk,
+  type OpenedWorkspace,
   type SandboxPolicy,
   SandboxUnavailable,
   sandboxPolicy,
@@ -29,7 +30,9 @@ export interface SandboxRequest {
   /** Environment variables of commands, including the agent's own. */
   variables: Record<string, string>;
   /** Null: the host itself. */
-  machine: Pick<MachineUse, "disk"> | null;
+  machine: Pick<MachineUse, "disk" | "prepared"> | null;
+  /** Before the first operation in it. */
+  prepare?: ((workspace: OpenedWorkspace) => Promise<void>) | undefined;
 }
 
 export interface Sandboxes {
@@ -58,7 +61,7 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
       const own = ownDirectories(directory);
       const userId = machine === null && result.sharedUser === undefined ? agentUser(directory) : null;
       const policy = { ...policyOf(request, own, settings), userId };
-      const env = environmentOf(request, own, settings);
+      const env = { ...environmentOf(request, own, settings), ...(machine && (await variablesIn(machine, request))) };
       return sandboxFor(policy, result, {
         serverProgram,
         env: () => env,
@@ -72,6 +75,7 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
         // Not before the first model request: many files take long.
         ...(userId !== null && { prepare: () => giveFiles(directory, userId) }),
         ...(machine && { disk: () => mountFor(directory, machine) }),
+        ...(request.prepare && { onOpened: request.prepare }),
         ...(measureStart && { measureStart }),
       });
     },
@@ -81,6 +85,14 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
 /** Where the agent's runs note that their workspace is still to be searched for new repositories. */
 export const unfinishedRuns = ({ dataDirectory }: Settings, { directory }: AgentPaths): string =>
   join(dataDirectory, "unfinished-runs", basename(directory));
+
+/** The home directory is that of `install`; what the image sets wins over the host's, and what the agent asks for over both. */
+async function variablesIn(
+  machine: Pick<MachineUse, "prepared">,
+  { variables }: SandboxRequest,
+): Promise<Record<string, string>> {
+  return { HOME: "/root", ...(await machine.prepared()).env, ...variables };
+}
 
 /** The files of the agent belong to root of its machine. */
 async function mountFor(directory: string, machine: Pick<MachineUse, "disk">): Promise<MachineDisk> {

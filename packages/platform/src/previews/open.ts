@@ -1,0 +1,135 @@
+// Previews: the ports and terminals of a machine while a run uses it, for the owner of the agent alone.
+import { AgentPorts, AgentTerminals, TerminalInput, TerminalText } from "@agentcli/protocol/api";
+import { z } from "zod";
+import { type Api, ApiError, type Principal, type ServerContext, type Subject } from "../foundation/index.ts";
+import type { Principals } from "../identity/index.ts";
+import type { LiveMachine, LiveMachines } from "../runs/index.ts";
+import { previewOrigin } from "./address.ts";
+import { openPasses, type Passes } from "./passes.ts";
+import { openHostHandler, type PreviewHost, ticketPath } from "./serve.ts";
+import { listTerminals, readTerminal, typeInto } from "./terminals.ts";
+
+export interface PreviewsOptions {
+  live: LiveMachines;
+  principals: Principals;
+  /** Throws ApiError unless the principal owns the agent. */
+  findOwned: PreviewHost["findOwned"];
+}
+
+interface RouteHost extends PreviewsOptions {
+  passes: Passes;
+  publicUrl(): string;
+}
+
+export function openPreviews({ publicUrl }: ServerContext, options: PreviewsOptions): Subject {
+  const host: RouteHost = { ...options, publicUrl, passes: openPasses() };
+  return {
+    routes(api) {
+      api.hosts.push(openHostHandler(host));
+      addPorts(api, host);
+      addTerminals(api, host);
+      addTerminal(api, host);
+      addInput(api, host);
+    },
+  };
+}
+
+const tag = "Agents";
+const ofAgent = z.object({ id: z.string() });
+const ofTerminal = z.object({ id: z.string(), name: z.string() });
+const common = { tag, sharing: "own" } as const;
+
+/** Undefined: no run of this server uses it. */
+async function find(
+  host: RouteHost,
+  principal: Principal,
+  id: string,
+): Promise<{ agentId: string; machine: LiveMachine | undefined }> {
+  const { id: agentId } = await host.findOwned(principal, id);
+  return { agentId, machine: host.live.find(agentId) };
+}
+
+async function findRunning(host: RouteHost, principal: Principal, id: string): Promise<LiveMachine> {
+  const { machine } = await find(host, principal, id);
+  if (machine) return machine;
+  throw new ApiError(
+    "unavailable",
+    "The agent's machine does not run on this server now. Send the agent a prompt first.",
+  );
+}
+
+function addPorts(api: Api, host: RouteHost): void {
+  api.route(
+    {
+      ...common,
+      method: "get",
+      path: "/v1/agents/{id}/ports",
+      summary: "List the ports of the agent's machine, with an address for its owner each; empty while no run uses it",
+      scope: "agents:read",
+      params: ofAgent,
+      answer: { status: 200, schema: AgentPorts, description: "The ports" },
+    },
+    async ({ params, principal }) => {
+      const { agentId, machine } = await find(host, principal, params.id);
+      const items = (machine?.config.ports ?? []).map(({ name, port }) => {
+        const origin = previewOrigin(host.publicUrl(), { agentId, port });
+        return { name, port, origin, url: `${origin}${ticketPath}?ticket=${host.passes.issueTicket(agentId)}` };
+      });
+      return { items };
+    },
+  );
+}
+
+function addTerminals(api: Api, host: RouteHost): void {
+  api.route(
+    {
+      ...common,
+      method: "get",
+      path: "/v1/agents/{id}/terminals",
+      summary: "List the terminals of the agent's machine; empty while no run uses it",
+      scope: "agents:read",
+      params: ofAgent,
+      answer: { status: 200, schema: AgentTerminals, description: "The terminals" },
+    },
+    async ({ params, principal }) => {
+      const { machine } = await find(host, principal, params.id);
+      return { items: machine ? await listTerminals(machine) : [] };
+    },
+  );
+}
+
+function addTerminal(api: Api, host: RouteHost): void {
+  api.route(
+    {
+      ...common,
+      method: "get",
+      path: "/v1/agents/{id}/terminals/{name}",
+      summary: "Read what a terminal shows, with the lines before",
+      scope: "agents:read",
+      params: ofTerminal,
+      answer: { status: 200, schema: TerminalText, description: "Its text" },
+    },
+    async ({ params, principal }) => ({
+      text: await readTerminal(await findRunning(host, principal, params.id), params.name),
+    }),
+  );
+}
+
+function addInput(api: Api, host: RouteHost): void {
+  api.route(
+    {
+      ...common,
+      method: "post",
+      path: "/v1/agents/{id}/terminals/{name}/input",
+      summary: "Type into a terminal",
+      scope: "agents:write",
+      params: ofTerminal,
+      body: TerminalInput,
+      answer: { status: 204, description: "It was typed" },
+    },
+    async ({ params, body, principal }) => {
+      await typeInto(await findRunning(host, principal, params.id), params.name, body.text);
+      return null;
+    },
+  );
+}

@@ -1,0 +1,60 @@
+// The terminals of a machine for people: read, and typed into, through the tmux session that the agent uses too.
+import { randomUUID } from "node:crypto";
+import { terminalSession } from "../environments/index.ts";
+import { ApiError } from "../foundation/index.ts";
+import type { LiveMachine } from "../runs/index.ts";
+
+export interface TerminalEntry {
+  name: string;
+  isRunning: boolean;
+}
+
+const timeoutMs = 10_000;
+const shownLines = 2_000;
+
+export async function listTerminals(machine: LiveMachine): Promise<TerminalEntry[]> {
+  const { out, exitCode } = await tmux(machine, [
+    "list-windows",
+    "-t",
+    terminalSession,
+    "-F",
+    "#{pane_dead} #{window_name}",
+  ]);
+  if (exitCode !== 0) return [];
+  return lines(out).map((line) => ({ name: line.slice(2), isRunning: line.startsWith("0") }));
+}
+
+export async function readTerminal(machine: LiveMachine, name: string): Promise<string> {
+  const target = await targetOf(machine, name);
+  return (await tmux(machine, ["capture-pane", "-p", "-t", target, "-S", `-${shownLines}`])).out.trimEnd();
+}
+
+export async function typeInto(machine: LiveMachine, name: string, text: string): Promise<void> {
+  const target = await targetOf(machine, name);
+  // Return, as the key does.
+  await tmux(machine, ["send-keys", "-t", target, "-l", "--", text.replaceAll("\n", "\r").replace(/;$/, "\\;")]);
+}
+
+/** By its number: a name may have characters that mean something in a target. */
+async function targetOf(machine: LiveMachine, name: string): Promise<string> {
+  const { out } = await tmux(machine, ["list-windows", "-t", terminalSession, "-F", "#{window_index} #{window_name}"]);
+  const found = lines(out).find((line) => line.replace(/^\d+ /, "") === name);
+  if (found === undefined)
+    throw new ApiError("not_found", `The machine has no terminal ${JSON.stringify(name.slice(0, 100))}.`);
+  return `${terminalSession}:${found.split(" ", 1)[0]}`;
+}
+
+const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+
+async function tmux(
+  { workspace, ended }: LiveMachine,
+  args: string[],
+): Promise<{ out: string; exitCode: number | null }> {
+  let out = "";
+  const take = ({ stream, text }: { stream: string; text: string }) => {
+    if (stream === "stdout") out += text;
+  };
+  const start = { argv: ["/bin/sh", "-c", 'exec tmux "$@"', "tmux", ...args], timeoutMs };
+  const result = await workspace.exec({ id: randomUUID(), start }, take, ended);
+  return { out, exitCode: result.state === "exited" ? result.exitCode : null };
+}

@@ -1,0 +1,23 @@
+// Ports and terminals of an agent's machine.
+import { z } from "zod";
+
+export const AgentPorts = z.object({
+  items: z.array(
+    z.object({
+      name: z.string(),
+      port: z.int(),
+      origin: z
+        .string()
+        .describe("The address of the preview; needs the key of the owner, or the cookie that url sets"),
+      url: z.string().describe("Opens the preview in a browser; for one use within ten minutes"),
+    }),
+  ),
+});
+
+export const AgentTerminals = z.object({ items: z.array(z.object({ name: z.string(), isRunning: z.boolean() })) });
+
+export const TerminalText = z.object({ text: z.string() });
+
+export const TerminalInput = z.strictObject({
+  text: z.string().min(1).max(65_536).describe("A line feed is the Return key"),
+});
