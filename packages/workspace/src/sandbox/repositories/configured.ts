@@ -1,6 +1,6 @@
 // Files of a working tree that git reads or runs because the configuration of its repository names them: included settings,
 // the directory of hooks, and scripts. Who can change them decides what the user's next git command runs.
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { findCommonDirectory, findGitDirectory, readRegularFile } from "../../git/index.ts";
@@ -28,6 +28,16 @@ export function configuredPaths(root: string): string[] {
 }
 
 const maxFiles = 64;
+
+/** Different after every change of the file, or of what is directly in the directory. Commands cannot set it back. */
+export function stampOf(path: string): string {
+  const stats = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  if (stats === undefined) return "";
+  const below = stats.isDirectory()
+    ? readdirSync(path).map((name) => lstatSync(join(path, name), { bigint: true }))
+    : [];
+  return [stats, ...below].map(({ ino, mode, ctimeNs }) => `${ino} ${mode} ${ctimeNs}`).join();
+}
 
 /** What is below `.git` is protected anyway. */
 const isIn = (root: string, path: string): boolean =>

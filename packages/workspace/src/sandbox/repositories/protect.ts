@@ -1,10 +1,10 @@
 // What a sandbox does about the repositories below its writable roots: protect those that exist, watch for others.
-import { basename, dirname } from "node:path";
+import { basename, dirname, relative } from "node:path";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
 import type { BackEnd } from "../back-end.ts";
 import type { SandboxPolicy } from "../policy.ts";
-import { configuredPaths } from "./configured.ts";
+import { configuredPaths, stampOf } from "./configured.ts";
 import { findNestedRepositories } from "./nested.ts";
 import { openUnfinished } from "./unfinished.ts";
 import { type RepositoryWatch, watchRepositories } from "./watch.ts";
@@ -25,14 +25,35 @@ export async function protectNested(policy: SandboxPolicy, backEnd: BackEnd): Pr
       ...withConfigured(policy, trees, roots),
       protectedRepositories: isProtected ? nested.protected : [],
     },
-    watch: watchRepositories({
-      roots,
-      nested,
-      rootRepositories: backEnd.kind === "landlock" ? "watched" : "protected",
-      newRepositories: isProtected ? "set-aside" : "kept",
-    }),
+    watch: withConfiguredReport(
+      watchRepositories({
+        roots,
+        nested,
+        rootRepositories: backEnd.kind === "landlock" ? "watched" : "protected",
+        newRepositories: isProtected ? "set-aside" : "kept",
+      }),
+      backEnd.kind === "landlock" ? trees : [],
+    ),
   };
 }
+
+/** Landlock cannot protect what the settings of a repository name: a change is reported, once. */
+function withConfiguredReport(watch: RepositoryWatch, trees: string[]): RepositoryWatch {
+  const stamps = trees.flatMap((tree) => configuredPaths(tree).map((path) => ({ tree, path, stamp: stampOf(path) })));
+  const findChanged = (): string[] =>
+    stamps.flatMap((known) => {
+      const { tree, path, stamp } = known;
+      known.stamp = stampOf(path);
+      return known.stamp === stamp ? [] : [relative(tree, path)];
+    });
+  return {
+    ...watch,
+    findChanges: async () => [...(await watch.findChanges()), ...findChanged().map(describeChanged)],
+  };
+}
+
+const describeChanged = (path: string): string =>
+  `This run changed ${JSON.stringify(path)}, which git reads or runs because settings of the repository name it. Check it before you use git there.`;
 
 /** Of a path that does not exist, the nearest directory that does; directly below a root, its name. */
 function withConfigured(policy: SandboxPolicy, trees: string[], roots: string[]): SandboxPolicy {

@@ -82,6 +82,14 @@ describe.each(users)("after a run under Landlock, which cannot protect .git, by 
     });
   });
 
+  test.each(configuredScenarios.map(({ name }) => name))("changes of %s are reported", (name) => {
+    expect(results.find((result) => result.name === name)?.warnings).toContainEqual(
+      expect.stringMatching(
+        /^This run changed ".*", which git reads or runs because settings of the repository name it/,
+      ),
+    );
+  });
+
   test("settings that were changed in a submodule are reported by name", () => {
     const { warnings } = results.find(({ name }) => name.includes("settings are changed")) ?? expect.fail();
     expect(warnings).toEqual([expect.stringMatching(/^This run changed the git repository in lib\..*core\.fsmonitor/)]);

@@ -4,7 +4,6 @@ import { configuredScenarios, play, type ScenarioResult, scenarios } from "./sce
 
 const [serverProgram = "", backEnd = "null"] = process.argv.slice(2);
 const results: ScenarioResult[] = [];
-const isProtecting = JSON.parse(backEnd)?.kind === "bubblewrap";
-for (const scenario of [...scenarios, ...(isProtecting ? configuredScenarios : [])])
+for (const scenario of [...scenarios, ...configuredScenarios])
   results.push(await play(scenario, serverProgram, JSON.parse(backEnd) as BackEnd));
 process.stdout.write(JSON.stringify(results), () => process.exit(0));

@@ -111,7 +111,7 @@ export const scenarios: Scenario[] = [
   },
 ];
 
-/** Files of the working tree that the user's settings make git read or run. Landlock cannot protect them. */
+/** Files of the working tree that the user's settings make git read or run. Landlock cannot protect them: changes are reported. */
 export const configuredScenarios: Scenario[] = [
   {
     name: "settings that the repository includes",
