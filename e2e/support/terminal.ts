@@ -1,6 +1,6 @@
 // The built agentcli on terminals: in tmux, whose screen is captured, and on a terminal in memory, whose scrollback is read.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cliProgram } from "@agentcli/testkit";
@@ -36,6 +36,8 @@ export interface Tmux {
   /** As a terminal pastes: with its brackets. */
   paste(text: string): void;
   resize(columns: number, rows: number): void;
+  /** Of the program, not of the shell that started it. */
+  processId(): number;
 }
 
 export function openTmux({ args = [], cwd, env, columns = 80, rows = 30 }: TerminalOptions): Tmux {
@@ -66,7 +68,20 @@ export function openTmux({ args = [], cwd, env, columns = 80, rows = 30 }: Termi
       tmux("paste-buffer", "-p", "-t", "main");
     },
     resize: (width, height) => void tmux("resize-window", "-t", "main", "-x", String(width), "-y", String(height)),
+    processId() {
+      const shell = tmux("list-panes", "-t", "main", "-F", "#{pane_pid}").trim();
+      const isChild = (pid: string) => new RegExp(`\\) \\S ${shell} `).test(readStat(pid));
+      return Number(readdirSync("/proc").find((name) => /^\d+$/.test(name) && isChild(name)));
+    },
   };
+}
+
+function readStat(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 export interface MemoryTerminal {

@@ -2,6 +2,7 @@
 
 import { StringDecoder } from "node:string_decoder";
 import type { ReadStream, WriteStream } from "node:tty";
+import { type Guard, openGuard } from "./guard.ts";
 import { type Input, openKeyReader } from "./keys.ts";
 
 export interface TerminalStreams {
@@ -55,13 +56,29 @@ export function openTerminal({ input, output, hasKeyProtocol, onInput, onResize 
     output.write(`\u001b[?2004h${hasKeyProtocol ? "\u001b[>1u" : ""}`);
   };
   enter();
-  process.once("exit", restore);
+  // After the first paint: starting it takes milliseconds.
+  let guard: Guard | null = null;
+  const starting = setImmediate(() => {
+    guard = openGuard(output, leave(hasKeyProtocol).replaceAll("\u001b", "\\033"));
+  });
+  const end = () => {
+    restore();
+    clearImmediate(starting);
+    guard?.release();
+  };
+  const quit = () => {
+    end();
+    process.kill(process.pid, "SIGQUIT");
+  };
+  process.once("exit", end);
+  process.once("SIGQUIT", quit);
   return {
     suspend: restore,
     resume: enter,
     close() {
-      restore();
-      process.off("exit", restore);
+      end();
+      process.off("exit", end);
+      process.off("SIGQUIT", quit);
     },
   };
 }
