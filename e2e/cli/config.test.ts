@@ -484,4 +484,31 @@ describe("settings with an effect on every run", () => {
     expect(stderr).not.toContain("supports_websockets");
     expect((await run(["exec", "--strict-config", "hi"])).code).toBe(2);
   });
+
+  test.each([
+    ["anthropic", 'model_verbosity="low"', 'model_verbosity has no effect: wire_api = "anthropic"'],
+    ["anthropic", 'service_tier="flex"', 'service_tier = "flex" has no effect: with wire_api = "anthropic"'],
+    ["anthropic", 'model_reasoning_effort="high"', "model_reasoning_effort has no effect: agentcli does not know how"],
+    ["chat", 'model_reasoning_summary="detailed"', 'model_reasoning_summary has no effect: wire_api = "chat"'],
+  ] as const)(
+    "with wire_api %s, %s warns at each start, and --strict-config refuses it",
+    async (wireApi, key, warning) => {
+      const { run, requests } = await openHarness({ ...hello, wireApi });
+      expect(await run(["exec", "-c", key, "hi"])).toMatchObject({ code: 0, stderr: expect.stringContaining(warning) });
+      const refused = await run(["exec", "--strict-config", "-c", key, "hi"]);
+      expect(refused).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^ERROR: .* has no effect: .* Fix or remove it\.$/m),
+      });
+      expect(requests()).toHaveLength(1);
+    },
+  );
+
+  test("the settings that a wire has a place for are sent without a warning", async () => {
+    const { run, requests } = await openHarness({ ...hello, wireApi: "chat" });
+    const flags = ["-c", 'model_verbosity="low"', "-c", 'service_tier="flex"'];
+    const { stderr } = await run(["exec", "--strict-config", ...flags, "hi"]);
+    expect(stderr).not.toContain("has no effect");
+    expect(requests()[0]?.body).toMatchObject({ verbosity: "low", service_tier: "flex" });
+  });
 });

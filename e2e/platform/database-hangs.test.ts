@@ -20,7 +20,8 @@ test("while the database is paused requests get 503 and SIGTERM ends the server;
   const ready = async () => (await sendRequest(server.url, { method: "GET", path: "/readyz" })).status;
 
   signal(paused, "SIGSTOP");
-  const refused = await client.send("GET", "/v1/agents");
+  const [refused, command] = await Promise.all([client.send("GET", "/v1/agents"), harness.run(["keys", "list"])]);
+  expect(command).toMatchObject({ code: 1, stderr: expect.stringContaining("runs, but does not answer") });
   expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "1"]);
   expect(await ready()).toBe(503);
   signal(paused, "SIGCONT");

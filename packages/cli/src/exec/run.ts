@@ -136,14 +136,14 @@ async function chooseValues(options: RunOptions, program: Program, context: RunC
   const guard = await composeGuard({ cwd: base.cwd, ignoreRules: options.ignoreRules, trust: () => trust, program });
   const { model, facts, wireApi } = await openModel(base, config, { program, context });
   reportUnknownModel(base, config, program);
-  const effortWarnings = await effortProblems(base, config, { api: wireApi, facts });
+  const inert = [...(await findInert(base, config, { api: wireApi, facts })), ...webWarnings(config, wireApi)];
+  if (options.strictConfig && inert[0]) throw new CommandError("usage", `${inert[0]} Fix or remove it.`);
   const price = priceBook(config.prices, config.catalogue);
   const budget = resolveBudget(options.budget, config.budget, recorded?.settings?.budget);
   for (const model of [base.model, ...fallbackNames(base, config)]) checkPrice(budget, model, price);
   const onLimit = options.onLimit ?? recorded?.settings?.onLimit;
   const settings = { ...base, budget, onLimit, compactAt: compactAt(config, facts.contextWindow) };
-  const all = [...warnings, ...effortWarnings, ...webWarnings(config, wireApi)];
-  return { settings, loaded, guard, model, facts, wireApi, price, warnings: all };
+  return { settings, loaded, guard, model, facts, wireApi, price, warnings: [...warnings, ...inert] };
 }
 
 /** For people: programs that read events can look a model up. */
@@ -179,10 +179,13 @@ interface InProgram {
   context: RunContext;
 }
 
-/** Loaded only where an effort is chosen. */
-async function effortProblems(settings: TurnSettings, config: Config, wire: EffortWire): Promise<string[]> {
-  if (settings.effort === undefined && !config.agents?.default_subagent_reasoning_effort) return [];
-  return (await import("../model/effort.ts")).checkEffort(settings, config, wire);
+/** Loaded only where one of the settings is chosen. */
+async function findInert(settings: TurnSettings, config: Config, wire: EffortWire): Promise<string[]> {
+  const { model_verbosity, model_reasoning_summary, service_tier, agents } = config;
+  const hasEffort = settings.effort !== undefined || agents?.default_subagent_reasoning_effort !== undefined;
+  const effort = hasEffort ? (await import("../model/effort.ts")).checkEffort(settings, config, wire) : [];
+  if (!model_verbosity && !model_reasoning_summary && !service_tier) return effort;
+  return [...effort, ...(await import("../model/inert-settings.ts")).findInert(config, wire)];
 }
 
 const noSubagents = { subagents: null, warnings: [] };

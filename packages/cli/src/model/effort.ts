@@ -15,8 +15,12 @@ const efforts: Record<WireApi, string[]> = {
 export function checkEffort({ effort, model }: TurnSettings, { agents }: Config, wire: EffortWire): string[] {
   check("model_reasoning_effort", effort, wire.api);
   check("agents.default_subagent_reasoning_effort", agents?.default_subagent_reasoning_effort, wire.api);
-  if (effort === undefined || wire.facts.reasoning) return [];
-  return [`model_reasoning_effort has no effect: ${model} does not reason.`];
+  if (effort === undefined) return [];
+  if (!wire.facts.reasoning) return [`model_reasoning_effort has no effect: ${model} does not reason.`];
+  if (wire.api !== "anthropic" || wire.facts.thinking !== "none" || effort === "none") return [];
+  return [
+    `model_reasoning_effort has no effect: agentcli does not know how ${model} thinks with wire_api = "anthropic".`,
+  ];
 }
 
 export interface EffortWire {

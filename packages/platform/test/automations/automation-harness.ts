@@ -50,12 +50,19 @@ export interface AutomationHarness {
   firings(automation: { id: string }): Promise<Firing[]>;
   /** How many runs there are of agents that automations have started. */
   countRuns(): Promise<number>;
+  /** Before the end of the test, where one test needs many. */
+  close(): Promise<void>;
 }
 
 /** Closed at the end of the test. */
 export async function openAutomationHarness(start: string): Promise<AutomationHarness> {
   const fixture = await openFixture();
-  onTestFinished(() => fixture.close());
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= fixture.close();
+    return closing;
+  };
+  onTestFinished(close);
   const { platform, principal } = fixture;
   const { db, vault } = platform;
   let clock = new Date(start);
@@ -63,6 +70,7 @@ export async function openAutomationHarness(start: string): Promise<AutomationHa
   return {
     fixture,
     host,
+    close,
     setClock(instant) {
       clock = new Date(instant);
     },

@@ -43,6 +43,7 @@ test("a scheduler that is killed at any step and restarted leaves one record per
     // The database may hold the locks of a killed process for a moment: the next look finds what this one skips.
     await expect.poll(() => lookAgain(killed, automation), { message: where }).toEqual(expected);
     expect(await killed.countRuns(), where).toBe(1);
+    await killed.close();
   }
 });
 

@@ -8,12 +8,14 @@ test("counters, gauges and durations are written in the exposition format", asyn
   const metrics = openMetrics();
   metrics.counter("requests_total", "Requests").add({ path: 'a"b\\c\n' });
   metrics.counter("requests_total", "Requests").add({ path: 'a"b\\c\n' }, 2);
+  for (const dollars of [0.1, 0.2, 0.0000016]) metrics.counter("cost_usd_total", "Cost").add({}, dollars);
   metrics.gauge("runs", "Runs", async () => 3);
   const timed = metrics.duration("took_seconds", "Time");
   timed.observe(0.007, { route: "/" });
   timed.observe(100, { route: "/" });
   const lines = (await metrics.text()).split("\n");
   expect(lines).toContain('requests_total{path="a\\"b\\\\c\\n"} 3');
+  expect(lines).toContain("cost_usd_total 0.3000016");
   expect(lines).toContain("# TYPE runs gauge");
   expect(lines).toContain("runs 3");
   expect(lines).toContain('took_seconds_bucket{route="/",le="0.005"} 0');

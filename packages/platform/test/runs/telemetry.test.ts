@@ -42,7 +42,7 @@ test("a run is counted by status, timed, priced, and has one log line at its sta
         durationMs: expect.any(Number),
         inputTokens: expect.any(Number),
         outputTokens: expect.any(Number),
-        costUsd: expect.any(Number),
+        costUsd: expect.stringMatching(/^\d+\.\d{6}$/),
       }),
     ]);
   expect(text()).not.toContain(secret);

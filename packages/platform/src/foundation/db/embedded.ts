@@ -137,9 +137,10 @@ async function tryConnect(paths: ClusterPaths, socketDirectory: string): Promise
   } catch (error) {
     const { code = "", message } = error as Error & { code?: string };
     if (notYet.has(code) || /terminated unexpectedly/.test(message)) return null;
-    throw new DatabaseError(`The embedded PostgreSQL in ${paths.cluster} refused the connection: ${message}.`, {
-      cause: error,
-    });
+    const reason = /timeout expired/.test(message)
+      ? "runs, but does not answer: it is paused or overloaded. Look at its processes, then try again."
+      : `refused the connection: ${message}.`;
+    throw new DatabaseError(`The embedded PostgreSQL in ${paths.cluster} ${reason}`, { cause: error });
   }
 }
 

@@ -64,9 +64,14 @@ function counter(name: string, help: string) {
       const key = shown(labels);
       values.set(key, (values.get(key) ?? 0) + amount);
     },
-    text: () => header(name, help, "counter") + [...values].map(([key, value]) => `${name}${key} ${value}\n`).join(""),
+    text: () =>
+      header(name, help, "counter") +
+      [...values].map(([key, value]) => `${name}${key} ${withoutNoise(value)}\n`).join(""),
   };
 }
+
+/** Money and times are added up: 0.1 and 0.2 are 0.3, not 0.30000000000000004. */
+const withoutNoise = (value: number): number => Number(value.toFixed(9));
 
 const sampled = (name: string, head: string, read: ReadSamples): Family => ({
   async text() {
@@ -127,7 +132,7 @@ function histogramLines(name: string, bounds: readonly number[], { labels, bucke
   return [
     ...lines,
     `${name}_bucket${shown({ ...labels, le: "+Inf" })} ${count}`,
-    `${name}_sum${shown(labels)} ${sum}`,
+    `${name}_sum${shown(labels)} ${withoutNoise(sum)}`,
     `${name}_count${shown(labels)} ${count}\n`,
   ].join("\n");
 }

@@ -1,5 +1,6 @@
 // What operators see of a run: metrics, and one log line at its start and one at its end. Ids, codes and counts only.
 import type { Progress } from "@agentcli/engine";
+import { decimalUsd } from "@agentcli/protocol/money";
 import type { Metrics, PlatformContext } from "../../foundation/index.ts";
 import type { ClaimedRun } from "../leases/lease.ts";
 import type { Charges } from "../usage/index.ts";
@@ -60,8 +61,9 @@ export function openRunTelemetry({ metrics, log }: PlatformContext, claimed: Cla
       all.ended.add({ status });
       if (code !== null) all.errors.add({ code });
       all.lasted.observe(durationMs / 1_000, { status });
-      const used = { inputTokens: tokens?.input, outputTokens: tokens?.output, costUsd };
-      log.info("run.ended", { ...ids, status, code, durationMs, ...used });
+      const used = { inputTokens: tokens?.input, outputTokens: tokens?.output };
+      const cost = costUsd === null ? null : decimalUsd(costUsd);
+      log.info("run.ended", { ...ids, status, code, durationMs, ...used, costUsd: cost });
     },
   };
 }
