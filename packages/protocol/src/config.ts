@@ -183,6 +183,29 @@ export const WebConfig = z.object({
     .describe("SearXNG server to search with, where the provider has no search of its own"),
 });
 
+export const OtelConfig = z.object({
+  endpoint: z
+    .string()
+    .regex(/^https?:\/\//)
+    .optional()
+    .meta({
+      description: "Base URL of an OpenTelemetry collector: OTLP over HTTP, such as http://localhost:4318",
+      expected: "an http or https address",
+    }),
+  headers: z.record(z.string(), z.string()).optional().describe("Headers for the collector"),
+  env_headers: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("The same, each with the environment variable that holds its value"),
+  file: z.string().optional().describe("File to which traces and metrics are appended, a request of OTLP per line"),
+  include_content: z
+    .boolean()
+    .optional()
+    .describe("Also send prompts, replies, and arguments and results of tools (false)"),
+  service_name: z.string().optional().describe("As which service this program is shown (its name)"),
+});
+export type OtelConfig = z.infer<typeof OtelConfig>;
+
 export const LocalProvider = z.enum(["ollama", "lmstudio"]);
 export type LocalProvider = z.infer<typeof LocalProvider>;
 
@@ -254,6 +277,7 @@ export const Config = z.object({
     .optional()
     .describe("Names to look for where AGENTS.md is missing"),
   limits: Limits.optional().describe("Timeouts, by name"),
+  otel: OtelConfig.optional().describe("Traces and metrics of runs"),
   agents: AgentsConfig.optional().describe("Sub-agents"),
   budget: BudgetConfig.optional().describe("What a turn may spend, its sub-agents included"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),

@@ -1,6 +1,6 @@
 // Keys of the platform's config.toml. Each is also an environment variable. The descriptions are the documentation.
 import { z } from "zod";
-import { BudgetConfig, Limits, ModelFallback, PriceConfig, Size } from "./config.ts";
+import { BudgetConfig, Limits, ModelFallback, OtelConfig, PriceConfig, Size } from "./config.ts";
 import { ModelProvider } from "./config-servers.ts";
 
 export const PlatformRole = z.enum(["api", "runner", "scheduler", "gateway"]);
@@ -187,6 +187,7 @@ export const PlatformConfig = z.object({
     .positive()
     .optional()
     .describe("Context window in tokens, where the model is not known"),
+  otel: OtelConfig.optional().describe("Traces and metrics of runs"),
   prices: z.record(z.string(), PriceConfig).optional().describe("Prices by model, over those that are built in"),
   compatible_folders: z
     .boolean()

@@ -37,12 +37,14 @@ export interface ProgramRun extends Run {
 }
 
 export async function openRun(options: RunOptions, program: Program, given: RunContext): Promise<ProgramRun> {
-  const context = await withTape(given, options, program);
+  const taped = await withTape(given, options, program);
   if (options.outputFile !== undefined) await prepareOutput(options.outputFile, program);
   const schema = await loadSchema(options, program);
-  const chosen = await chooseValues(options, program, context);
+  const chosen = await chooseValues(options, program, taped);
   const { settings, loaded, facts } = chosen;
   const { config, project } = loaded;
+  const telemetry = await openTraces(config, program);
+  const context = telemetry ? { ...taped, store: telemetry.store(taped.store) } : taped;
   const { cwd } = settings;
   const contextWindow = config.model_context_window ?? facts.contextWindow;
   const { environment } = program;
@@ -52,6 +54,7 @@ export async function openRun(options: RunOptions, program: Program, given: RunC
   const { subagents, warnings } = isReview ? noSubagents : await configuredSubagents(loaded, cwd, environment);
   const hiding = config.hide_agent_reasoning ? await import("./hide-reasoning.ts") : null;
   const observers = hiding?.withoutReasoning(context.observers) ?? context.observers;
+  const traced = telemetry?.context;
   const assembly = await assemble({
     program: { name: "agentcli", version: program.version },
     settings,
@@ -64,7 +67,7 @@ export async function openRun(options: RunOptions, program: Program, given: RunC
     webTools: isReview ? [] : await configuredWebTools(config, chosen.wireApi),
     finalMessageCheck: schema?.answer,
     openSandbox: (sandbox, protectedPaths) =>
-      composeWorkspace({ ...withMode(sandbox, settings, options), protectedPaths }, config, program),
+      composeWorkspace({ ...withMode(sandbox, settings, options), protectedPaths, ...traced }, config, program),
     instructions,
     guard: chosen.guard,
     subagents,
@@ -79,7 +82,7 @@ export async function openRun(options: RunOptions, program: Program, given: RunC
     warnings: [...chosen.warnings, ...warnings, ...(await findLeftovers(environment))],
   });
   // The same object: sub-agents and MCP servers change and read what `assemble` has made.
-  return Object.assign(assembly, hiding?.openingLogs(assembly), {
+  return Object.assign(assembly, hiding?.openingLogs(assembly), telemetry?.closing(assembly), {
     program,
     options,
     settings,
@@ -87,14 +90,16 @@ export async function openRun(options: RunOptions, program: Program, given: RunC
     traits: { freeformTools: facts.freeform, stringEdits: !facts.patches },
     contextWindow,
     stdinLimitMs: durationMs(config.limits.stdin),
-    timeLimits: [
-      { afterMs: durationMs(config.limits.wall), code: "limit", limit: "wall" },
-      { afterMs: settings.budget?.wallMs ?? null, code: "budget", limit: "wall" },
-    ],
+    timeLimits: timeLimits(chosen),
     ...notification(config.notify, program),
     sessionPath: context.store.path,
   } satisfies Omit<ProgramRun, keyof Assembly>);
 }
+
+const timeLimits = ({ loaded: { config }, settings }: Values): Run["timeLimits"] => [
+  { afterMs: durationMs(config.limits.wall), code: "limit", limit: "wall" },
+  { afterMs: settings.budget?.wallMs ?? null, code: "budget", limit: "wall" },
+];
 
 /** A review does not search the web. */
 const requestOptions = (
@@ -156,6 +161,10 @@ function reportUnknownModel({ model }: TurnSettings, config: ModelConfig, { repo
 
 const fallbackNames = ({ provider }: TurnSettings, config: Config): string[] =>
   (config.model_fallback ?? []).map((label) => locateModel(label, { ...config, model_provider: provider }).model);
+
+/** Loaded only where a collector or a file is configured. */
+const openTraces = async ({ otel }: Config, program: Program) =>
+  otel ? (await import("./telemetry.ts")).openRunTelemetry(otel, program) : null;
 
 /** Loaded only where a run is recorded or replayed. */
 async function withTape(context: RunContext, options: RunOptions, program: Program): Promise<RunContext> {

@@ -27,6 +27,8 @@ export type SandboxSettings = Pick<TurnSettings, "sandbox" | "cwd" | "shell"> & 
   path?: "trusted";
   /** Cannot be changed, also where the rest can. */
   protectedPaths?: string[];
+  /** The trace that commands are part of. */
+  traceparent?: string;
 };
 
 /** Throws before anything is asked or written where the sandbox is not available. */
@@ -42,6 +44,7 @@ export async function composeWorkspace(settings: SandboxSettings, config: Config
     env: () => ({
       ...toolEnvironment(environment.variables, { home: environment.userHome, ...shell }),
       ...(settings.path === "trusted" && { PATH: environment.programs.path() }),
+      ...(settings.traceparent && { TRACEPARENT: settings.traceparent }),
     }),
     environmentPolicy: shell.policy,
     warmLoginShell: settings.shell,

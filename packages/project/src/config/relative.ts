@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { isTable, type Table, valueAt, withValueAt } from "./table.ts";
 
-const pathKeys = [["sandbox_workspace_write", "writable_roots"], ["model_instructions_file"]];
+const pathKeys = [["sandbox_workspace_write", "writable_roots"], ["model_instructions_file"], ["otel", "file"]];
 
 /** The table is validated: strings are strings. */
 export function resolvePaths(table: Table, directory: string): Table {

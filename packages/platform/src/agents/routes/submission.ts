@@ -1,5 +1,6 @@
 // A request over HTTP as a submission: its caller, its client and its `Idempotency-Key`.
 import { createHash } from "node:crypto";
+import { parseTraceparent } from "@agentcli/host/otel";
 import type { Call } from "../../foundation/index.ts";
 import type { CreatedAgent, IdempotencyKey, Submission } from "../submit/index.ts";
 
@@ -16,10 +17,14 @@ export async function submitCall<Created extends CreatedAgent>(
   const { principal, requestId, header, context } = call;
   const client = header("x-platform-client-type") ?? header("x-cursor-client-type");
   const source = client === "sdk" ? "SDK" : header("authorization") === undefined ? "WEBSITE" : "API";
-  const created = await submit({ principal, requestId, source, idempotencyKey: idempotencyKeyOf(call) });
+  const traceparent = validTraceparent(header("traceparent"));
+  const created = await submit({ principal, requestId, source, traceparent, idempotencyKey: idempotencyKeyOf(call) });
   if (created.replayed) context.header("Idempotency-Replayed", "true");
   return created;
 }
+
+/** As the standard asks: what is not valid counts as absent. */
+const validTraceparent = (text: string | undefined): string | undefined => (parseTraceparent(text) ? text : undefined);
 
 function idempotencyKeyOf({ rawBody, header, context: { req } }: AnyCall): IdempotencyKey | null {
   const key = header("idempotency-key");

@@ -30,6 +30,8 @@ export interface Requester {
   requestId: string;
   /** As stored with the agent: API, SDK or WEBSITE. */
   source: string;
+  /** The trace that the run is part of, as W3C Trace Context writes it. */
+  traceparent?: string | undefined;
 }
 
 export interface CreatedIds {
@@ -58,6 +60,7 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
     prompt: { text: body.prompt.text, images: body.prompt.images ?? [] },
     mode: body.mode ?? "agent",
     envVars: body.runEnvVars ?? {},
+    ...(requester.traceparent && { traceparent: requester.traceparent }),
   };
   const hidden: PrivateSettings = {
     envVars: body.envVars ?? {},
@@ -117,6 +120,7 @@ export async function insertFollowUp(
     ...(body.model && { model: body.model }),
     ...(body.mcpServers && { mcpServers: body.mcpServers }),
     envVars: body.envVars ?? {},
+    ...(context.requester.traceparent && { traceparent: context.requester.traceparent }),
   };
   const key = await platform.vault.unwrap(agent.data_key);
   // They stay for the runs behind it.

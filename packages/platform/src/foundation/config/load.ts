@@ -108,6 +108,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     rateLimits: readRateLimits(config.rate_limits),
     metricsToken: (config.metrics?.token_env && variables[config.metrics.token_env]) || null,
     models: modelSettings(config, variables),
+    otel: config.otel,
     variables,
     unsetVariables: findUnset(namedVariables(config), variables),
     programDirectory,

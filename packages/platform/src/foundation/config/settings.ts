@@ -40,6 +40,8 @@ export interface Settings {
   metricsToken: string | null;
   /** The keys that agentcli's configuration has too, as they were written. */
   models: ModelSettings;
+  /** Traces and metrics of runs; undefined: none. */
+  otel?: PlatformConfig["otel"];
   /** Where API keys of providers are looked up by their `env_key`. */
   variables: NodeJS.ProcessEnv;
   /** Secrets that the configuration expects in the environment, and that are not there. */

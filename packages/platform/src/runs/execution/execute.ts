@@ -27,6 +27,7 @@ import { openRunWorker } from "./run-worker.ts";
 import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
 import { openRunTelemetry, type RunTelemetry } from "./telemetry.ts";
+import { openRunTraces, type RunTraces } from "./traces.ts";
 
 export interface RunHost {
   platform: PlatformContext;
@@ -62,13 +63,14 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
       host.secrets.ofAgent(activeRun.agent, activeRun.key),
       allowanceOf(host.platform, activeRun.requester),
     ]);
-    const plan = planRun({ ...activeRun, secrets }, host.platform.settings);
+    const traces = openRunTraces(host.platform, activeRun);
+    const plan = traces.planned(planRun({ ...activeRun, secrets }, host.platform.settings));
     await recordModel(host.platform, activeRun, plan.selectedModel);
     const telemetry = openRunTelemetry(host.platform, claimed);
     const { id: model, provider } = plan.selectedModel;
     telemetry.started({ startedAt: activeRun.run.startedAt, model, provider });
     const recorder = await openRunRecorder(activeRun, plan.scrub, host);
-    const end = await execute({ claimed, activeRun, allowance, plan, recorder, telemetry, host }, signal).catch(
+    const end = await execute({ claimed, activeRun, allowance, plan, recorder, telemetry, traces, host }, signal).catch(
       async (error: unknown) => {
         if (canBeResumed(error)) throw error;
         if (isStorageFull(error)) await host.platform.storage.check();
@@ -80,6 +82,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     );
     const { platform, completionQueries } = host;
     telemetry.ended(await finishRun(end, { activeRun, recorder, platform, completionQueries }));
+    await traces.end();
   } catch (error) {
     if (!canBeResumed(error)) throw error;
     // A deleted agent also surfaces as StaleWriter.
@@ -94,6 +97,7 @@ interface RunContext {
   plan: RunPlan;
   recorder: Recorder;
   telemetry: RunTelemetry;
+  traces: RunTraces;
   host: DriverHost;
 }
 
@@ -160,12 +164,13 @@ interface Location {
 
 async function driveInMachine(
   workspace: OpenWorkspace,
-  { activeRun, plan, recorder, telemetry, host, allowance, machine, worker }: RunContext & Location,
+  { activeRun, plan, recorder, telemetry, traces, host, allowance, machine, worker }: RunContext & Location,
   signal: AbortSignal,
 ): Promise<RunEnd> {
   const { db, settings } = host.platform;
   const { agent, key, fence } = activeRun;
-  const store = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
+  const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
+  const store = traces.store(stored, { machine: worker?.description });
   const history = await readHistory(activeRun, store, recorder);
   const isNewThread = history.state.seq === 0;
   const paths = agentPaths(settings.dataDirectory, agent.directory);

@@ -11,6 +11,8 @@ export interface RunRequest {
   mcpServers?: McpServer[] | undefined;
   /** For this run only. */
   envVars: Record<string, string>;
+  /** The trace that the run is part of. */
+  traceparent?: string;
 }
 
 /** Sealed in `agents.private_settings`. */
