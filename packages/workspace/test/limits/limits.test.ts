@@ -7,6 +7,7 @@ import type { OpenedWorkspace } from "../../src/lifecycle/lazy.ts";
 import { openCgroup } from "../../src/limits/cgroup.ts";
 import { findTrees } from "../../src/limits/cgroup-trees.ts";
 import { describeLimits, noLimits, openLimits, type ResourceLimits } from "../../src/limits/limits.ts";
+import type { BackEnd } from "../../src/sandbox/back-end.ts";
 import { openSandbox } from "../../src/sandbox/launch.ts";
 import { sandboxPolicy } from "../../src/sandbox/policy.ts";
 import { bash, exec, freshId } from "../support/commands.ts";
@@ -24,10 +25,11 @@ afterEach(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-async function open(limits: Partial<ResourceLimits>): Promise<OpenedWorkspace> {
+async function open(limits: Partial<ResourceLimits>, backEnd?: BackEnd): Promise<OpenedWorkspace> {
   const policy = sandboxPolicy({ mode: "workspace-write", root: base });
   const options = { serverProgram: await serverProgram(), env: toolEnv(), incarnation: randomUUID() };
-  workspace = await openSandbox(policy, { ...options, limits: { ...noLimits, ...limits } });
+  const all = { ...noLimits, ...limits };
+  workspace = await openSandbox(policy, { ...options, limits: all, ...(backEnd && { backEnd }) });
   return workspace;
 }
 
@@ -94,6 +96,15 @@ describe("in a sandbox", () => {
     expect((await bash(inside, fill("/tmp/third", 3))).stderr).toContain("No space left on device");
     await bash(inside, fill("large", 6));
     expect((await bash(inside, "stat -c %s large")).stdout).toBe(`${4 * mebibyte}\n`);
+  });
+
+  test("of Landlock, memory and a single file are limited too, and cannot be raised", async () => {
+    const inside = await open({ memoryBytes: 300 * mebibyte, fileBytes: mebibyte }, { kind: "landlock", version: 7 });
+    const hog = `perl -e '$x = "x" x (700 * 1024 * 1024); print "TA", "KEN"'`;
+    const { all } = await bash(inside, `${hog}; head -c 2M /dev/zero > big; ulimit -f unlimited; wc -c < big`);
+    expect(all).not.toContain("TAKEN");
+    expect(all).toContain("cannot modify limit");
+    expect(all).toContain(`\n${mebibyte}\n`);
   });
 
   test("commands cannot raise their limits", async () => {
