@@ -9,10 +9,13 @@ import { agentcliHooks } from "./hook-harness.ts";
 /** The program with nothing but a loopback that is down: asking a model or a server fails. */
 const withoutNetwork = { node: "bwrap", nodeArguments: ["--dev-bind", "/", "/", "--unshare-net", process.execPath] };
 
-/** A run with a hook, an MCP server, a sub-agent, a command and a compaction. */
+const secret = "sk-canary-0123456789abcdef";
+
+/** A run with a hook, an MCP server, a sub-agent, a secret in a command, and a compaction. */
 async function recordEverything(): Promise<{ harness: Harness; file: string; stdout: string }> {
   const harness = await openHarness({
     files: {
+      "AGENTS.md": "Be kind.\n",
       "long.txt": "a long line\n".repeat(50),
       ".agentcli/hooks.json": agentcliHooks({ PreToolUse: [{ command: "echo '{}'" }] }),
     },
@@ -22,20 +25,35 @@ async function recordEverything(): Promise<{ harness: Harness; file: string; std
       call("spawn_agent", { message: "do your part", agent_type: "worker" }),
       { ...replyWith("My part is done."), when: { bodyIncludes: "You do one piece of a larger task" } },
       { ...call("wait_agent", { targets: ["worker"] }), when: { bodyIncludes: "agent_id" } },
-      { ...call("exec_command", { cmd: "cat long.txt" }), usage: { inputTokens: 9_000 } },
+      { ...call("exec_command", { cmd: `cat long.txt; ${showSecret}` }), usage: { inputTokens: 9_000 } },
       replyWith("A summary of it all."),
-      replyWith("All done."),
+      replyWith(`All done, ${secret}.`),
+      replyWith("Live."),
     ],
   });
   const file = join(harness.home, "run.jsonl");
   const flags = ["--dangerously-bypass-hook-trust", "-c", "model_auto_compact_token_limit=8000", "--record", file];
-  const { code, stdout, stderr, events } = await harness.events([...flags, "work"]);
+  const { code, stdout, stderr, events } = await harness.events([...flags, `work with ${secret}`], {
+    env: { AGENT_API_KEY: secret },
+  });
   expect({ code, stderr }).toMatchObject({ code: 0 });
   for (const type of ["hook", "mcp_tool_call", "collab_tool_call", "command_execution"])
     expect(itemsOf(events, type), type).not.toEqual([]);
   expect(readFileSync(file, "utf8")).toContain("context.compacted");
   return { harness, file, stdout };
 }
+
+const showSecret = `echo ${secret}; printf %s ${secret} | base64; printf %s ${secret} | od -An -tx1 | tr -d ' \\n'`;
+
+/** As a run may show it: itself, and encoded. */
+const secretForms = [
+  secret,
+  Buffer.from(secret).toString("base64").slice(0, -3),
+  Buffer.from(secret).toString("base64url").slice(0, -3),
+  Buffer.from(secret).toString("hex"),
+  encodeURIComponent(secret),
+  [...secret].reverse().join(""),
+];
 
 const editing = [call("exec_command", { cmd: "echo made > made.txt; echo ok" }), replyWith("The file is made.")];
 
@@ -57,13 +75,48 @@ const idOfOnly = ({ home }: Harness): string => {
 };
 
 describe("a recorded run", () => {
-  test("with hooks, an MCP server, a sub-agent and a compaction replays byte for byte without network", async () => {
+  test("with hooks, an MCP server, a sub-agent and a compaction replays byte for byte without network, holds no secret and names what changed", async () => {
     const { harness, file, stdout } = await recordEverything();
     const asked = harness.requests().length;
     const replayed = await harness.run(["replay", file, "--json"], withoutNetwork);
     expect(replayed.stderr).toBe("");
     expect(replayed).toMatchObject({ code: 0, stdout });
     expect(harness.requests()).toHaveLength(asked);
+    const recorded = readFileSync(file, "utf8");
+    for (const form of secretForms) expect(recorded).not.toContain(form);
+    writeFileSync(join(harness.repository, "AGENTS.md"), "Be kinder.\n");
+    const changed = await harness.run(["replay", file, "--json"], withoutNetwork);
+    expect(changed.stderr).toMatch(/replay: context\[\d\]\.parts\[0\]\.text: recorded .*Be kind.*now .*Be kinder/);
+    expect(harness.requests()).toHaveLength(asked);
+  });
+
+  test("compares instructions that were read later in the run", async () => {
+    const harness = await openHarness({
+      files: { "sub/AGENTS.md": "Nested.\n", "sub/a.txt": "a\n", "other/b.txt": "b\n" },
+      replies: [
+        call("exec_command", { cmd: "cat sub/a.txt other/b.txt" }),
+        replyWith("Read."),
+        replyWith("Live."),
+        replyWith("Live."),
+      ],
+    });
+    const file = join(harness.home, "run.jsonl");
+    await harness.run(["exec", "--record", file, "read it"]);
+    expect(await harness.run(["replay", file])).toMatchObject({
+      code: 0,
+      stdout: "Read.\n",
+      stderr: expect.not.stringContaining("replay:"),
+    });
+    writeFileSync(join(harness.repository, "sub/AGENTS.md"), "Nested differently.\n");
+    const changed = await harness.run(["replay", file]);
+    expect(changed.stdout).toBe("Live.\n");
+    expect(changed.stderr).toMatch(
+      /replay: instructions for touched files, sub\/AGENTS\.md: recorded .*Nested\..*now .*differently/,
+    );
+    writeFileSync(join(harness.repository, "sub/AGENTS.md"), "Nested.\n");
+    writeFileSync(join(harness.repository, "other/AGENTS.md"), "New here.\n");
+    const added = await harness.run(["replay", file]);
+    expect(added.stderr).toMatch(/touched files, other\/AGENTS\.md: recorded nothing, now .*New/);
   });
 
   test("is shown without doing anything again, up to an item where asked", async () => {
@@ -182,18 +235,8 @@ describe("a recorded run", () => {
     expect(device).toMatchObject({ code: 2, stderr: expect.stringContaining("not a regular file") });
   });
 
-  test("holds no secret in any encoding, and replaces nothing but a recording", async () => {
-    const secret = "sk-canary-0123456789abcdef";
-    const forms = [secret, Buffer.from(secret).toString("base64").slice(0, -3), Buffer.from(secret).toString("hex")];
-    const cmd = `echo ${secret}; printf %s ${secret} | base64; printf %s ${secret} | od -An -tx1 | tr -d ' \\n'`;
-    const harness = await openHarness({
-      replies: [call("exec_command", { cmd }), replyWith(`It is ${secret}.`)],
-    });
-    const file = join(harness.home, "run.jsonl");
-    await harness.run(["exec", "--record", file, `look for ${secret}`], { env: { AGENT_API_KEY: secret } });
-    const recorded = readFileSync(file, "utf8");
-    expect(recorded).toContain("exec_command");
-    for (const form of forms) expect(recorded).not.toContain(form);
+  test("replaces nothing but a recording", async () => {
+    const harness = await openHarness();
     const notes = join(harness.repository, "notes.txt");
     writeFileSync(notes, "mine\n");
     expect(await harness.run(["exec", "--record", notes, "go"])).toMatchObject({ code: 2 });

@@ -78,7 +78,7 @@ const table = {
   color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },
   image: { short: "i", value: "FILE", repeatable: true, help: "Show the model an image; several with commas" },
   sanitize: { help: "Remove hidden text from the prompt and from standard input, as agentcli sanitize does" },
-  record: { value: "FILE", help: "Record the run, for agentcli replay" },
+  record: { value: "FILE", help: "Record the run, for agentcli replay (app-server: a directory, a file per thread)" },
   tools: {
     value: "HOW",
     choices: ["recorded", "live"],

@@ -20,13 +20,10 @@ import { assign, maxBytesOfFile } from "../review/assign.ts";
 import { collectChange } from "../review/collect.ts";
 import { composeWorkspace } from "../sandbox/workspace.ts";
 import { knownSecrets } from "../secrets.ts";
+import { openThreadRecordings } from "./recordings.ts";
 
 export const openAgent = (invocation: Invocation, program: Program): Agent => ({
-  runs: {
-    options: () => runOptions(invocation),
-    open: (options, reporting, context) => openRun(options, { ...program, ...reporting }, context),
-    openWorkspace: async (settings, config) => (await composeWorkspace(settings, config, program)).workspace,
-  },
+  runs: runs(invocation, program),
   configuration: configuration(invocation, program),
   servers: {
     start: (config, cwd) => startServers(config, cwd, program),
@@ -52,6 +49,20 @@ export const openAgent = (invocation: Invocation, program: Program): Agent => ({
     },
   },
 });
+
+function runs(invocation: Invocation, program: Program): Agent["runs"] {
+  const directory = invocation.text("record");
+  const recordings = directory === undefined ? null : openThreadRecordings(directory, program.environment.cwd);
+  return {
+    options: () => ({ ...runOptions(invocation), recordFile: undefined }),
+    async open(options, reporting, context) {
+      const reported = { ...program, ...reporting };
+      const tape = await recordings?.tape(options, reported);
+      return openRun(options, reported, { ...context, ...(tape && { tape }) });
+    },
+    openWorkspace: async (settings, config) => (await composeWorkspace(settings, config, program)).workspace,
+  };
+}
 
 function configuration(invocation: Invocation, { environment }: Program): Agent["configuration"] {
   const options = () => configOptions(invocation);

@@ -2,13 +2,15 @@
 import { platform, release } from "node:os";
 import { resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
-import { localToday, type RunOptions, type Tape } from "@agentcli/host";
+import { localToday, type RunOptions, type Tape, type Today } from "@agentcli/host";
 import {
   type Cassette,
+  type CassetteHeader,
   describeDifference,
   failingModel,
   openPlayer,
   openRecording,
+  type Recording,
   readCassette,
 } from "@agentcli/host/cassette";
 import type { Program } from "../program.ts";
@@ -24,29 +26,45 @@ export async function openTape(options: RunOptions, program: Program): Promise<T
   );
 }
 
-function recordingTape(options: RunOptions, { environment, version, scrub, reporter }: Program): Tape {
-  const { recordFile = "", ...recorded } = options;
-  const today = localToday();
-  const recording = openRecording({
-    path: resolve(environment.cwd, recordFile),
-    scrub,
-    warn: (message) => reporter.log(`warning: ${message}`),
-    header: {
-      cassette: 1,
-      at: new Date().toISOString(),
-      program: { name: "agentcli", version },
-      command: options.purpose === "review" ? "review" : "exec",
-      options: recorded,
-      today,
-      environment: { platform: platform(), release: release(), arch: process.arch, node: process.version },
-    },
-  });
+function recordingTape(options: RunOptions, program: Program): Tape {
+  const { recordFile = "" } = options;
+  const path = resolve(program.environment.cwd, recordFile);
+  const command = options.purpose === "review" ? "review" : "exec";
+  const { recording, today } = startRecording({ path, command, options }, program);
   return {
     store: recording.store,
     openModel: async (open) => recording.model(await open()),
     today,
     servers: "started",
   };
+}
+
+export interface RecordingRequest {
+  path: string;
+  command: CassetteHeader["command"];
+  options: RunOptions;
+}
+
+export function startRecording(
+  { path, command, options: { recordFile: _, ...options } }: RecordingRequest,
+  { version, scrub, reporter }: Program,
+): { recording: Recording; today: Today } {
+  const today = localToday();
+  const recording = openRecording({
+    path,
+    scrub,
+    warn: (message) => reporter.log(`warning: ${message}`),
+    header: {
+      cassette: 1,
+      at: new Date().toISOString(),
+      program: { name: "agentcli", version },
+      command,
+      options,
+      today,
+      environment: { platform: platform(), release: release(), arch: process.arch, node: process.version },
+    },
+  });
+  return { recording, today };
 }
 
 /** The replies of a recording for whatever is asked in this order; tools work for real. */

@@ -1,18 +1,20 @@
 // What a run was started from, recorded and now: the first difference between them.
+import { relative } from "node:path";
+import { apply, emptyThread, type StoredRecord, textOf } from "@agentcli/engine";
 import { observersFor, type RunOptions, threadCreated } from "@agentcli/host";
 import { type Cassette, firstDifference } from "@agentcli/host/cassette";
 import { openMemoryStore } from "@agentcli/host/sessions";
 import { isMcpTool } from "@agentcli/mcp/tool-names";
 import type { RecordOf } from "@agentcli/protocol";
-import { openRun } from "../exec/run.ts";
+import { openRun, type ProgramRun } from "../exec/run.ts";
 import type { Program } from "../program.ts";
 
 type Difference = NonNullable<ReturnType<typeof firstDifference>>;
 type Created = RecordOf<"thread.created">;
 
-/** Null if a run started now with these options would ask the model the same. */
+/** Null if a run started now with these options would ask the model the same, as far as its files decide that. */
 export async function changedInput(
-  { header }: Pick<Cassette, "header">,
+  { header, batches }: Pick<Cassette, "header" | "batches">,
   created: Created,
   { options, program }: { options: RunOptions; program: Program },
 ): Promise<Difference | null> {
@@ -26,7 +28,11 @@ export async function changedInput(
     const { settings, traits } = run;
     const { threadId, program: recordedBy } = created;
     const now = threadCreated({ threadId, program: recordedBy, settings, assembly: run, traits });
-    return firstDifference(inputOf(created), JSON.parse(JSON.stringify(inputOf(now))));
+    const records = batches.filter(({ thread }) => thread === threadId).flatMap((batch) => batch.records);
+    return (
+      firstDifference(inputOf(created), JSON.parse(JSON.stringify(inputOf(now)))) ??
+      (await changedLater(records, created, run))
+    );
   } finally {
     await run.close();
   }
@@ -40,6 +46,28 @@ function inputOf({ frozen, settings }: Created): object {
   const byName = Object.fromEntries(ownTools.map((tool) => [tool.name, tool]));
   return { model, provider, effort, instructions, context, tools: byName, hooks };
 }
+
+/** Instructions that were read when a call touched a file: those recorded there, and those of the same files now. */
+async function changedLater(records: StoredRecord[], created: Created, run: ProgramRun): Promise<Difference | null> {
+  const state = emptyThread(created.threadId);
+  for (const stored of records) {
+    const { record } = stored;
+    const isRead = record.type === "input.added" && record.origin === "repository";
+    if (state.touched.length > 0 && (isRead || record.type === "model.replied")) {
+      const sent = state.instructions.flatMap(({ sources }) => sources);
+      const { texts } = await run.dependencies.repository.textsFor([...state.touched], sent);
+      const now = texts.map(({ source, text }) => [relative(run.settings.cwd, source), text]);
+      const before = isRead ? recordedTexts(record, created.settings.cwd) : [];
+      const difference = firstDifference(Object.fromEntries(before), Object.fromEntries(now));
+      if (difference) return { ...difference, field: `instructions for touched files, ${difference.field}` };
+    }
+    apply(state, stored);
+  }
+  return null;
+}
+
+const recordedTexts = ({ sources = [], input }: RecordOf<"input.added">, cwd: string): [string, string][] =>
+  sources.map((source, index) => [relative(cwd, source), textOf(input.slice(index, index + 1))]);
 
 const unasked = {
   async reply(): Promise<never> {

@@ -1,38 +1,9 @@
-// A recorded run as a file of JSON lines: a header, then records and model exchanges in the order they happened.
+// Reads a recorded run, and writes its lines.
 import { readFileSync, statSync } from "node:fs";
-import type { ModelReply, ModelRequest, StoredRecord } from "@agentcli/engine";
+import type { ModelReply, ModelRequest } from "@agentcli/engine";
 import { HostError } from "../host-error.ts";
-import type { RunOptions } from "../run-options.ts";
-
-/** What the run was started with, and where. */
-export interface CassetteHeader {
-  /** Version of the format. */
-  cassette: 1;
-  /** RFC 3339, UTC. */
-  at: string;
-  program: { name: string; version: string };
-  command: "exec" | "resume" | "review" | "app-server";
-  options: RunOptions;
-  today: { date: string; timezone: string };
-  environment: Record<string, string>;
-}
-
-/** Records of one thread that were written together. `past`: before the recording began. */
-export interface RecordedBatch {
-  type: "past" | "records";
-  thread: string;
-  records: StoredRecord[];
-}
-
-/** Members that equal those of the thread's previous request are left out; of the messages only new ones are kept. */
-export interface RecordedExchange {
-  type: "exchange";
-  thread: string;
-  request: Partial<Omit<ModelRequest, "messages">> & { kept: number; added: ModelRequest["messages"] };
-  reply: ModelReply;
-}
-
-export type CassetteLine = RecordedBatch | RecordedExchange;
+import type { CassetteHeader, CassetteLine, RecordedBatch, RecordedExchange } from "./format.ts";
+import { isHeader, isLine } from "./valid.ts";
 
 export interface Exchange {
   thread: string;
@@ -59,7 +30,7 @@ export function readCassette(path: string): Cassette {
     .filter((line) => line !== "")
     .map((line, index) => checked(parse(line, path, index + 2), path, index + 2));
   const batches = lines.filter((line) => line.type !== "exchange");
-  if (batches.length === 0)
+  if (batches.every(({ records }) => records.length === 0))
     throw new HostError("usage", `${path} holds no record: the run ended before its thread began.`);
   return { header, batches, exchanges: expand(lines.filter((line) => line.type === "exchange")) };
 }
@@ -128,44 +99,21 @@ function parse(line: string, path: string, number: number): unknown {
   }
 }
 
-const isHeader = (value: unknown): value is CassetteHeader => {
-  const { cassette, options, today, command } = fields(value);
-  return cassette === 1 && typeof command === "string" && isObject(options) && typeof fields(today).date === "string";
-};
-
 function checked(value: unknown, path: string, number: number): CassetteLine {
-  const { type, thread, records, request, reply } = fields(value);
-  const isBatch = (type === "records" || type === "past") && Array.isArray(records) && records.every(isRecord);
-  const isExchange = type === "exchange" && isRequest(request) && isReply(reply);
-  if (typeof thread !== "string" || (!isBatch && !isExchange)) throw damaged(path, number);
-  return value as CassetteLine;
+  if (!isLine(value)) throw damaged(path, number);
+  return value;
 }
 
-const isRecord = (value: unknown): boolean => {
-  const { seq, at, record } = fields(value);
-  return Number.isInteger(seq) && typeof at === "string" && typeof fields(record).type === "string";
-};
-
-const isRequest = (value: unknown): boolean => {
-  const { kept, added } = fields(value);
-  return Number.isInteger(kept) && Array.isArray(added) && added.every(isObject);
-};
-
-const isReply = (value: unknown): boolean => {
-  const { kind, blocks, fault } = fields(value);
-  return (kind === "replied" && Array.isArray(blocks)) || (kind === "fault" && isObject(fault));
-};
-
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
-const fields = (value: unknown): Record<string, unknown> => (isObject(value) ? (value as Record<string, unknown>) : {});
-
 function notACassette(path: string, header: unknown): HostError {
-  const { cassette } = fields(header);
+  const { cassette } = (header ?? {}) as Record<string, unknown>;
+  const make = 'agentcli exec --record FILE "…"';
+  if (cassette === 1)
+    return new HostError("usage", `${path}: line 1 is damaged, or was changed by hand. Record the run again: ${make}`);
   return new HostError(
     "usage",
     typeof cassette === "number" && cassette > 1
       ? `${path} was recorded by a newer version (format ${cassette}). Update agentcli to replay it.`
-      : `${path} is not a recording. Make one with: agentcli exec --record FILE "…"`,
+      : `${path} is not a recording. Make one with: ${make}`,
   );
 }
 

@@ -1,9 +1,10 @@
 // Writes a run to a cassette while it happens: every record of every thread, every exchange with a model.
-import { appendFileSync, existsSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, realpathSync, writeSync } from "node:fs";
 import { type Model, type ModelRequest, type Scrub, scrubJson } from "@agentcli/engine";
 import { HostError } from "../host-error.ts";
 import type { FileStore } from "../sessions/index.ts";
-import { type CassetteHeader, type CassetteLine, compress, readCassette, writeLine } from "./cassette.ts";
+import { compress, readCassette, writeLine } from "./cassette.ts";
+import type { CassetteHeader, CassetteLine } from "./format.ts";
 
 export interface Recording {
   /** The same store; what it stores is recorded. */
@@ -22,12 +23,12 @@ export interface RecordingOptions {
 
 /** Throws if the file cannot be created, or holds something that is not a recording. */
 export function openRecording({ path, header, scrub, warn }: RecordingOptions): Recording {
-  create(path, writeLine(scrubJson(header, scrub)));
+  const file = createFile(path, writeLine(scrubJson(header, scrub)));
   let isBroken = false;
   const write = (line: CassetteLine): void => {
     if (isBroken) return;
     try {
-      appendFileSync(path, writeLine(scrubJson(line, scrub)));
+      file.append(writeLine(scrubJson(line, scrub)));
     } catch (error) {
       isBroken = true;
       warn(`The recording ${path} is incomplete: ${(error as Error).message}.`);
@@ -59,13 +60,51 @@ export function openRecording({ path, header, scrub, warn }: RecordingOptions): 
   };
 }
 
-function create(path: string, header: string): void {
-  if (existsSync(path)) checkReplaceable(path);
+interface RecordingFile {
+  append(text: string): void;
+}
+
+function createFile(path: string, header: string): RecordingFile {
   try {
-    writeFileSync(path, header, { mode: 0o600 });
+    return openFile(...created(path), header);
   } catch (error) {
+    if (error instanceof HostError) throw error;
     throw new HostError("usage", `The recording cannot be written to ${path}: ${(error as Error).message}.`);
   }
+}
+
+/** Neither creates nor follows what a link names, unless that is a recording already. */
+function created(path: string): [target: string, descriptor: number] {
+  try {
+    return [path, openSync(path, "wx", 0o600)];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  checkReplaceable(path);
+  const target = realpathSync(path);
+  return [target, openSync(target, constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW)];
+}
+
+/** An agent can replace a file in its workspace by a link to any other: only the file that was created is written. */
+function openFile(path: string, descriptor: number, header: string): RecordingFile {
+  const { dev, ino } = fstatSync(descriptor);
+  const write = (opened: number, text: string) => {
+    try {
+      const now = fstatSync(opened);
+      if (now.dev !== dev || now.ino !== ino) throw new Error("it was replaced by another file");
+      writeWhole(opened, Buffer.from(text));
+    } finally {
+      closeSync(opened);
+    }
+  };
+  write(descriptor, header);
+  return {
+    append: (text) => write(openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW), text),
+  };
+}
+
+function writeWhole(descriptor: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
 }
 
 /** Another recording may be replaced; anything else was not meant. */

@@ -1,7 +1,7 @@
 // Whether what a file holds is a recording: it may be damaged, or written by another program.
 import { validateSessionLine } from "@agentcli/protocol/validators/session-line";
 import type { RunOptions } from "../run-options.ts";
-import type { CassetteHeader, CassetteLine } from "./cassette.ts";
+import type { CassetteHeader, CassetteLine } from "./format.ts";
 
 export function isHeader(value: unknown): value is CassetteHeader {
   const { cassette, at, program, command, options, today } = fields(value);

@@ -38,6 +38,7 @@ export const appServerCommands: Command[] = [
       "ws-issuer",
       "ws-audience",
       "ws-max-clock-skew-seconds",
+      "record",
       ...configFlags,
     ],
     load: () => import("./serve.ts"),

@@ -1,7 +1,7 @@
 // `agentcli replay`: the events of a recorded run, or the same run with something changed.
 import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { CommandError } from "@agentcli/command-line";
+import { CommandError, exitNameOf } from "@agentcli/command-line";
 import { observersFor, type RunOptions, type Tape } from "@agentcli/host";
 import { type Cassette, describeDifference, failingModel, openPlayer, readCassette } from "@agentcli/host/cassette";
 import { newId, openStore } from "@agentcli/host/sessions";
@@ -22,21 +22,33 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const start = startOf(cassette);
   if (!start) {
     if (isLive || invocation.text("model") !== undefined) throw notFromTheStart(file);
-    return play(cassette, { reporter: program.reporter, until: invocation.text("until") });
+    return shown(cassette, invocation, program);
   }
   const directory = options.directory ?? start.created.settings?.cwd ?? ".";
   const live = { options: { ...options, directory }, isChosen: invocation.text("cd") !== undefined, program };
   if (isLive) return runLive(live, start, playingTape(cassette, program));
   const difference = await differenceNow({ cassette, start, options }, program);
-  if (!difference) return play(cassette, { reporter: program.reporter, until: invocation.text("until") });
+  if (!difference) return shown(cassette, invocation, program);
   program.reporter.log(`replay: ${describeDifference(difference)}. From here the run is live.`);
   return runLive(live, start);
+}
+
+/** Each record of a file can be right, and all of them together make no sense. */
+async function shown(cassette: Cassette, { positionals, text }: Invocation, { reporter }: Program): Promise<number> {
+  try {
+    return await play(cassette, { reporter, until: text("until") });
+  } catch (error) {
+    if (exitNameOf(error) !== null) throw error;
+    const reason = (error as Error).message;
+    throw new CommandError("usage", `${positionals[0]}: its records do not fit together (${reason}). Record it again.`);
+  }
 }
 
 /** As the run was started, with what this command line changes. */
 function optionsOf(invocation: Invocation, { header }: Cassette): RunOptions & { recordedOverrides: string[] } {
   const { options } = header;
   return {
+    ...noOptions,
     ...options,
     overrides: [...(options.overrides ?? []), ...invocation.list("config")],
     recordedOverrides: options.overrides ?? [],
@@ -45,6 +57,27 @@ function optionsOf(invocation: Invocation, { header }: Cassette): RunOptions & {
     ephemeral: invocation.has("ephemeral"),
   };
 }
+
+/** For a recording that was written by another program. */
+const noOptions: RunOptions = {
+  skipGitCheck: false,
+  ephemeral: false,
+  budget: [],
+  images: [],
+  tags: {},
+  local: null,
+  ignoreRules: false,
+  trustHooks: [],
+  bypassHookTrust: false,
+  fullAuto: false,
+  bypass: false,
+  moreDirectories: [],
+  overrides: [],
+  limits: [],
+  strictConfig: false,
+  ignoreUserConfig: false,
+  trustProject: false,
+};
 
 const present = <Members extends object>(members: Members): Partial<Members> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Members>;
