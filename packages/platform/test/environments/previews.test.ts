@@ -66,7 +66,7 @@ test("the owner of an agent sees its dev server and types into its terminals; ot
   const config = {
     start: "echo ready > database",
     terminals: [
-      { name: "dev server", command: "node server.cjs" },
+      { name: "dev server", command: "/run/agent/node server.cjs" },
       { name: "shell", command: "exec sh" },
     ],
     ports: [{ name: "Shop", port: 3000 }],
