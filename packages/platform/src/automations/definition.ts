@@ -20,8 +20,10 @@ export const openDefinition = (key: DataKey, { id, definition }: { id: string; d
   JSON.parse(key.openText(definition, definitionAad(id)));
 
 /** Throws `validation_error`. */
-export function checkTriggers(triggers: AutomationTrigger[]): void {
+export function checkTriggers(triggers: AutomationTrigger[], target: Automation["target"]): void {
   const complaints = triggers.flatMap((trigger, index) => {
+    if (trigger.type === "github" && target.type !== "repo")
+      return [`triggers.${index}: a trigger of a source host needs a repository; set target`];
     if (trigger.type !== "cron") return [];
     const read = readSchedule(trigger.cron, trigger.timezone);
     return read.kind === "invalid" ? [`triggers.${index}: ${read.problem}`] : [];
@@ -56,6 +58,7 @@ export async function replaceTriggers(tx: Queries, automationId: string, trigger
     type: trigger.type,
     cron: trigger.type === "cron" ? trigger.cron : null,
     timezone: trigger.type === "cron" ? trigger.timezone : null,
+    event: trigger.type === "github" ? trigger.event : null,
   }));
   await tx.insertInto("automation_triggers").values(rows).execute();
 }

@@ -5,8 +5,10 @@ import type { Repositories } from "../repositories/index.ts";
 import { openAutomationAccess } from "./access.ts";
 import { releaseOwnClaims, startScheduler, startWatch } from "./firings/scheduler.ts";
 import type { AutomationHost } from "./host.ts";
+import { eventRetention } from "./inbound/retention.ts";
 import { automationRetention } from "./retention.ts";
 import { addAutomationRoutes } from "./routes/automations.ts";
+import { addEventSourceRoutes } from "./routes/event-sources.ts";
 import { addFiringRoutes } from "./routes/firings.ts";
 import { addWebhookRoute } from "./routes/webhook.ts";
 
@@ -28,8 +30,9 @@ export function openAutomations(context: ServerContext, { agents, repositories }
       addAutomationRoutes(api, host);
       addFiringRoutes(api, host);
       addWebhookRoute(api, host);
+      addEventSourceRoutes(api, host);
     },
-    retention: automationRetention(context.db, context.settings.retention.firingDays),
+    retention: [...automationRetention(context.db, context.settings.retention.firingDays), eventRetention(context.db)],
     activities: [
       {
         role: "scheduler",

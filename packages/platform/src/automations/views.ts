@@ -65,6 +65,7 @@ export const firingOf = (row: FiringRow): Firing => ({
   ...(row.decided_at && { decidedAt: row.decided_at.toISOString() }),
   ...(row.run_id !== null && { agentId: row.agent_id, runId: row.run_id }),
   ...(row.run_status !== null && { runStatus: row.run_status }),
+  ...(row.cause_id !== null && { causedBy: row.cause_id }),
 });
 
 export const alertOf = (row: AlertRow): AutomationAlert => ({

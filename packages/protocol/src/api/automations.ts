@@ -33,7 +33,40 @@ const WebhookTrigger = z.strictObject({
   filter: PayloadFilter.optional().describe("Members that the JSON body must have; other bodies are skipped"),
 });
 
-export const AutomationTrigger = z.discriminatedUnion("type", [CronTrigger, WebhookTrigger]);
+export const GithubEvent = z.enum([
+  "pull_request.draft_opened",
+  "pull_request.opened",
+  "pull_request.pushed",
+  "pull_request.merged",
+  "push",
+  "pull_request.comment",
+  "pull_request.label_changed",
+  "issue.label_changed",
+  "check.completed",
+  "issue.comment",
+  "review_comment",
+  "review.submitted",
+  "review_thread.updated",
+  "workflow_run.completed",
+]);
+export type GithubEvent = z.infer<typeof GithubEvent>;
+
+const GithubTrigger = z.strictObject({
+  type: z.literal("github"),
+  event: GithubEvent,
+  repos: z.array(z.string().min(1).max(2000)).min(1).max(50).describe("Addresses of repositories"),
+  branches: z
+    .array(z.string().min(1).max(200))
+    .max(50)
+    .optional()
+    .describe("The base of a pull request, or the branch that was pushed or checked; * stands for any text"),
+  label: z.string().min(1).max(200).optional().describe("Left out: any label"),
+  labelAction: z.enum(["added", "removed", "any"]).optional(),
+  keyword: z.string().min(1).max(200).optional().describe("In the text of the event, whatever its case"),
+  conclusion: z.string().min(1).max(50).optional().describe("Of checks and workflows: success, failure, …"),
+});
+
+export const AutomationTrigger = z.discriminatedUnion("type", [CronTrigger, WebhookTrigger, GithubTrigger]);
 export type AutomationTrigger = z.infer<typeof AutomationTrigger>;
 
 const AutomationTarget = z.discriminatedUnion("type", [
@@ -105,7 +138,11 @@ export const Automation = z.object({
   teamId: z.int(),
   model: definition.model.optional(),
   triggers: z.array(
-    z.discriminatedUnion("type", [CronTrigger.extend(shownTrigger), WebhookTrigger.extend(shownTrigger)]),
+    z.discriminatedUnion("type", [
+      CronTrigger.extend(shownTrigger),
+      WebhookTrigger.extend(shownTrigger),
+      GithubTrigger.extend(shownTrigger),
+    ]),
   ),
   webhook: z
     .object({ url: z.string(), keyPrefixes: z.array(z.string()) })
@@ -134,7 +171,7 @@ export const firingWords: Record<FiringStatus, string> = {
 export const Firing = z.object({
   id: z.string().describe("fire-<uuid>"),
   automationId: z.string(),
-  source: z.enum(["schedule", "webhook", "manual"]),
+  source: z.enum(["schedule", "webhook", "manual", "github"]),
   triggerId: z.string().optional(),
   status: FiringStatus,
   reason: z.string().optional().describe("Why it was skipped, missed or could not start"),
@@ -143,6 +180,7 @@ export const Firing = z.object({
   agentId: z.string().optional(),
   runId: z.string().optional(),
   runStatus: RunStatus.optional().describe("How its run ended, once it has"),
+  causedBy: z.string().optional().describe("The firing whose run caused the event"),
 });
 export type Firing = z.infer<typeof Firing>;
 export const FiringQuery = PageQuery.extend({ status: FiringStatus.optional() });
@@ -157,6 +195,18 @@ export const AutomationAlert = z.object({
 });
 export type AutomationAlert = z.infer<typeof AutomationAlert>;
 export const AutomationAlertPage = pageOf(AutomationAlert);
+
+export const CreateEventSource = z.strictObject({ type: z.literal("github"), name: AutomationName });
+export const EventSource = z.object({
+  id: z.string(),
+  type: z.literal("github"),
+  name: z.string(),
+  url: z.string().describe("The payload URL of the webhook on the host"),
+  createdAt: Timestamp,
+});
+export type EventSource = z.infer<typeof EventSource>;
+export const EventSourceCreated = EventSource.extend({ secret: z.string().describe("Shown only here") });
+export const EventSourceList = z.object({ items: z.array(EventSource) });
 
 export const CreateWebhookKey = z.strictObject({ name: AutomationName.optional() });
 export const WebhookKeyCreated = z.object({

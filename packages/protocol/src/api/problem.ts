@@ -26,6 +26,7 @@ export const problemStatus = {
   secret_not_found: 404,
   automation_not_found: 404,
   webhook_key_not_found: 404,
+  event_source_not_found: 404,
   method_not_allowed: 405,
   agent_busy: 409,
   agent_archived: 409,

@@ -1,6 +1,6 @@
 // Firings that are not planned: a webhook, or a person. The record comes first; a server that crashes leaves it to the next.
 import { createHash } from "node:crypto";
-import { ApiError, teamKey } from "../../foundation/index.ts";
+import { ApiError, type Queries, teamKey } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
 import type { AutomationRow } from "../store.ts";
 import { sealPayload } from "./payload.ts";
@@ -33,26 +33,43 @@ export async function fire(
 }
 
 async function record(host: AutomationHost, automation: AutomationRow, request: FiringRequest): Promise<FiringRow> {
-  const { db, vault, nodeId } = host.platform;
-  const { source, triggerId, payload, idempotencyKey, skipReason } = request;
+  const { db, nodeId } = host.platform;
+  const { idempotencyKey, source, payload } = request;
   if (idempotencyKey !== null && (idempotencyKey.length === 0 || idempotencyKey.length > maxKeyLength))
     throw new ApiError("validation_error", `Idempotency-Key: must have 1 to ${maxKeyLength} characters.`);
-  const now = host.now();
   const dedupeKey = idempotencyKey === null ? null : `${source} ${idempotencyKey}`;
+  const claim = { claimed_by: nodeId, claimed_until: new Date(host.now().getTime() + claimMs), attempts: 1 };
+  const inserted = await recordFiring(host, automation, { ...request, db, dedupeKey, causeId: null, claim });
+  return inserted ?? findFormer(host, automation, { dedupeKey: dedupeKey ?? "", bodyHash: hashOf(payload) });
+}
+
+export interface NewRecord extends Omit<FiringRequest, "source" | "idempotencyKey"> {
+  source: FiringRow["source"];
+  db: Queries;
+  dedupeKey: string | null;
+  /** The firing whose run caused the event. */
+  causeId: string | null;
+  /** Of the server that starts it at once; absent: the scheduler does. */
+  claim?: { claimed_by: string; claimed_until: Date; attempts: number };
+}
+
+/** Undefined if there is one with the key already. */
+export async function recordFiring(
+  host: AutomationHost,
+  automation: AutomationRow,
+  { db, source, triggerId, payload, skipReason, dedupeKey, causeId, claim }: NewRecord,
+): Promise<FiringRow | undefined> {
+  const now = host.now();
   const values = firingValues({ automationId: automation.id, source, triggerId, plannedAt: now, dedupeKey });
-  const key = await teamKey(db, vault, automation.team_id);
-  const bodyHash = createHash("sha256")
-    .update(payload?.body ?? "")
-    .digest();
-  const inserted = await db
+  const key = await teamKey(db, host.platform.vault, automation.team_id);
+  return db
     .insertInto("automation_firings")
     .values({
       ...values,
-      body_hash: bodyHash,
+      body_hash: hashOf(payload),
       payload: payload && sealPayload(key, values.id, payload),
-      claimed_by: nodeId,
-      claimed_until: new Date(now.getTime() + claimMs),
-      attempts: 1,
+      cause_id: causeId,
+      ...claim,
       ...(skipReason !== null && { status: "skipped", reason: skipReason, decided_at: now }),
     })
     .onConflict((conflict) =>
@@ -60,8 +77,12 @@ async function record(host: AutomationHost, automation: AutomationRow, request: 
     )
     .returningAll()
     .executeTakeFirst();
-  return inserted ?? findFormer(host, automation, { dedupeKey: dedupeKey ?? "", bodyHash });
 }
+
+const hashOf = (payload: FiringPayload | null): Buffer =>
+  createHash("sha256")
+    .update(payload?.body ?? "")
+    .digest();
 
 async function findFormer(
   { platform: { db } }: AutomationHost,

@@ -3,6 +3,7 @@ import type { Insertable } from "kysely";
 import { type Activity, type AutomationFiringTable, actingAs, type Queries } from "../../foundation/index.ts";
 import { raiseAlert, raiseOverdueAlerts } from "../alerts.ts";
 import type { AutomationHost } from "../host.ts";
+import { processEvents } from "../inbound/process.ts";
 import type { AutomationRow } from "../store.ts";
 import { graceMs, judgeDue } from "./judge.ts";
 import { failFiring, startFiring } from "./start.ts";
@@ -19,9 +20,14 @@ const maxInstants = 500;
 export function startScheduler(host: AutomationHost): Activity {
   return repeat(host, {
     failure: "automations.not_started",
-    work: () => startDueFirings(host),
+    work: () => look(host),
     intervalMs: pollIntervalMs,
   });
+}
+
+async function look(host: AutomationHost): Promise<void> {
+  await processEvents(host);
+  await startDueFirings(host);
 }
 
 const watchIntervalMs = 60_000;

@@ -19,7 +19,7 @@ import {
   teamKey,
 } from "../../foundation/index.ts";
 import { requireTeamManager } from "../access.ts";
-import { checkTriggers } from "../definition.ts";
+import { checkTriggers, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
 import {
@@ -69,7 +69,7 @@ function addCreate(api: Api, host: AutomationHost): void {
     },
     async ({ body, principal }) => {
       const userId = ownerOf(principal, body.scope);
-      checkTriggers(body.triggers);
+      checkTriggers(body.triggers, body.target);
       checkModel(body.model, settings);
       await checkTarget(host, principal, body.target);
       const { teamId } = principal;
@@ -171,10 +171,11 @@ function addChange(api: Api, host: AutomationHost): void {
     },
     async ({ params, body, principal }) => {
       const automation = await host.access.find(principal, params.automationId, "manage");
-      if (body.triggers) checkTriggers(body.triggers);
+      const key = await teamKey(db, vault, automation.team_id);
+      const former = openDefinition(key, automation);
+      checkTriggers(body.triggers ?? former.triggers, body.target ?? former.target);
       checkModel(body.model ?? undefined, settings);
       await checkTarget(host, principal, body.target);
-      const key = await teamKey(db, vault, automation.team_id);
       const context = { automation, key, now: host.now() };
       await db.transaction().execute((tx) => changeAutomation(tx, context, body));
       return automationOf(viewOf(host), await host.access.find(principal, automation.id, "read"));

@@ -31,6 +31,7 @@ import * as automations from "./migrations/0027-automations.ts";
 import * as workers from "./migrations/0028-workers.ts";
 import * as firingRetention from "./migrations/0029-retention-of-firings.ts";
 import * as staleBuilds from "./migrations/0030-stale-builds.ts";
+import * as inboundEvents from "./migrations/0031-inbound-events.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -67,6 +68,7 @@ const migrations: Record<string, Migration> = {
   "0028-workers": workers,
   "0029-retention-of-firings": firingRetention,
   "0030-stale-builds": staleBuilds,
+  "0031-inbound-events": inboundEvents,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -30,9 +30,44 @@ export interface AutomationTriggerTable {
   id: string;
   automation_id: string;
   position: number;
-  type: "cron" | "webhook";
+  type: "cron" | "webhook" | "github";
   cron: string | null;
   timezone: string | null;
+  /** Of a source host; null for other triggers. */
+  event: Perhaps<string>;
+}
+
+/** Where a source host sends the events of a team. */
+export interface EventSourceTable {
+  id: string;
+  team_id: number;
+  type: "github";
+  name: string;
+  secret: Sealed;
+  created_at: Stamped;
+}
+
+/** An event as it came, stored before anything is done with it. */
+export interface InboundEventTable {
+  id: string;
+  source_id: string;
+  /** Of the host; a delivery that is repeated has the same. */
+  delivery_id: string;
+  /** `pull_request`, `push`, … */
+  name: string;
+  body: Sealed;
+  status: "received" | "processed";
+  /** How many it led to. */
+  firings: Perhaps<number>;
+  created_at: Stamped;
+  processed_at: Perhaps<Date>;
+}
+
+/** Comments do not say whether their pull request is of a fork; other events do. */
+export interface InboundPullRequestTable {
+  source_id: string;
+  url: string;
+  is_fork: boolean;
 }
 
 export interface AutomationWebhookKeyTable {
@@ -48,7 +83,7 @@ export interface AutomationFiringTable {
   /** `fire-<uuid>` */
   id: string;
   automation_id: string;
-  source: "schedule" | "webhook" | "manual";
+  source: "schedule" | "webhook" | "manual" | "github";
   /** The trigger may be gone. */
   trigger_id: string | null;
   status: "planned" | "started" | "skipped" | "missed" | "failed";
@@ -68,6 +103,8 @@ export interface AutomationFiringTable {
   run_id: Perhaps<string>;
   /** Written with the end of the run. */
   run_status: Perhaps<RunStatus>;
+  /** The firing whose run caused the event. */
+  cause_id: Perhaps<string>;
   /** The server that starts it, and until when no other one does. */
   claimed_by: Perhaps<string>;
   claimed_until: Perhaps<Date>;

@@ -17,6 +17,9 @@ import type {
   AutomationTable,
   AutomationTriggerTable,
   AutomationWebhookKeyTable,
+  EventSourceTable,
+  InboundEventTable,
+  InboundPullRequestTable,
 } from "./automations.ts";
 import type {
   EnvironmentBuildLogTable,
@@ -116,6 +119,9 @@ export interface Tables {
   automation_webhook_keys: AutomationWebhookKeyTable;
   automation_firings: AutomationFiringTable;
   automation_alerts: AutomationAlertTable;
+  event_sources: EventSourceTable;
+  inbound_events: InboundEventTable;
+  inbound_pull_requests: InboundPullRequestTable;
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
   webhook_attempts: WebhookAttemptTable;

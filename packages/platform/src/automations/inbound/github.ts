@@ -1,0 +1,162 @@
+// Webhooks of GitHub as events that triggers match. Lenient: hosts of other versions leave members out. Pure.
+import type { GithubEvent } from "@agentcli/protocol/api";
+
+/** What happened, with the facts that triggers filter by and rules look at. */
+export interface SourceEvent {
+  event: GithubEvent;
+  /** The repository it happened in, as people open it: https://github.com/acme/shop */
+  repositoryUrl: string;
+  /** The branch it is about: the base of a pull request, or the one that was pushed. */
+  branch: string | null;
+  /** `isFork` is null where the event does not say. */
+  pullRequest: { number: number; url: string; headBranch: string | null; isFork: boolean | null } | null;
+  label: { name: string; action: "added" | "removed" } | null;
+  /** Of a check suite, a commit status or a workflow. */
+  conclusion: string | null;
+  /** Texts of people, in which a `keyword` is looked for. */
+  text: string;
+  /** Who caused it. */
+  sender: { login: string; isBot: boolean } | null;
+}
+
+type Members = Record<string, unknown>;
+
+/** Empty for whatever starts nothing, such as a ping. Throws nothing for any JSON. */
+export function readGithubEvent(name: string, payload: unknown): SourceEvent[] {
+  const body = membersOf(payload);
+  const read = readers[name];
+  const repositoryUrl = textOf(membersOf(body.repository).html_url);
+  if (read === undefined || repositoryUrl === "") return [];
+  const sender = membersOf(body.sender);
+  const shared = {
+    repositoryUrl,
+    sender: sender.login === undefined ? null : { login: textOf(sender.login), isBot: sender.type === "Bot" },
+    ...{ branch: null, pullRequest: null, label: null, conclusion: null, text: "" },
+  };
+  return read(body, textOf(body.action)).map((event) => ({ ...shared, ...event }));
+}
+
+type Read = (body: Members, action: string) => (Partial<SourceEvent> & Pick<SourceEvent, "event">)[];
+
+const readers: Record<string, Read> = {
+  pull_request: readPullRequest,
+  issues(body, action) {
+    const label = labelOf(body, action);
+    return label ? [{ event: "issue.label_changed", label, text: titleAndBody(body.issue) }] : [];
+  },
+  push(body) {
+    const [, branch] = /^refs\/heads\/(.+)$/.exec(textOf(body.ref)) ?? [];
+    if (branch === undefined || body.deleted === true) return [];
+    return [{ event: "push", branch, text: textOf(membersOf(body.head_commit).message) }];
+  },
+  issue_comment(body, action) {
+    if (action !== "created") return [];
+    const text = textOf(membersOf(body.comment).body);
+    const issue = membersOf(body.issue);
+    if (issue.pull_request === undefined) return [{ event: "issue.comment", text }];
+    const url = textOf(issue.html_url);
+    const pullRequest = { number: Number(issue.number), url, headBranch: null, isFork: null };
+    return [{ event: "pull_request.comment", text, pullRequest }];
+  },
+  pull_request_review_comment: (body, action) =>
+    action === "created"
+      ? [{ event: "review_comment", ...pullOf(body), text: textOf(membersOf(body.comment).body) }]
+      : [],
+  pull_request_review(body, action) {
+    const review = membersOf(body.review);
+    const text = textOf(review.body);
+    // The host sends an empty review around every inline comment.
+    const isWrapper = review.state === "commented" && text === "";
+    return action === "submitted" && !isWrapper ? [{ event: "review.submitted", ...pullOf(body), text }] : [];
+  },
+  pull_request_review_thread: (body, action) =>
+    action === "resolved" || action === "unresolved" ? [{ event: "review_thread.updated", ...pullOf(body) }] : [],
+  check_suite(body, action) {
+    const suite = membersOf(body.check_suite);
+    return action === "completed" ? [{ event: "check.completed", ...checkedOf(suite, body), text: "" }] : [];
+  },
+  status(body) {
+    if (body.state === "pending" || body.state === undefined) return [];
+    const branch = textOf(membersOf(listOf(body.branches)[0]).name) || null;
+    return [
+      {
+        event: "check.completed",
+        branch,
+        // On no branch of this repository: the commit is in a fork.
+        pullRequest: branch === null ? { number: 0, url: "", headBranch: null, isFork: true } : null,
+        conclusion: textOf(body.state),
+        text: textOf(body.description),
+      },
+    ];
+  },
+  workflow_run(body, action) {
+    const run = membersOf(body.workflow_run);
+    return action === "completed"
+      ? [{ event: "workflow_run.completed", ...checkedOf(run, body), text: textOf(run.name) }]
+      : [];
+  },
+};
+
+function readPullRequest(body: Members, action: string): ReturnType<Read> {
+  const pull = membersOf(body.pull_request);
+  const shared = { ...pullOf(body), text: titleAndBody(pull) };
+  const label = labelOf(body, action);
+  if (label) return [{ event: "pull_request.label_changed", ...shared, label }];
+  if (action === "opened")
+    return [{ event: pull.draft === true ? "pull_request.draft_opened" : "pull_request.opened", ...shared }];
+  if (action === "ready_for_review" || action === "reopened") return [{ event: "pull_request.opened", ...shared }];
+  if (action === "synchronize") return [{ event: "pull_request.pushed", ...shared }];
+  if (action === "closed" && pull.merged === true) return [{ event: "pull_request.merged", ...shared }];
+  return [];
+}
+
+function pullOf(body: Members): Pick<SourceEvent, "branch" | "pullRequest"> {
+  const pull = membersOf(body.pull_request);
+  const [head, base] = [membersOf(pull.head), membersOf(pull.base)];
+  const [headRepository, baseRepository] = [membersOf(head.repo), membersOf(base.repo)];
+  return {
+    branch: textOf(base.ref) || null,
+    pullRequest: {
+      number: Number(pull.number),
+      url: textOf(pull.html_url),
+      headBranch: textOf(head.ref) || null,
+      // A fork that was deleted has no repository any more.
+      isFork: headRepository.id === undefined || headRepository.id !== baseRepository.id,
+    },
+  };
+}
+
+/** Of a check suite or a workflow: those of forks name another repository or no branch, and no pull request. */
+function checkedOf(checked: Members, body: Members): Partial<SourceEvent> {
+  const [pull] = listOf(checked.pull_requests);
+  const headRepository = membersOf(checked.head_repository).id;
+  const branch = textOf(checked.head_branch) || null;
+  const isFork = branch === null || (headRepository !== undefined && headRepository !== membersOf(body.repository).id);
+  const number = Number(membersOf(pull).number);
+  const url = `${textOf(membersOf(body.repository).html_url)}/pull/${number}`;
+  return {
+    branch,
+    conclusion: textOf(checked.conclusion) || null,
+    pullRequest:
+      pull !== undefined || isFork
+        ? { number: pull === undefined ? 0 : number, url, headBranch: branch, isFork }
+        : null,
+  };
+}
+
+function labelOf(body: Members, action: string): SourceEvent["label"] {
+  const name = textOf(membersOf(body.label).name);
+  if (name === "") return null;
+  if (action === "labeled") return { name, action: "added" };
+  return action === "unlabeled" ? { name, action: "removed" } : null;
+}
+
+const titleAndBody = (value: unknown): string => {
+  const { title, body } = membersOf(value);
+  return [textOf(title), textOf(body)].filter(Boolean).join("\n\n");
+};
+
+const membersOf = (value: unknown): Members =>
+  value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Members) : {};
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

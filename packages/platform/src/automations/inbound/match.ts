@@ -1,0 +1,54 @@
+// Whether an event of a source host starts an automation, and if not, why. Pure.
+
+import type { StoredTrigger } from "../definition.ts";
+import type { SourceEvent } from "./github.ts";
+
+export type GithubTrigger = Extract<StoredTrigger, { type: "github" }>;
+
+export type Match =
+  | { kind: "start" }
+  /** It is another event: there is nothing to record. */
+  | { kind: "other" }
+  /** It would start, but for a rule: recorded with the reason. */
+  | { kind: "refused"; reason: string };
+
+export function matchEvent(trigger: GithubTrigger, event: SourceEvent): Match {
+  if (!isWanted(trigger, event)) return { kind: "other" };
+  const { pullRequest } = event;
+  if (pullRequest === null || pullRequest.isFork === false || event.event === "pull_request.merged")
+    return { kind: "start" };
+  return { kind: "refused", reason: pullRequest.isFork ? ofFork : unknownFork };
+}
+
+const ofFork = "Fork pull requests not supported: they can be opened by anyone.";
+const unknownFork =
+  "It is not known whether the pull request is of a fork: no event of it was received before. Push to it, or open it again.";
+
+function isWanted(trigger: GithubTrigger, event: SourceEvent): boolean {
+  const { branches, label, labelAction, keyword, conclusion } = trigger;
+  if (trigger.event !== event.event) return false;
+  if (!trigger.repos.some((url) => sameRepository(url, event.repositoryUrl))) return false;
+  if (branches && branches.length > 0 && !branches.some((pattern) => matchesBranch(pattern, event.branch)))
+    return false;
+  if (label !== undefined && event.label?.name !== label) return false;
+  if (labelAction !== undefined && labelAction !== "any" && event.label?.action !== labelAction) return false;
+  if (conclusion !== undefined && event.conclusion !== conclusion) return false;
+  return keyword === undefined || event.text.toLowerCase().includes(keyword.toLowerCase());
+}
+
+/** Addresses for git and for people name the same repository. */
+export const sameRepository = (left: string, right: string): boolean => bare(left) === bare(right);
+
+const bare = (url: string): string =>
+  url
+    .toLowerCase()
+    .replace(/^[a-z+]+:\/\/([^@/]*@)?/, "")
+    .replace(/\/+$/, "")
+    .replace(/\.git$/, "");
+
+/** `*` stands for any text, as in `release/*`. */
+function matchesBranch(pattern: string, branch: string | null): boolean {
+  if (branch === null) return false;
+  const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`).test(branch);
+}

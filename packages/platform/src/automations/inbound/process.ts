@@ -1,0 +1,101 @@
+// Turns received events into firings, one event after another. Safe to repeat: a firing is made once per delivery.
+import { type PlatformContext, type Queries, teamKey } from "../../foundation/index.ts";
+import { openDefinition } from "../definition.ts";
+import { recordFiring } from "../firings/fire.ts";
+import type { AutomationHost } from "../host.ts";
+import type { AutomationRow } from "../store.ts";
+import { type CauseLink, findCauses, loopOf } from "./cause.ts";
+import { readGithubEvent, type SourceEvent } from "./github.ts";
+import { type GithubTrigger, matchEvent } from "./match.ts";
+import {
+  bodyAad,
+  type EventSourceRow,
+  type InboundEventRow,
+  lockReceived,
+  recallFork,
+  rememberFork,
+  settleEvent,
+} from "./store.ts";
+
+/** All that wait. The firings are started by the scheduler. */
+export async function processEvents(host: AutomationHost): Promise<void> {
+  while (await host.platform.db.transaction().execute((tx) => processNext(host, tx)));
+}
+
+async function processNext(host: AutomationHost, tx: Queries): Promise<boolean> {
+  const row = await lockReceived(tx);
+  if (!row) return false;
+  const source = await tx
+    .selectFrom("event_sources")
+    .selectAll()
+    .where("id", "=", row.source_id)
+    .executeTakeFirstOrThrow();
+  const body = (await teamKey(tx, host.platform.vault, source.team_id))
+    .open(row.body, bodyAad(row.id))
+    .toString("utf8");
+  let firings = 0;
+  for (const read of readGithubEvent(row.name, JSON.parse(body))) {
+    await rememberFork(tx, source.id, read);
+    const event = await recallFork(tx, source.id, read);
+    const causes = await findCauses(tx, event);
+    for (const candidate of await findCandidates(host.platform, tx, { source, event }))
+      firings += await fireOne(host, tx, { ...candidate, row, event, causes, body });
+  }
+  await settleEvent(tx, row.id, firings);
+  return true;
+}
+
+interface Candidate {
+  automation: AutomationRow;
+  trigger: GithubTrigger;
+}
+
+/** Automations of the team with a trigger for this event, in whatever repository. */
+async function findCandidates(
+  { vault }: PlatformContext,
+  tx: Queries,
+  { source, event }: { source: EventSourceRow; event: SourceEvent },
+): Promise<Candidate[]> {
+  const rows = await tx
+    .selectFrom("automations")
+    .selectAll("automations")
+    .where("team_id", "=", source.team_id)
+    .where("enabled", "=", true)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("automation_triggers")
+          .select("automation_triggers.id")
+          .whereRef("automation_triggers.automation_id", "=", "automations.id")
+          .where("automation_triggers.event", "=", event.event),
+      ),
+    )
+    .orderBy("id")
+    .execute();
+  const key = await teamKey(tx, vault, source.team_id);
+  return rows.flatMap((automation) =>
+    openDefinition(key, automation)
+      .triggers.filter((trigger): trigger is GithubTrigger => trigger.type === "github")
+      .map((trigger) => ({ automation, trigger })),
+  );
+}
+
+interface Fired extends Candidate {
+  row: InboundEventRow;
+  event: SourceEvent;
+  causes: CauseLink[];
+  body: string;
+}
+
+/** How many firings it recorded: of several triggers of one automation that match, the first counts. */
+async function fireOne(host: AutomationHost, tx: Queries, fired: Fired): Promise<number> {
+  const { automation, trigger, row, event, causes, body } = fired;
+  const match = matchEvent(trigger, event);
+  if (match.kind === "other") return 0;
+  const reason = match.kind === "refused" ? match.reason : loopOf(causes, automation.id);
+  const origin = `GitHub, ${event.event} in ${event.repositoryUrl}`;
+  const payload = { origin, contentType: "application/json", receivedAt: row.created_at.toISOString(), body };
+  const [cause] = causes;
+  const request = { source: "github", triggerId: trigger.id, payload, skipReason: reason } as const;
+  const options = { db: tx, dedupeKey: `github ${row.source_id} ${row.delivery_id}`, causeId: cause?.firingId ?? null };
+  return (await recordFiring(host, automation, { ...request, ...options })) ? 1 : 0;
+}

@@ -1,0 +1,130 @@
+// Where events of source hosts come in, and each event that came: stored before anything is done with it.
+import { randomBytes, randomUUID } from "node:crypto";
+import type { Selectable } from "kysely";
+import {
+  ApiError,
+  type DataKey,
+  type EventSourceTable,
+  type InboundEventTable,
+  type Queries,
+} from "../../foundation/index.ts";
+import type { SourceEvent } from "./github.ts";
+
+export type EventSourceRow = Selectable<EventSourceTable>;
+export type InboundEventRow = Selectable<InboundEventTable>;
+
+const secretAad = (sourceId: string): string => `event-source:${sourceId}`;
+export const bodyAad = (eventId: string): string => `inbound-event:${eventId}`;
+
+export interface NewEventSource {
+  teamId: number;
+  name: string;
+  key: DataKey;
+}
+
+/** The secret is shown only in the result. */
+export async function insertSource(
+  db: Queries,
+  { teamId, name, key }: NewEventSource,
+): Promise<{ source: EventSourceRow; secret: string }> {
+  const id = randomUUID();
+  const secret = randomBytes(32).toString("hex");
+  const values = { id, team_id: teamId, type: "github" as const, name, secret: key.seal(secret, secretAad(id)) };
+  const source = await db
+    .insertInto("event_sources")
+    .values({ ...values, created_at: new Date() })
+    .returningAll();
+  return { source: await source.executeTakeFirstOrThrow(), secret };
+}
+
+export const secretOf = (source: EventSourceRow, key: DataKey): string =>
+  key.openText(source.secret, secretAad(source.id));
+
+export const listSources = (db: Queries, teamId: number): Promise<EventSourceRow[]> =>
+  db
+    .selectFrom("event_sources")
+    .selectAll()
+    .where("team_id", "=", teamId)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+
+/** Throws `event_source_not_found`. */
+export async function removeSource(db: Queries, teamId: number, id: string): Promise<void> {
+  const source = await findSource(db, id);
+  if (source === null || source.team_id !== teamId)
+    throw new ApiError("event_source_not_found", `There is no event source ${id.slice(0, 100)}.`);
+  await db.deleteFrom("event_sources").where("id", "=", source.id).execute();
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export async function findSource(db: Queries, id: string): Promise<EventSourceRow | null> {
+  if (!uuid.test(id)) return null;
+  return (await db.selectFrom("event_sources").selectAll().where("id", "=", id).executeTakeFirst()) ?? null;
+}
+
+export interface Delivery {
+  source: EventSourceRow;
+  deliveryId: string;
+  name: string;
+  body: Buffer;
+  key: DataKey;
+}
+
+/** A delivery that came before is not stored again; false then. */
+export async function storeDelivery(db: Queries, delivery: Delivery): Promise<boolean> {
+  const { source, deliveryId, name, body, key } = delivery;
+  const id = randomUUID();
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto("inbound_events")
+    .values({
+      ...{ id, source_id: source.id, delivery_id: deliveryId, name, status: "received" as const },
+      body: key.seal(body, bodyAad(id)),
+      created_at: new Date(),
+    })
+    .onConflict((conflict) => conflict.columns(["source_id", "delivery_id"]).doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** The oldest that waits; its row is locked until the end of the transaction. */
+export async function lockReceived(tx: Queries): Promise<InboundEventRow | undefined> {
+  return tx
+    .selectFrom("inbound_events")
+    .selectAll()
+    .where("status", "=", "received")
+    .orderBy("created_at")
+    .limit(1)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+}
+
+export async function settleEvent(tx: Queries, id: string, started: number): Promise<void> {
+  const values = { status: "processed" as const, firings: started, processed_at: new Date() };
+  await tx.updateTable("inbound_events").set(values).where("id", "=", id).execute();
+}
+
+/** Comments do not say whether their pull request is of a fork; events of the pull request itself do. */
+export async function rememberFork(tx: Queries, sourceId: string, { pullRequest }: SourceEvent): Promise<void> {
+  if (pullRequest === null || pullRequest.isFork === null || pullRequest.url === "") return;
+  const { url, isFork } = pullRequest;
+  await tx
+    .insertInto("inbound_pull_requests")
+    .values({ source_id: sourceId, url, is_fork: isFork })
+    .onConflict((conflict) => conflict.columns(["source_id", "url"]).doUpdateSet({ is_fork: isFork }))
+    .execute();
+}
+
+export async function recallFork(tx: Queries, sourceId: string, event: SourceEvent): Promise<SourceEvent> {
+  const { pullRequest } = event;
+  if (pullRequest === null || pullRequest.isFork !== null) return event;
+  const known = await tx
+    .selectFrom("inbound_pull_requests")
+    .select("is_fork")
+    .where("source_id", "=", sourceId)
+    .where("url", "=", pullRequest.url)
+    .executeTakeFirst();
+  return { ...event, pullRequest: { ...pullRequest, isFork: known?.is_fork ?? null } };
+}
