@@ -35,6 +35,8 @@ const publicRoutes: Record<string, number> = {
   "GET /artifacts/:id/:token": 404,
   // It takes the key of one automation.
   "POST /automations/webhook/:id": 401,
+  // It takes deliveries that are signed with the secret of the event source.
+  "POST /events/github/:id": 401,
 };
 
 /** Forms, with the role that may submit them. */

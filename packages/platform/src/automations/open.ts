@@ -5,6 +5,7 @@ import type { Repositories } from "../repositories/index.ts";
 import { openAutomationAccess } from "./access.ts";
 import { releaseOwnClaims, startScheduler, startWatch } from "./firings/scheduler.ts";
 import type { AutomationHost } from "./host.ts";
+import { startInbound } from "./inbound/process.ts";
 import { eventRetention } from "./inbound/retention.ts";
 import { automationRetention } from "./retention.ts";
 import { addAutomationRoutes } from "./routes/automations.ts";
@@ -41,6 +42,7 @@ export function openAutomations(context: ServerContext, { agents, repositories }
           return startScheduler(host);
         },
       },
+      { role: "scheduler", start: async () => startInbound(host) },
       { role: "every server", start: () => startWatch(host) },
     ],
   };

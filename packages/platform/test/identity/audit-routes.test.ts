@@ -86,6 +86,11 @@ async function createEnvironmentSecret(): Promise<CreatedEnvironment> {
 const secretName = "A_SECRET";
 const environment = () => ({ owner: "team", name: randomUUID(), repos: [], environmentJson: "{}" });
 
+async function createEventSource(): Promise<{ sourceId: string }> {
+  const { bytes } = await call("POST", "/v1/event-sources", { type: "github", name: "acme" });
+  return { sourceId: JSON.parse(bytes.toString()).id };
+}
+
 interface CreatedAutomation {
   automationId: string;
   keyId: string;
@@ -100,7 +105,7 @@ async function createAutomation(change: object = {}): Promise<CreatedAutomation>
 
 const automation = () => ({ name: randomUUID(), prompt, triggers: [{ type: "webhook" }] });
 
-type Targets = CreatedAgent & CreatedEnvironment & CreatedAutomation & { deliveryId: string };
+type Targets = CreatedAgent & CreatedEnvironment & CreatedAutomation & { deliveryId: string; sourceId: string };
 
 /** A request per route that changes something. A new route must be added here or to `changesNothing`. */
 const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; query?: string; body?: object }> = {
@@ -131,6 +136,8 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "post /v1/environments/{environmentId}/builds/{buildId}/activate": { prepare: () => createEnvironment("SUCCEEDED") },
   "post /v1/environments/{environmentId}/builds/{buildId}/cancel": { prepare: () => createEnvironment() },
   "post /v1/automations": { body: automation() },
+  "post /v1/event-sources": { body: { type: "github", name: "acme" } },
+  "delete /v1/event-sources/{sourceId}": { prepare: createEventSource },
   "patch /v1/automations/{automationId}": { prepare: createAutomation, body: { missed: "skip" } },
   "delete /v1/automations/{automationId}": { prepare: createAutomation },
   "post /v1/automations/{automationId}/enable": { prepare: () => createAutomation({ enabled: false }) },

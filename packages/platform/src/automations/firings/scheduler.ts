@@ -3,7 +3,7 @@ import type { Insertable } from "kysely";
 import { type Activity, type AutomationFiringTable, actingAs, type Queries } from "../../foundation/index.ts";
 import { raiseAlert, raiseOverdueAlerts } from "../alerts.ts";
 import type { AutomationHost } from "../host.ts";
-import { processEvents } from "../inbound/process.ts";
+import { repeat } from "../repeat.ts";
 import type { AutomationRow } from "../store.ts";
 import { graceMs, judgeDue } from "./judge.ts";
 import { failFiring, startFiring } from "./start.ts";
@@ -20,14 +20,9 @@ const maxInstants = 500;
 export function startScheduler(host: AutomationHost): Activity {
   return repeat(host, {
     failure: "automations.not_started",
-    work: () => look(host),
+    work: () => startDueFirings(host),
     intervalMs: pollIntervalMs,
   });
-}
-
-async function look(host: AutomationHost): Promise<void> {
-  await processEvents(host);
-  await startDueFirings(host);
 }
 
 const watchIntervalMs = 60_000;
@@ -36,32 +31,6 @@ const watchIntervalMs = 60_000;
 export function startWatch(host: AutomationHost): Activity {
   const watch = () => raiseOverdueAlerts(host.platform.db, new Date(host.now().getTime() - graceMs));
   return repeat(host, { failure: "automations.not_watched", work: watch, intervalMs: watchIntervalMs });
-}
-
-interface Repeated {
-  /** In the log. */
-  failure: string;
-  work(): Promise<void>;
-  intervalMs: number;
-}
-
-function repeat({ platform: { log } }: AutomationHost, { failure, work, intervalMs }: Repeated): Activity {
-  let running: Promise<void> | null = null;
-  const look = (): void => {
-    running ??= work()
-      .catch((error: unknown) => log.error(failure, error))
-      .finally(() => {
-        running = null;
-      });
-  };
-  const timer = setInterval(look, intervalMs);
-  look();
-  return {
-    async stop() {
-      clearInterval(timer);
-      await running;
-    },
-  };
 }
 
 /** A server that was restarted continues what it had begun; others wait until its claim has expired. */

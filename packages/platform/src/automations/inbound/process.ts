@@ -1,8 +1,9 @@
 // Turns received events into firings, one event after another. Safe to repeat: a firing is made once per delivery.
-import { type PlatformContext, type Queries, teamKey } from "../../foundation/index.ts";
+import { type Activity, type PlatformContext, type Queries, teamKey } from "../../foundation/index.ts";
 import { openDefinition } from "../definition.ts";
 import { recordFiring } from "../firings/fire.ts";
 import type { AutomationHost } from "../host.ts";
+import { repeat } from "../repeat.ts";
 import type { AutomationRow } from "../store.ts";
 import { type CauseLink, findCauses, loopOf } from "./cause.ts";
 import { readGithubEvent, type SourceEvent } from "./github.ts";
@@ -16,6 +17,15 @@ import {
   rememberFork,
   settleEvent,
 } from "./store.ts";
+
+const pollIntervalMs = 1_000;
+
+export const startInbound = (host: AutomationHost): Activity =>
+  repeat(host, {
+    failure: "automations.events_not_processed",
+    work: () => processEvents(host),
+    intervalMs: pollIntervalMs,
+  });
 
 /** All that wait. The firings are started by the scheduler. */
 export async function processEvents(host: AutomationHost): Promise<void> {
