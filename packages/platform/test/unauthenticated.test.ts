@@ -33,6 +33,8 @@ const publicRoutes: Record<string, number> = {
   "POST /join": 403,
   "GET /accounts/github/callback": 400,
   "GET /artifacts/:id/:token": 404,
+  // Nothing is there without an upgrade; with one it takes the key of a worker.
+  "GET /v1/worker/stream": 404,
   // It takes the key of one automation.
   "POST /automations/webhook/:id": 401,
   // It takes deliveries that are signed with the secret of the event source.
