@@ -52,15 +52,21 @@ await buildPlatform();
 await buildWeb(root);
 // The bash grammar, read when rules have to judge the first command.
 const grammar = dirname(createRequire(join(root, "packages/project/package.json")).resolve("@vscode/tree-sitter-wasm"));
-for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
-  for (const program of ["cli", "platform"])
-    copyFileSync(join(grammar, file), join(root, "packages", program, "dist", file));
+const copyGrammar = (program) => {
+  const directory = join(root, "packages", program, "dist");
+  copyFileSync(join(grammar, "tree-sitter.js"), join(directory, "tree-sitter.cjs"));
+  for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
+    copyFileSync(join(grammar, file), join(directory, file));
+};
+copyGrammar("cli");
+copyGrammar("platform");
 
 // The SDKs are ES modules.
 await build({ directory: "packages/sdk/dist", input: { index: "packages/sdk/src/index.ts" }, format: "es" });
 declareSdk(root);
 await build({ directory: "packages/platform-sdk/dist", input: sandboxPrograms });
 await buildPlatformSdk();
+copyGrammar("platform-sdk");
 await declarePlatformSdk(root);
 
 await build({

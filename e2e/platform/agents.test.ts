@@ -57,7 +57,7 @@ test("an agent for an environment that does not exist is refused", async () => {
   ] as const) {
     const refused = await client.post("/v1/agents", { ...body, env });
     expect(refused).toMatchObject({ status: 400, body: { error: { code: "validation_error" } } });
-    expect(messageOf(refused)).toContain(`this platform has no ${target};`);
+    expect(messageOf(refused)).toContain(`this platform has no ${target}`);
   }
   expect((await client.post("/v1/agents", { ...body, env: { type: "cloud" } })).status).toBe(200);
 });

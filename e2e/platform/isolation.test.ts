@@ -89,7 +89,9 @@ const attempt = (client: PlatformClient, method: string, path: string, hasBody: 
     method: method.toUpperCase(),
     path,
     headers: { authorization: `Bearer ${client.key}`, ...(hasBody && { "content-type": "application/json" }) },
-    ...(hasBody && { body: JSON.stringify({ prompt: { text: "let me in" } }) }),
+    ...(hasBody && {
+      body: JSON.stringify(path.endsWith("/input") ? { text: "let me in" } : { prompt: { text: "let me in" } }),
+    }),
   });
 
 async function everythingOf(client: PlatformClient, { agentId, runId }: RunIds): Promise<unknown[]> {

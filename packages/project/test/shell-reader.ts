@@ -1,10 +1,9 @@
-// The shell reader over the installed grammar, and its results as short text.
-import { createRequire } from "node:module";
-import { dirname } from "node:path";
+// The shell reader over the grammar as it is built, and its results as short text.
+import { fileURLToPath } from "node:url";
 import { type Commands, openShellReader } from "../src/shell/commands.ts";
 import type { Word } from "../src/shell/word.ts";
 
-export const grammarDirectory = dirname(createRequire(import.meta.url).resolve("@vscode/tree-sitter-wasm"));
+export const grammarDirectory = fileURLToPath(new URL("../../cli/dist", import.meta.url));
 export const shell = await openShellReader(grammarDirectory);
 
 /** One line per command; unknown values are in angle brackets. */

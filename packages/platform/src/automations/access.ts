@@ -17,18 +17,18 @@ export function openAutomationAccess({ db }: Pick<PlatformContext, "db">): Autom
       if (action === "read" || isOwner) return automation;
       if (automation.scope === "team_visible")
         throw new ApiError("forbidden", "Only its owner changes an automation of the scope team_visible.");
-      requireTeamManager(principal);
+      requireTeamManager(principal, "Automations of the scope team_owned");
       return automation;
     },
   };
 }
 
 /** An administrator's key without the scope `admin` counts as a member's. */
-export function requireTeamManager(principal: Principal): void {
+export function requireTeamManager(principal: Principal, what: string): void {
   if (principal.kind === "service_account") return;
   if (principal.role === "admin" && principal.scopes.includes("admin")) return;
   throw new ApiError(
     "team_admin_required",
-    "Automations of the scope team_owned are changed by administrators (with a key that has the scope admin) and service accounts.",
+    `${what} are changed by administrators (with a key that has the scope admin) and service accounts.`,
   );
 }

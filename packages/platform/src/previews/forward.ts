@@ -10,6 +10,8 @@ export interface ForwardTarget {
   ended: AbortSignal;
   /** The address of the preview, as browsers see it. */
   origin: string;
+  /** The key in `authorization` is one of the platform, which must not reach the machine. */
+  hasPlatformKey: boolean;
 }
 
 /** The cookie of the pass stays with the platform. */
@@ -63,17 +65,19 @@ export function forwardSocket(
 }
 
 /** Development servers refuse host names that they do not know: they see their own. */
-function headersFor({ headers }: IncomingMessage, { port, origin }: ForwardTarget): IncomingHttpHeaders {
+function headersFor(
+  { headers }: IncomingMessage,
+  { port, origin, hasPlatformKey }: ForwardTarget,
+): IncomingHttpHeaders {
   const own = `localhost:${port}`;
   const { cookie, authorization, ...others } = withoutConnection(headers);
   const cookies = (cookie ?? "").split(/;\s*/).filter((pair) => pair !== "" && !pair.startsWith(`${passCookie}=`));
-  const isOwnKey = /^(?:Bearer|Basic) /i.test(authorization ?? "") && !hasPass(headers);
   return {
     ...others,
     host: own,
     ...(others.origin === origin && { origin: `http://${own}` }),
     ...(cookies.length > 0 && { cookie: cookies.join("; ") }),
-    ...(authorization !== undefined && !isOwnKey && { authorization }),
+    ...(authorization !== undefined && !hasPlatformKey && { authorization }),
     "x-forwarded-host": headers.host,
     "x-forwarded-proto": new URL(origin).protocol.slice(0, -1),
   };
@@ -84,8 +88,6 @@ export const readPass = ({ cookie }: IncomingHttpHeaders): string | undefined =>
     .split(/;\s*/)
     .find((pair) => pair.startsWith(`${passCookie}=`))
     ?.slice(passCookie.length + 1);
-
-const hasPass = (headers: IncomingHttpHeaders): boolean => readPass(headers) !== undefined;
 
 const hopByHop = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade"];
 

@@ -25,7 +25,7 @@ export function openPreviews({ publicUrl }: ServerContext, options: PreviewsOpti
   const host: RouteHost = { ...options, publicUrl, passes: openPasses() };
   return {
     routes(api) {
-      api.hosts.push(openHostHandler(host));
+      api.hosts.push(openHostHandler({ ...host, admission: api.admission }));
       addPorts(api, host);
       addTerminals(api, host);
       addTerminal(api, host);
@@ -53,7 +53,7 @@ async function findRunning(host: RouteHost, principal: Principal, id: string): P
   const { machine } = await find(host, principal, id);
   if (machine) return machine;
   throw new ApiError(
-    "unavailable",
+    "machine_not_running",
     "The agent's machine does not run on this server now. Send the agent a prompt first.",
   );
 }
@@ -108,6 +108,7 @@ function addTerminal(api: Api, host: RouteHost): void {
       scope: "agents:read",
       params: ofTerminal,
       answer: { status: 200, schema: TerminalText, description: "Its text" },
+      problems: ["machine_not_running"],
     },
     async ({ params, principal }) => ({
       text: await readTerminal(await findRunning(host, principal, params.id), params.name),
@@ -126,6 +127,7 @@ function addInput(api: Api, host: RouteHost): void {
       params: ofTerminal,
       body: TerminalInput,
       answer: { status: 204, description: "It was typed" },
+      problems: ["machine_not_running"],
     },
     async ({ params, body, principal }) => {
       await typeInto(await findRunning(host, principal, params.id), params.name, body.text);

@@ -1,7 +1,7 @@
 // Serves previews: the host name says which port of which agent, a pass or a key says whether it may be seen.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { ApiError, type HostHandler, type Principal } from "../foundation/index.ts";
+import { type Admission, ApiError, type HostHandler, type Principal } from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
 import type { LiveMachine, LiveMachines } from "../runs/index.ts";
 import { type PreviewTarget, previewOrigin, readPreviewHost } from "./address.ts";
@@ -9,6 +9,7 @@ import { type ForwardTarget, forwardRequest, forwardSocket, passCookie, readPass
 import type { Passes } from "./passes.ts";
 
 export interface PreviewHost {
+  admission: Pick<Admission, "admitOutside">;
   live: LiveMachines;
   passes: Passes;
   principals: Principals;
@@ -37,8 +38,9 @@ async function serve(host: PreviewHost, request: IncomingMessage, response: Serv
   const target = targetOf(request);
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://preview");
   if (pathname !== ticketPath) return forwardRequest(request, response, await authorize(host, request));
-  const pass = host.passes.useTicket(target.agentId, searchParams.get("ticket") ?? "");
-  if (pass === null) throw new ApiError("unauthorized", expired);
+  const pass = await host.admission.admitOutside(request, async () =>
+    enter(host, target, searchParams.get("ticket") ?? ""),
+  );
   const secure = host.publicUrl().startsWith("https:") ? "; Secure" : "";
   response.writeHead(303, {
     location: "/",
@@ -49,13 +51,22 @@ async function serve(host: PreviewHost, request: IncomingMessage, response: Serv
   response.end();
 }
 
+function enter({ passes }: PreviewHost, { agentId }: PreviewTarget, ticket: string): string {
+  const pass = passes.useTicket(agentId, ticket);
+  if (pass === null) throw new ApiError("unauthorized", expired);
+  return pass;
+}
+
 const expired = "This link was used already, or has expired. Open the preview from the page of the agent again.";
 
 /** Throws ApiError. The key is checked first: a caller who may not see the agent does not learn whether it runs. */
 async function authorize(host: PreviewHost, request: IncomingMessage): Promise<ForwardTarget> {
   const target = targetOf(request);
-  if (!host.passes.isValid(target.agentId, readPass(request.headers))) await checkKey(host, request, target);
-  return { ...target, ...findLive(host, target), origin: previewOrigin(host.publicUrl(), target) };
+  // A page asks for many things at once: requests with a pass are not counted.
+  const hasPass = host.passes.isValid(target.agentId, readPass(request.headers));
+  if (!hasPass) await host.admission.admitOutside(request, () => checkKey(host, request, target));
+  const origin = previewOrigin(host.publicUrl(), target);
+  return { ...target, ...findLive(host, target), origin, hasPlatformKey: !hasPass };
 }
 
 function targetOf({ headers }: IncomingMessage): PreviewTarget {
@@ -76,7 +87,7 @@ function findLive({ live }: PreviewHost, { agentId, port }: PreviewTarget): Live
   const machine = live.find(agentId);
   if (machine === undefined)
     throw new ApiError(
-      "unavailable",
+      "machine_not_running",
       "The agent's machine does not run on this server now. Send the agent a prompt first.",
     );
   if (!machine.config.ports?.some((each) => each.port === port))

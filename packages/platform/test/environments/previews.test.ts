@@ -88,6 +88,8 @@ test("the owner of an agent sees its dev server and types into its terminals; ot
   const byKey = await fetchAt(serverUrl, `${shop.origin}/a?b=1`, key);
   expect(JSON.parse(byKey.text)).toMatchObject({ url: "/a?b=1", host: "localhost:3000" });
   expect(JSON.parse(byKey.text)).not.toHaveProperty("authorization");
+  const withCookie = await fetchAt(serverUrl, `${shop.origin}/`, { ...key, cookie: "platform_preview=guess" });
+  expect(JSON.parse(withCookie.text)).not.toHaveProperty("authorization");
   const entered = await fetchAt(serverUrl, shop.url);
   expect(entered).toMatchObject({ status: 303, headers: { location: "/" } });
   const cookie = String(entered.headers["set-cookie"]).split(";")[0] ?? "";
@@ -113,11 +115,15 @@ test("the owner of an agent sees its dev server and types into its terminals; ot
   expect((await fetchAt(serverUrl, `${shop.origin}/`, { authorization: `Bearer ${other.key}` })).status).toBe(403);
   expect((await other.get(at("/ports"))).status).toBe(403);
   expect((await fetchAt(serverUrl, shop.origin.replace("3000", "5432"), key)).status).toBe(404);
+  await expect
+    .poll(async () => (await fetchAt(serverUrl, `${shop.origin}/`, { authorization: "Bearer guess" })).status)
+    .toBe(429);
+  expect((await fetchAt(serverUrl, `${shop.origin}/`, key)).status).toBe(200);
 
   await client.post(at("/terminals/shell/input"), { text: "echo $((6 * 7)) > typed\n" });
   const frames = await client.stream(ids);
   expect(JSON.stringify(frames)).toContain("echo $((6 * 7)) > typed");
   expect(JSON.stringify(frames)).toContain("ready");
   expect((await client.getJson<Ports>(at("/ports"))).items).toEqual([]);
-  expect((await fetchAt(serverUrl, `${shop.origin}/`, { cookie })).status).toBe(503);
+  expect((await fetchAt(serverUrl, `${shop.origin}/`, { cookie })).status).toBe(409);
 });

@@ -1,5 +1,6 @@
 // The bash grammar of tree-sitter: loaded on first use, every parse bounded, the tree returned as plain data.
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import type { Parser, TreeCursor } from "@vscode/tree-sitter-wasm";
@@ -19,7 +20,7 @@ export type Parsed = { kind: "tree"; root: SyntaxNode; sound: boolean } | { kind
 /** `until`: deadline on the clock of `performance`. Some texts of allowed length would take minutes. */
 export type Parse = (script: string, until: number) => Parsed;
 
-/** `directory` holds tree-sitter.wasm and tree-sitter-bash.wasm. */
+/** `directory` holds tree-sitter.cjs, tree-sitter.wasm and tree-sitter-bash.wasm. */
 export async function openGrammar(directory: string): Promise<Parse> {
   opened ??= load(directory);
   return opened;
@@ -30,14 +31,13 @@ let opened: Promise<Parse> | undefined;
 
 async function load(directory: string): Promise<Parse> {
   try {
-    const [module, runtime, grammar] = await Promise.all([
-      import("@vscode/tree-sitter-wasm"),
+    const [runtime, grammar] = await Promise.all([
       readFile(join(directory, "tree-sitter.wasm")),
       readFile(join(directory, "tree-sitter-bash.wasm")),
     ]);
     // Optimising the lexer takes 0.7 s of a processor and the process waits for it at its end; one parse takes 1 ms.
     setFlagsFromString("--liftoff-only");
-    const { Parser, Language } = "default" in module ? (module.default as typeof module) : module;
+    const { Parser, Language } = loadRuntime(directory);
     await Parser.init({ wasmBinary: runtime } as unknown as Parameters<typeof Parser.init>[0]);
     const language = await Language.load(grammar);
     return (script, until) => parse(() => new Parser().setLanguage(language), script, until);
@@ -48,6 +48,10 @@ async function load(directory: string): Promise<Parse> {
     });
   }
 }
+
+/** As a file of its own: it looks for its own name, which it has not in a bundle of ES modules. */
+const loadRuntime = (directory: string): typeof import("@vscode/tree-sitter-wasm") =>
+  createRequire(join(directory, "/"))("./tree-sitter.cjs");
 
 /** Linux limits arguments to this length, so no longer script can run. */
 export const maxCharacters = 131_072;

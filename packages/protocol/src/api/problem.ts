@@ -29,6 +29,7 @@ export const problemStatus = {
   event_source_not_found: 404,
   method_not_allowed: 405,
   agent_busy: 409,
+  machine_not_running: 409,
   agent_archived: 409,
   agent_id_conflict: 409,
   run_not_cancellable: 409,

@@ -88,7 +88,7 @@ function addCreate(api: Api, host: AutomationHost): void {
 /** Null: the team. */
 function ownerOf(principal: Principal, scope: CreateAutomation["scope"]): number | null {
   if (scope === "team_owned") {
-    requireTeamManager(principal);
+    requireTeamManager(principal, "Automations of the scope team_owned");
     return null;
   }
   if (principal.kind === "user") return principal.userId;

@@ -51,7 +51,7 @@ function addCreate(api: Api, host: AutomationHost): void {
       problems: ["team_admin_required"],
     },
     async ({ body: { name }, principal }) => {
-      requireTeamManager(principal);
+      requireTeamManager(principal, "Addresses for events");
       const key = await teamKey(db, vault, principal.teamId);
       const { source, secret } = await insertSource(db, { teamId: principal.teamId, name, key });
       return { ...sourceOf(host, source), secret };
@@ -89,7 +89,7 @@ function addRemove(api: Api, { platform: { db } }: AutomationHost): void {
       problems: ["event_source_not_found", "team_admin_required"],
     },
     async ({ params: { sourceId }, principal }) => {
-      requireTeamManager(principal);
+      requireTeamManager(principal, "Addresses for events");
       await removeSource(db, principal.teamId, sourceId.toLowerCase());
       return { id: sourceId };
     },

@@ -1,8 +1,10 @@
 // Admits requests, whichever way they come in: one count of requests, of wrong credentials and of what is under way.
 import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
 import type { Context, MiddlewareHandler } from "hono";
 import { type Principal, principalName } from "../principal.ts";
+import { ApiError } from "./api-error.ts";
 import { clientAddress } from "./client-address.ts";
 import { type ConcurrencyLimit, concurrencyLimiter } from "./concurrency.ts";
 import type { Env } from "./env.ts";
@@ -31,6 +33,8 @@ export interface Admission {
   admit(context: Context<Env>, principal: Principal, route?: RouteLimits): void;
   /** Counts a wrong secret that is neither a key nor a session, such as a used login link. Throws `rate_limited`. */
   noteWrongSecret(context: Context<Env>): void;
+  /** Of a request that no route serves, such as one to a preview: counts its address, and a credential that is refused. */
+  admitOutside<Result>(request: IncomingMessage, authenticate: () => Promise<Result>): Promise<Result>;
   /** Counts a git process of the team until the response ends. Throws `rate_limited`. */
   admitGitProcess(context: Context<Env>, teamId: number): void;
 }
@@ -82,6 +86,19 @@ export function openAdmission(limits: AdmissionLimits): Admission {
       addresses.checkWrong(addressOf(context));
       context.set("hasWrongSecret", true);
     },
+    async admitOutside(request, authenticate) {
+      const address = clientAddress(request, limits.trustedProxies);
+      const credential = credentialIn(request.headers.authorization ?? request.headers.cookie);
+      addresses.admit(address, credential);
+      try {
+        const result = await authenticate();
+        if (credential !== null) addresses.noteAccepted(credential);
+        return result;
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401) addresses.countWrong(address, credential);
+        throw error;
+      }
+    },
     admitGitProcess: (context, teamId) =>
       hold(context, { key: `git ${teamId}`, max: limits.gitProcesses, what: "git processes of one team" }),
   };
@@ -124,7 +141,8 @@ function addressCounts(limits: AdmissionLimits, windows: RateLimiter) {
 }
 
 /** A hash of the key or the cookies that were sent; null without. */
-function credentialOf({ req }: Context<Env>): string | null {
-  const sent = req.header("authorization") ?? req.header("cookie");
-  return sent === undefined ? null : createHash("sha256").update(sent).digest("base64");
-}
+const credentialOf = ({ req }: Context<Env>): string | null =>
+  credentialIn(req.header("authorization") ?? req.header("cookie"));
+
+const credentialIn = (sent: string | undefined): string | null =>
+  sent === undefined ? null : createHash("sha256").update(sent).digest("base64");
