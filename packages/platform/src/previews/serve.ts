@@ -38,9 +38,8 @@ async function serve(host: PreviewHost, request: IncomingMessage, response: Serv
   const target = targetOf(request);
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://preview");
   if (pathname !== ticketPath) return forwardRequest(request, response, await authorize(host, request));
-  const pass = await host.admission.admitOutside(request, async () =>
-    enter(host, target, searchParams.get("ticket") ?? ""),
-  );
+  const secret = searchParams.get("ticket") ?? "";
+  const pass = await host.admission.admitOutside({ request, secret }, async () => enter(host, target, secret));
   const secure = host.publicUrl().startsWith("https:") ? "; Secure" : "";
   response.writeHead(303, {
     location: "/",
@@ -64,7 +63,8 @@ async function authorize(host: PreviewHost, request: IncomingMessage): Promise<F
   const target = targetOf(request);
   // A page asks for many things at once: requests with a pass are not counted.
   const hasPass = host.passes.isValid(target.agentId, readPass(request.headers));
-  if (!hasPass) await host.admission.admitOutside(request, () => checkKey(host, request, target));
+  const secret = request.headers.authorization ?? request.headers.cookie;
+  if (!hasPass) await host.admission.admitOutside({ request, secret }, () => checkKey(host, request, target));
   const origin = previewOrigin(host.publicUrl(), target);
   return { ...target, ...findLive(host, target), origin, hasPlatformKey: !hasPass };
 }

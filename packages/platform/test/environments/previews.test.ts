@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import type { Settings } from "../../src/foundation/config/index.ts";
 import { openMachines } from "../../src/machines/index.ts";
+import { noRateLimits } from "../harness/settings.ts";
 import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
 
 const machines: Settings["machines"] = { provider: "local", cpus: 1, idleMs: 60_000 };
@@ -60,7 +61,7 @@ test("the owner of an agent sees its dev server and types into its terminals; ot
   const harness = await openEnvironmentHarness({
     executor: "machines",
     replies: [call("exec_command", { cmd: wait, yield_time_ms: 600_000 }), replyWith("Done.")],
-    settings: { machines },
+    settings: { machines, rateLimits: { ...noRateLimits, requestsPerMinute: 1_000_000, wrongCredentialsPerMinute: 5 } },
   });
   if (!(await hasMachines(harness))) return;
   const config = {

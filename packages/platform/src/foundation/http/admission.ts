@@ -33,10 +33,16 @@ export interface Admission {
   admit(context: Context<Env>, principal: Principal, route?: RouteLimits): void;
   /** Counts a wrong secret that is neither a key nor a session, such as a used login link. Throws `rate_limited`. */
   noteWrongSecret(context: Context<Env>): void;
-  /** Of a request that no route serves, such as one to a preview: counts its address, and a credential that is refused. */
-  admitOutside<Result>(request: IncomingMessage, authenticate: () => Promise<Result>): Promise<Result>;
+  /** Of a request that no route serves, such as one to a preview: counts its address, and a secret that is refused. */
+  admitOutside<Result>(sent: SentSecret, authenticate: () => Promise<Result>): Promise<Result>;
   /** Counts a git process of the team until the response ends. Throws `rate_limited`. */
   admitGitProcess(context: Context<Env>, teamId: number): void;
+}
+
+export interface SentSecret {
+  request: IncomingMessage;
+  /** A key, a cookie or a ticket; undefined: none. */
+  secret: string | undefined;
 }
 
 /** Limits of one route, for each principal. */
@@ -86,16 +92,17 @@ export function openAdmission(limits: AdmissionLimits): Admission {
       addresses.checkWrong(addressOf(context));
       context.set("hasWrongSecret", true);
     },
-    async admitOutside(request, authenticate) {
+    async admitOutside({ request, secret }, authenticate) {
       const address = clientAddress(request, limits.trustedProxies);
-      const credential = credentialIn(request.headers.authorization ?? request.headers.cookie);
+      const credential = credentialIn(secret);
       addresses.admit(address, credential);
       try {
         const result = await authenticate();
         if (credential !== null) addresses.noteAccepted(credential);
         return result;
       } catch (error) {
-        if (error instanceof ApiError && error.status === 401) addresses.countWrong(address, credential);
+        const isRefused = credential !== null && error instanceof ApiError && error.status === 401;
+        if (isRefused) addresses.countWrong(address, credential);
         throw error;
       }
     },
