@@ -118,7 +118,7 @@ async function runWithFault(
     ? { replies: fault.replies, repeat: undefined }
     : fault.replies;
   // Only while the opening prompt is the newest message.
-  const before = { ...replyWith("Opened."), when: { bodyIncludes: '"text":"the opening prompt"}]}],"tools"' } };
+  const before = { ...replyWith("Opened."), when: { bodyIncludes: '"text":"the opening prompt"}]}]' } };
   const harness = await openHarness({ replies: { replies: [before, ...replies], repeat }, config: fault.config });
   // The short limits are for the fault alone: on a busy machine they would end the opening turn.
   const opening = ["exec", "--limit", "idle=1h,first-byte=1h,wall=1h", "the opening prompt"];
