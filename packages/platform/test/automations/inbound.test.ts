@@ -1,6 +1,7 @@
 // Events of GitHub on their way to runs: signed, stored once, decided once; loops end with a record that names the chain.
 import { createHmac, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
+import { openPayload } from "../../src/automations/firings/payload.ts";
 import { processEvents } from "../../src/automations/inbound/process.ts";
 import { type EventSourceRow, insertSource, storeDelivery } from "../../src/automations/inbound/store.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
@@ -106,6 +107,41 @@ test("a pull request of a fork is recorded with the reason and starts nothing, n
     "started",
   ]);
   expect(await inbound.countRuns()).toBe(2);
+});
+
+test("an event that cannot be processed is left, and stops no other", async () => {
+  const inbound = await openInbound();
+  const automation = await inbound.create(definition("pull_request.opened"));
+  await inbound.deliver("pull_request", opened(1, { html_url: "https://github.com/acme/shop/pull/\0" }), "d-1");
+  await inbound.deliver("pull_request", opened(2), "d-2");
+  expect(await inbound.firings(automation)).toMatchObject([{ status: "started" }]);
+  const { db } = inbound.fixture.platform;
+  const events = await db
+    .selectFrom("inbound_events")
+    .select(["delivery_id", "status"])
+    .orderBy("delivery_id")
+    .execute();
+  expect(events).toEqual([
+    { delivery_id: "d-1", status: "failed" },
+    { delivery_id: "d-2", status: "processed" },
+  ]);
+});
+
+test("of a huge event the prompt has the beginning, and says so", async () => {
+  const inbound = await openInbound();
+  const automation = await inbound.create(definition("pull_request.opened"));
+  await inbound.deliver("pull_request", opened(1, { body: "x".repeat(2_000_000) }));
+  const [firing] = await inbound.firings(automation);
+  const { db, vault } = inbound.fixture.platform;
+  const row = await db
+    .selectFrom("automation_firings")
+    .selectAll()
+    .where("id", "=", firing?.id ?? "")
+    .executeTakeFirstOrThrow();
+  const key = await teamKey(db, vault, inbound.fixture.principal.teamId);
+  const { body } = openPayload(key, row.id, row.payload ?? Buffer.alloc(0));
+  expect(body.length).toBeLessThan(300_000);
+  expect(body).toMatch(/\n\(cut after 262,144 of 2,000,\d{3} characters\)$/);
 });
 
 /** The run of a firing opened a pull request. */

@@ -52,7 +52,12 @@ const cases: { name: string; make(root: string): Promise<void> | void; where: st
   {
     name: "the name of a file",
     make: (root) => put(root, `logs/${value}.txt`, "a\n"),
-    where: "the name of a file that begins with logs/",
+    where: "the name of a file in logs",
+  },
+  {
+    name: "the name of a file, after a line break",
+    make: (root) => put(root, `logs/a\n${value}`, "a\n"),
+    where: "the name of a file in logs",
   },
   {
     name: "a commit whose successor removes it",

@@ -1,5 +1,5 @@
-// The published protobuf description of OTLP (proto/, from open-telemetry/opentelemetry-proto), and JSON checked by it.
-import { readdirSync, readFileSync } from "node:fs";
+// JSON checked by the messages of OTLP as its protobuf description (opentelemetry-proto) names them.
+import { readFileSync } from "node:fs";
 
 interface Field {
   type: string;
@@ -15,26 +15,19 @@ interface Schema {
   enums: Map<string, Set<number>>;
 }
 
-const folder = new URL("./proto/", import.meta.url);
-
 /** What is wrong with a JSON value as a message of this name; empty if nothing is. */
 export function violations(message: string, value: unknown): string[] {
   return checkMessage(message, value, message);
 }
 
-const schema = readSchema(readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8")));
-
-function readSchema(texts: string[]): Schema {
-  const read: Schema = { messages: new Map(), enums: new Map() };
-  for (const text of texts) readText(text.replace(/\/\/[^\n]*|\/\*.*?\*\//gs, ""), read);
-  return read;
-}
+const schema = readSchema(readFileSync(new URL("./messages.proto", import.meta.url), "utf8").replace(/^\/\/.*/, ""));
 
 /** Nested messages are known by their last name: in OTLP no two share one. */
-function readText(text: string, { messages, enums }: Schema): void {
+function readSchema(text: string): Schema {
+  const { messages, enums }: Schema = { messages: new Map(), enums: new Map() };
   const open: { kind: string; name: string }[] = [];
   const tokens =
-    /\b(message|enum|oneof|service)\s+(\w+)\s*\{|(\})|\{|(repeated\s+|optional\s+)?([\w.]+)\s+(\w+)\s*=\s*\d+[^;]*;|(\w+)\s*=\s*(-?\d+)[^;]*;/g;
+    /\b(message|enum|oneof)\s+(\w+)\s*\{|(\})|\{|(repeated\s+|optional\s+)?([\w.]+)\s+(\w+)\s*=\s*\d+[^;]*;|(\w+)\s*=\s*(-?\d+)[^;]*;/g;
   for (const [, kind, name = "", close, label = "", type, field, , number] of text.matchAll(tokens)) {
     if (kind) {
       open.push({ kind, name });
@@ -48,6 +41,7 @@ function readText(text: string, { messages, enums }: Schema): void {
       messages.get(message)?.set(camelCase(field), { type: type.split(".").at(-1) ?? "", repeated, group });
     } else if (number !== undefined) enums.get(open.at(-1)?.name ?? "")?.add(Number(number));
   }
+  return { messages, enums };
 }
 
 function camelCase(name: string): string {

@@ -1,5 +1,5 @@
 // Turns received events into firings, one event after another. Safe to repeat: a firing is made once per delivery.
-import { type Activity, type PlatformContext, type Queries, teamKey } from "../../foundation/index.ts";
+import { type Activity, isDatabaseAway, type PlatformContext, type Queries, teamKey } from "../../foundation/index.ts";
 import { openDefinition } from "../definition.ts";
 import { recordFiring } from "../firings/fire.ts";
 import type { AutomationHost } from "../host.ts";
@@ -29,12 +29,30 @@ export const startInbound = (host: AutomationHost): Activity =>
 
 /** All that wait. The firings are started by the scheduler. */
 export async function processEvents(host: AutomationHost): Promise<void> {
-  while (await host.platform.db.transaction().execute((tx) => processNext(host, tx)));
+  while (await processNext(host));
 }
 
-async function processNext(host: AutomationHost, tx: Queries): Promise<boolean> {
-  const row = await lockReceived(tx);
-  if (!row) return false;
+/** One that cannot be processed is left, so that those behind it do not wait for it. */
+async function processNext(host: AutomationHost): Promise<boolean> {
+  const { db, log } = host.platform;
+  let eventId: string | null = null;
+  try {
+    return await db.transaction().execute(async (tx) => {
+      const row = await lockReceived(tx);
+      if (!row) return false;
+      eventId = row.id;
+      await processOne(host, tx, row);
+      return true;
+    });
+  } catch (error) {
+    if (eventId === null || isDatabaseAway(error)) throw error;
+    log.error("automations.event_failed", error, { eventId });
+    await settleEvent(db, eventId, { status: "failed", firings: 0 });
+    return true;
+  }
+}
+
+async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRow): Promise<void> {
   const source = await tx
     .selectFrom("event_sources")
     .selectAll()
@@ -49,11 +67,18 @@ async function processNext(host: AutomationHost, tx: Queries): Promise<boolean> 
     const event = await recallFork(tx, source.id, read);
     const causes = await findCauses(tx, event);
     for (const candidate of await findCandidates(host.platform, tx, { source, event }))
-      firings += await fireOne(host, tx, { ...candidate, row, event, causes, body });
+      firings += await fireOne(host, tx, { ...candidate, row, event, causes, body: beginningOf(body) });
   }
-  await settleEvent(tx, row.id, firings);
-  return true;
+  await settleEvent(tx, row.id, { status: "processed", firings });
 }
+
+/** As much as the body of a webhook may have: models could not read more. */
+const maxCharacters = 256 * 1024;
+
+const beginningOf = (body: string): string =>
+  body.length <= maxCharacters
+    ? body
+    : `${body.slice(0, maxCharacters)}\n(cut after ${maxCharacters.toLocaleString("en")} of ${body.length.toLocaleString("en")} characters)`;
 
 interface Candidate {
   automation: AutomationRow;

@@ -13,7 +13,7 @@ export const eventRetention = (db: Kysely<Tables>): RetentionRule => ({
       const { numAffectedRows = 0n } = await sql`
         delete from inbound_events where id in (
           select id from inbound_events
-          where status = 'processed' and created_at < now() - ${days} * interval '1 day'
+          where status <> 'received' and created_at < now() - ${days} * interval '1 day'
           limit ${batchSize} for update skip locked
         )
       `.execute(db);

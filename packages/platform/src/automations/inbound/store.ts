@@ -101,9 +101,16 @@ export async function lockReceived(tx: Queries): Promise<InboundEventRow | undef
     .executeTakeFirst();
 }
 
-export async function settleEvent(tx: Queries, id: string, started: number): Promise<void> {
-  const values = { status: "processed" as const, firings: started, processed_at: new Date() };
-  await tx.updateTable("inbound_events").set(values).where("id", "=", id).execute();
+export async function settleEvent(
+  db: Queries,
+  id: string,
+  end: { status: "processed" | "failed"; firings: number },
+): Promise<void> {
+  await db
+    .updateTable("inbound_events")
+    .set({ ...end, processed_at: new Date() })
+    .where("id", "=", id)
+    .execute();
 }
 
 /** Comments do not say whether their pull request is of a fork; events of the pull request itself do. */

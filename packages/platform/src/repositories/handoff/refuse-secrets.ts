@@ -14,36 +14,33 @@ export async function refuseSecrets(commits: NewCommits, secrets: Secret[], sign
   if (secrets.length === 0) return;
   const find = secretFinder(secrets);
   const objects = await listObjects(commits, signal);
-  for (const { path } of objects) refuse(find(path), `the name of a file that begins with ${startOf(path, find)}`);
   for (const group of inGroups(objects)) {
     const contents = await readContents(commits.location, group, signal);
     for (const [index, { name, type, path }] of group.entries()) {
       const found = find(contents[index] ?? "");
-      refuse(found, type === "commit" ? `the message of commit ${name.slice(0, 10)}` : `${path}, line ${found?.line}`);
+      if (found !== null) throw refusal(found, whereIs({ name, type, path }, found));
     }
   }
 }
 
-function refuse(found: FoundSecret | null, where: string): void {
-  if (found === null) return;
-  throw new RepositoryFault(
+/** A directory is searched before what it contains, so its own path shows no secret. */
+const whereIs = ({ name, type, path }: Omit<GitObject, "size">, { line }: FoundSecret): string => {
+  if (type === "commit") return `the message of commit ${name.slice(0, 10)}`;
+  return type === "tree" ? `the name of a file in ${path || "the top directory"}` : `${path}, line ${line}`;
+};
+
+const refusal = (found: FoundSecret, where: string): RepositoryFault =>
+  new RepositoryFault(
     "secret_in_commit",
     `The secret ${found.name} is in ${where}, so nothing was pushed. Ask the agent to remove it from the commit itself, for example with git commit --amend: a later commit would leave it in the history.`,
   );
-}
-
-/** As much of a path as shows no secret. */
-const startOf = (path: string, find: (text: string) => FoundSecret | null): string => {
-  const folders = path.split("/");
-  const index = folders.findIndex((folder) => find(folder) !== null);
-  return index > 0 ? `${folders.slice(0, index).join("/")}/` : "it";
-};
 
 interface GitObject {
   name: string;
-  type: "commit" | "blob";
+  /** A tree is a directory: its content are the names in it. */
+  type: "commit" | "tree" | "blob";
   size: number;
-  /** Empty for a commit. */
+  /** Up to its first line break; empty for a commit and for the top directory. */
   path: string;
 }
 
@@ -56,7 +53,7 @@ async function listObjects({ location, head, exclude }: NewCommits, signal: Abor
   const described = (await runGit({ location, args: check, input }, signal)).split("\n");
   return listed.flatMap(({ name, path }, index) => {
     const [type, size] = (described[index] ?? "").split(" ");
-    return type === "commit" || type === "blob" ? [{ name, path, type, size: Number(size) }] : [];
+    return type === "commit" || type === "tree" || type === "blob" ? [{ name, path, type, size: Number(size) }] : [];
   });
 }
 

@@ -56,7 +56,7 @@ export interface InboundEventTable {
   /** `pull_request`, `push`, … */
   name: string;
   body: Sealed;
-  status: "received" | "processed";
+  status: "received" | "processed" | "failed";
   /** How many it led to. */
   firings: Perhaps<number>;
   created_at: Stamped;
