@@ -253,7 +253,8 @@ function otherTerminals(url) {
 }
 
 function add(what, who, value, unit, ratio, limit) {
-  rows.push([what, who, `${value.toFixed(1)} ${unit}`, ratio === null ? "" : `${ratio.toFixed(2)}x`, limit]);
+  const shown = value === null ? "not available" : `${value.toFixed(1)} ${unit}`;
+  rows.push([what, who, shown, ratio === null ? "" : `${ratio.toFixed(2)}x`, limit]);
 }
 
 function printTable(table) {

@@ -49,7 +49,10 @@ export async function addStoredFrames(
   await sql`analyze frames`.execute(db);
 }
 
+export { nativeFolder } from "../packages/platform/src/foundation/db/binaries.ts";
+export { openLocalProvider, openMachineWorkspace } from "../packages/platform/src/machines/index.ts";
 export { openLeases } from "../packages/platform/src/runs/leases/lease.ts";
+export { makeDebianBase, shopConfig, shopFiles } from "../packages/testkit/src/shop/index.ts";
 
 /** All that are active end now. */
 export async function endRuns(db: Kysely<Tables>): Promise<void> {

@@ -6,7 +6,7 @@ import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-export async function startPlatform({ root, scratch, modelUrl, args = [] }) {
+export async function startPlatform({ root, scratch, modelUrl, args = [], env: more = {} }) {
   const heapFile = join(scratch, "heap");
   const program = join(root, "packages/platform/bin/platform.mjs");
   const data = join(scratch, `platform-${process.hrtime.bigint()}`);
@@ -21,6 +21,7 @@ export async function startPlatform({ root, scratch, modelUrl, args = [] }) {
     PLATFORM_MODEL_PROVIDER: "scripted",
     PLATFORM_MODEL_PROVIDERS: JSON.stringify({ scripted: provider }),
     PLATFORM_RATE_LIMITS_REQUESTS_PER_MINUTE: "0",
+    ...more,
   };
   const nodeArguments = ["--expose-gc", "--require", join(root, "bench/collect.cjs")];
   const serve = async (roles = args) => {
@@ -33,21 +34,26 @@ export async function startPlatform({ root, scratch, modelUrl, args = [] }) {
   const command = (...args) => execFileSync(process.execPath, [program, ...args], { env, encoding: "utf8" }).trim();
   const key = command("keys", "create", "--name", "bench");
   const repository = command("repos", "create", "sample", "--from", join(root, "examples/sample"));
+  const report = async () => {
+    rmSync(heapFile, { force: true });
+    child.kill("SIGUSR2");
+    while (!existsSync(heapFile) || readFileSync(heapFile, "utf8") === "")
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    return JSON.parse(readFileSync(heapFile, "utf8"));
+  };
   return {
     url,
     key,
     data,
     repository,
     pid: child.pid,
+    /** Of the operator; returns what it prints. */
+    command,
     ...clientOf(url, key),
     /** Size of the heap after garbage collection. */
-    async heapKb() {
-      rmSync(heapFile, { force: true });
-      child.kill("SIGUSR2");
-      while (!existsSync(heapFile) || readFileSync(heapFile, "utf8") === "")
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      return Number(readFileSync(heapFile, "utf8")) / 1024;
-    },
+    heapKb: async () => (await report()).heapBytes / 1024,
+    /** How many programs the server has started. */
+    startedPrograms: async () => (await report()).started,
     /** Another server on the same database and data directory. */
     async serveAnother(roles = args) {
       const another = await serve(roles);

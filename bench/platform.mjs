@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
+import { completeRunRows } from "./complete-runs.mjs";
+import { machineRows } from "./machines.mjs";
 import { median, minimum } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
 import { retentionRows } from "./platform-retention.mjs";
@@ -17,6 +19,8 @@ export async function platformRows({ root, scratch, rounds }) {
   const parts = await load(root, scratch);
   return [
     ...(await firstRequests({ root, scratch, rounds })),
+    ...(await completeRunRows({ root, scratch })),
+    ...(await machineRows({ root, scratch, rounds, parts })),
     ...(await manyRuns({ root, scratch })),
     ...(await idleAgents({ root, scratch })),
     ...(await fanOut({ root, scratch, parts })),
