@@ -43,6 +43,8 @@ async function isPossible(): Promise<boolean> {
 interface Found {
   states: string[];
   file: string | null;
+  /** What a machine that starts from the active build finds; null before there is one. */
+  active: string | null;
   left: string[];
 }
 
@@ -61,31 +63,44 @@ test("after a kill while its machine was frozen, the machine is stopped and its 
   await once(child.stdout, "data");
   child.kill("SIGKILL");
   await once(child, "close");
-  expect(await check(directory, child)).toEqual({ states: ["stopped"], file: "text\n", left: [] });
+  expect(await check(directory, child)).toEqual({ states: ["stopped"], file: "text\n", active: null, left: [] });
 });
 
-test("after a kill before, during or after any program that a server starts for its machines, nothing is left", async () => {
-  if (!(await isPossible())) return;
-  const first = dataDirectory();
-  const log = join(first, "steps");
-  const whole = await start("work", first, { KILL_LOG: log });
-  expect(await once(whole, "close")).toEqual([0, null]);
-  expect(await check(first, whole)).toEqual({ states: ["stopped"], file: "text\n", left: [] });
-  const steps = readFileSync(log, "utf8").trim().split("\n").length;
-  for (let point = 1; point <= points; point += 1) {
-    const at = Math.floor((steps * point) / (points + 1));
-    const directory = dataDirectory();
-    const child = await start("work", directory, { KILL_AT: String(at) });
-    let output = "";
-    child.stdout.on("data", (data) => {
-      output += data;
-    });
-    expect(await once(child, "close")).toEqual([null, "SIGKILL"]);
-    const found = await check(directory, child);
-    expect({ at, left: found.left }).toEqual({ at, left: [] });
-    expect(new Set([...found.states, "stopped"])).toEqual(new Set(["stopped"]));
-    if (output.includes("started")) expect(found.file).toBe("text\n");
-  }
-});
+test.each([
+  { mode: "work", does: "its machine", end: { states: ["stopped"], file: "text\n", active: null } },
+  { mode: "mounted", does: "runs of an agent", end: { states: ["stopped"], file: "text\n", active: null } },
+  { mode: "build", does: "a build", end: { states: [], file: null, active: "text\n" } },
+])(
+  "after a kill before, during or after any program that a server starts for $does, nothing is left",
+  async ({ mode, end }) => {
+    if (!(await isPossible())) return;
+    const first = dataDirectory();
+    const log = join(first, "steps");
+    const whole = await start(mode, first, { KILL_LOG: log });
+    expect(await once(whole, "close")).toEqual([0, null]);
+    expect(await check(first, whole)).toEqual({ ...end, left: [] });
+    const steps = readFileSync(log, "utf8").trim().split("\n").length;
+    for (const at of pointsOf(steps)) {
+      const directory = dataDirectory();
+      const child = await start(mode, directory, { KILL_AT: String(at) });
+      let output = "";
+      child.stdout.on("data", (data) => {
+        output += data;
+      });
+      expect(await once(child, "close")).toEqual([null, "SIGKILL"]);
+      const found = await check(directory, child);
+      expect({ at, left: found.left }).toEqual({ at, left: [] });
+      expect(new Set([...found.states, "stopped"])).toEqual(new Set(["stopped"]));
+      if (output.includes("started")) expect(found.file).toBe("text\n");
+      if (output.includes("active")) expect(found.active).toBe("text\n");
+    }
+  },
+  process.env.SWEEP === "full" ? 3_600_000 : 240_000,
+);
 
-const points = 6;
+const sampled = 5;
+
+function pointsOf(steps: number): number[] {
+  if (process.env.SWEEP === "full") return Array.from({ length: steps }, (_, index) => index + 1);
+  return Array.from({ length: sampled }, (_, index) => Math.floor((steps * (index + 1)) / (sampled + 1)));
+}
