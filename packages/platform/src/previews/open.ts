@@ -1,7 +1,14 @@
 // Previews: the ports and terminals of a machine while a run uses it, for the owner of the agent alone.
 import { AgentPorts, AgentTerminals, TerminalInput, TerminalText } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, type Principal, type ServerContext, type Subject } from "../foundation/index.ts";
+import {
+  type Api,
+  ApiError,
+  type Principal,
+  recordAuditEvent,
+  type ServerContext,
+  type Subject,
+} from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
 import type { LiveMachine, LiveMachines } from "../runs/index.ts";
 import { previewOrigin } from "./address.ts";
@@ -19,10 +26,11 @@ export interface PreviewsOptions {
 interface RouteHost extends PreviewsOptions {
   passes: Passes;
   publicUrl(): string;
+  db: ServerContext["db"];
 }
 
-export function openPreviews({ publicUrl }: ServerContext, options: PreviewsOptions): Subject {
-  const host: RouteHost = { ...options, publicUrl, passes: openPasses() };
+export function openPreviews({ publicUrl, db }: ServerContext, options: PreviewsOptions): Subject {
+  const host: RouteHost = { ...options, publicUrl, db, passes: openPasses() };
   return {
     routes(api) {
       api.hosts.push(openHostHandler({ ...host, admission: api.admission }));
@@ -130,7 +138,11 @@ function addInput(api: Api, host: RouteHost): void {
       problems: ["machine_not_running"],
     },
     async ({ params, body, principal }) => {
-      await typeInto(await findRunning(host, principal, params.id), params.name, body.text);
+      const machine = await findRunning(host, principal, params.id);
+      // Not the text: it may be a password.
+      const data = { terminal: params.name, characters: body.text.length };
+      await recordAuditEvent(host.db, { action: "terminal.typed", subject: params.id, data });
+      await typeInto(machine, params.name, body.text);
       return null;
     },
   );

@@ -122,6 +122,11 @@ test("the owner of an agent sees its dev server and types into its terminals; ot
   expect((await fetchAt(serverUrl, `${shop.origin}/`, key)).status).toBe(200);
 
   await client.post(at("/terminals/shell/input"), { text: "echo $((6 * 7)) > typed\n" });
+  const audited = await fixture.platform.db.selectFrom("audit_entries").select("entry").execute();
+  const typed = audited.map(({ entry }) => JSON.stringify(entry)).filter((entry) => entry.includes("terminal.typed"));
+  expect(typed).toHaveLength(1);
+  for (const part of [ids.agentId, "shell"]) expect(typed[0]).toContain(part);
+  expect(typed[0]).not.toContain("6 * 7");
   const frames = await client.stream(ids);
   expect(JSON.stringify(frames)).toContain("echo $((6 * 7)) > typed");
   expect(JSON.stringify(frames)).toContain("ready");

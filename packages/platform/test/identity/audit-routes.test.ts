@@ -151,7 +151,7 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "delete /v0/agents/{id}": { prepare: create },
 };
 
-/** A model request spends money, counted in a separate table; no user data changes. */
+/** A model request spends money, counted in a separate table. Typing needs a machine; a test of previews has its entry. */
 const changesNothing = ["post /v1/inference/responses", "post /v1/agents/{id}/terminals/{name}/input"];
 
 interface Operations {
