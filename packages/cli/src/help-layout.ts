@@ -9,7 +9,7 @@ export const helpLayout: HelpLayout = {
     { title: "Accounts and configuration", names: ["login", "logout", "models", "config", "trust", "doctor"] },
     { title: "What runs bring along", names: ["skills", "hooks", "mcp", "mcp-server", "test", "eval"] },
     { title: "Sandbox and rules", names: ["sandbox", "cache", "execpolicy", "sanitize"] },
-    { title: "Agents on the platform", names: ["cloud", "apply", "worker"] },
+    { title: "Agents on the platform", names: ["cloud", "env", "apply", "worker"] },
     { title: "For other programs", names: ["acp", "app-server", "responses-proxy", "completion", "exit-codes"] },
   ],
   flagGroups: [

@@ -5,6 +5,7 @@ import { appServerCommands } from "./app-server/index.ts";
 import { cacheCommands } from "./cache/index.ts";
 import { cloudCommands } from "./cloud/index.ts";
 import { configCommands } from "./config/index.ts";
+import { envCommands } from "./env/index.ts";
 import { execCommands } from "./exec/index.ts";
 import { hooksCommands } from "./hooks/index.ts";
 import { loginCommands } from "./login/index.ts";
@@ -28,6 +29,7 @@ export const commands: Command[] = [
   ...cacheCommands,
   ...cloudCommands,
   ...configCommands,
+  ...envCommands,
   ...hooksCommands,
   ...loginCommands,
   ...modelsCommands,

@@ -1,5 +1,6 @@
 // `.platform/environment.json`: read it, and check the Dockerfile it names.
 export { findProjectCopies } from "./dockerfile.ts";
+export { type EnvironmentProposal, proposeEnvironment } from "./propose.ts";
 export {
   type BuildPaths,
   buildPaths,
@@ -8,3 +9,4 @@ export {
   type EnvironmentReading,
   readEnvironment,
 } from "./read.ts";
+export { directoriesThatMatter, type RepositoryFiles } from "./repository-files.ts";

@@ -1,0 +1,15 @@
+// Commands about the environment that agents of a platform work in.
+import type { Command } from "../../command.ts";
+
+export const envCommands: Command[] = [
+  {
+    path: ["env", "init"],
+    takes: "[--force]",
+    maxPositionals: 0,
+    summary: "Propose .platform/environment.json for this repository",
+    flags: ["force", "json", "cd"],
+    load: () => import("./init.ts"),
+    notes: `Reads lock files, CI workflows, a dev container and a Dockerfile, writes the file, and says what each part follows from.
+Nothing is run. With --json the proposal is printed and nothing is written.`,
+  },
+];
