@@ -1,5 +1,5 @@
 // A PATH on which bubblewrap fails as it does where user namespaces are forbidden.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -10,6 +10,8 @@ export const forbidden =
 export function pathWithoutNamespaces(): string {
   const directory = mkdtempSync(join(tmpdir(), "no-namespaces-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
+  // Also for another user.
+  chmodSync(directory, 0o755);
   writeFileSync(join(directory, "bwrap"), `#!/bin/sh\necho "${forbidden}" >&2\nexit 1\n`, { mode: 0o755 });
   return `${directory}:${process.env.PATH}`;
 }

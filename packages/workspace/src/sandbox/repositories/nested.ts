@@ -6,11 +6,13 @@ import { findGitDirectory, findRepositoryRoot } from "../../git/index.ts";
 import { contains } from "../../paths.ts";
 import { readGitlinks } from "../gitlinks.ts";
 import { SandboxUnavailable } from "../sandbox-unavailable.ts";
-import { type DirectoryPath, type RepositorySearch, searchRepositories } from "./search.ts";
+import { type DirectoryPath, type Repository, type RepositorySearch, searchRepositories } from "./search.ts";
 
 export interface NestedRepositories extends RepositorySearch {
   /** To be protected: every gitlink of an index, and the repositories found. */
   protected: string[];
+  /** To be protected: folders of agentcli's settings. */
+  settings: string[];
 }
 
 /** About 4 ms; a search of 200,000 files takes 300. What it misses is compared with the clock when the run ends. */
@@ -29,7 +31,18 @@ export async function findNestedRepositories(roots: string[]): Promise<NestedRep
   const all = new Set([...gitlinks, ...found]);
   // A set that grows while it is read: the submodules of submodules.
   for (const directory of all) for (const path of gitlinksIn(directory)) all.add(path);
-  return { ...search, protected: [...all].filter((path) => !roots.includes(path)) };
+  return {
+    ...search,
+    protected: [...all].filter((path) => !roots.includes(path)),
+    settings: search.repositories.flatMap(protectableSettings).slice(0, maxFound),
+  };
+}
+
+/** Not a link: a mount covers its target instead. */
+function protectableSettings({ directory, entry }: Repository): string[] {
+  if (entry !== ".agentcli" || typeof directory !== "string") return [];
+  const path = join(directory, entry);
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ? [path] : [];
 }
 
 /** A mount needs a name that is text, and covers the target of a link instead of the link. */

@@ -1,4 +1,4 @@
-// What a sandbox does about the repositories below its writable roots: protect those that exist, watch for others.
+// What a sandbox does about repositories and settings of agentcli below its writable roots: protect those that exist, watch for others.
 import { basename, dirname, relative } from "node:path";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
@@ -20,9 +20,11 @@ export async function protectNested(policy: SandboxPolicy, backEnd: BackEnd): Pr
   const nested = await findNestedRepositories(roots);
   const isProtected = policy.nestedRepositories === "protected";
   const trees = [...roots, ...nested.protected];
+  const configured = withConfigured(policy, trees, roots);
   return {
     policy: {
-      ...withConfigured(policy, trees, roots),
+      ...configured,
+      protectedPaths: [...configured.protectedPaths, ...(isProtected ? nested.settings : [])],
       protectedRepositories: isProtected ? nested.protected : [],
     },
     watch: withConfiguredReport(

@@ -6,6 +6,7 @@ import { below, type DirectoryPath, type Repository } from "./search.ts";
 /** Empty if it is a plain one. At most a few. What cannot be read is a risk. */
 export function risksOf({ directory, entry }: Repository): string[] {
   try {
+    if (entry === ".agentcli") return riskySettingFiles(below(directory, entry));
     return entry === "HEAD" ? risksIn(directory) : findRisks(directory);
   } catch (error) {
     return [(error as Error).message];
@@ -28,6 +29,14 @@ function risksIn(git: DirectoryPath): string[] {
 }
 
 const maxNamed = 5;
+
+/** What agentcli uses of a trusted project without asking again: hooks have a trust of their own, the rest is text for a model. */
+function riskySettingFiles(folder: DirectoryPath): string[] {
+  if (!lstatSync(folder).isDirectory()) return ["it leads elsewhere"];
+  return settingsOfProjects.filter((name) => exists(below(folder, name)));
+}
+
+export const settingsOfProjects = ["config.toml", "rules"];
 
 /** By section, without its name in quotes: settings that run nothing. Every other one counts as a risk. */
 const harmless = new Map<string, string[]>(

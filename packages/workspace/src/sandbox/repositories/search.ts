@@ -1,8 +1,8 @@
-// Searches directories for repositories, breadth first: those of people are near the top.
+// Searches directories for repositories and settings of agentcli, breadth first: those of people are near the top.
 import { lstatSync, readdirSync } from "node:fs";
 
 export interface RepositorySearch {
-  /** Below the roots; bare ones also in them. */
+  /** Below the roots; bare ones also in them. Of agentcli's settings only those below. */
   repositories: Repository[];
   /** Could not be listed. */
   unreadable: DirectoryPath[];
@@ -10,10 +10,13 @@ export interface RepositorySearch {
   isComplete: boolean;
 }
 
-/** What makes a directory a repository: `.git`, whatever it is, or in a bare one `HEAD` beside the rest of a repository. */
+/**
+ * What makes a directory a repository: `.git`, whatever it is, or in a bare one `HEAD` beside the rest of a repository.
+ * `.agentcli` is treated like one: in a trusted project, agentcli itself does what it names.
+ */
 export interface Repository {
   directory: DirectoryPath;
-  entry: ".git" | "HEAD";
+  entry: ".git" | "HEAD" | ".agentcli";
 }
 
 /** Bytes where a name in it is not text. */
@@ -49,6 +52,7 @@ export async function searchRepositories(roots: string[], options: SearchOptions
     if (content === undefined) found.unreadable.push(directory);
     if (content?.hasGit && !isOneOf(roots, directory)) found.repositories.push({ directory, entry: ".git" });
     if (content?.isBare) found.repositories.push({ directory, entry: "HEAD" });
+    if (content?.hasSettings && !isOneOf(roots, directory)) found.repositories.push({ directory, entry: ".agentcli" });
     for (const name of content?.subdirectories ?? []) {
       const path = below(directory, name);
       if (!isOneOf(roots, path)) (crowded.has(name.toString()) ? later : queue).push(path);
@@ -72,6 +76,7 @@ export const below = (directory: DirectoryPath, name: DirectoryPath): DirectoryP
 interface DirectoryContent {
   hasGit: boolean;
   isBare: boolean;
+  hasSettings: boolean;
   subdirectories: DirectoryPath[];
   count: number;
 }
@@ -109,7 +114,7 @@ function listDirectory(directory: DirectoryPath): DirectoryContent | undefined {
     const has = (wanted: string) => entries.some(({ name }) => name === wanted);
     // With `commondir`, the rest is in another directory.
     const isBare = has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
-    const content = { hasGit: has(".git"), isBare, count: entries.length };
+    const content = { hasGit: has(".git"), isBare, hasSettings: has(".agentcli"), count: entries.length };
     const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
     const subdirectories = names.some(isNotText) ? listBytes(directory) : names;
     return { ...content, subdirectories: subdirectories.filter((name) => name.toString() !== ".git") };

@@ -2,6 +2,7 @@
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
 import { isMountPoint } from "../mount-points.ts";
+import { settingsOfProjects } from "./risks.ts";
 import { below, type DirectoryPath, type Repository } from "./search.ts";
 
 export interface RepositorySignature {
@@ -17,17 +18,29 @@ export interface RepositorySignature {
 
 /** Null if there is none, or only the mount point that keeps `.git` from being created. */
 export function signatureOf({ directory, entry }: Repository): RepositorySignature | null {
+  if (entry === ".agentcli") return settingsSignature(below(directory, entry));
   return entry === "HEAD" ? bareSignature(directory) : nestedSignature(directory);
+}
+
+function settingsSignature(folder: DirectoryPath): RepositorySignature | null {
+  const own = statOf(folder);
+  if (own === undefined || isMountPoint(folder)) return null;
+  const files = settingsOfProjects.map((name) => below(folder, name));
+  const rules = files.flatMap((path) => namesIn(path).map((name) => below(path, name)));
+  return { identity: identityOf(own), createdMs: toMs(own.birthtimeNs), ...stateOf([...files, ...rules], [own]) };
 }
 
 function nestedSignature(directory: DirectoryPath): RepositorySignature | null {
   const path = below(directory, ".git");
   const git = statOf(path);
   if (git === undefined || isMountPoint(path)) return null;
-  // A file with another content is another one.
-  const identity = [git.mode, git.ino, ...(git.isDirectory() ? [] : [git.ctimeNs])].join(" ");
-  return { identity, createdMs: toMs(git.birthtimeNs), ...settingsOf(gitDirectoriesOf(directory), [git]) };
+  const files = gitDirectoriesOf(directory).flatMap(settingFiles);
+  return { identity: identityOf(git), createdMs: toMs(git.birthtimeNs), ...stateOf(files, [git]) };
 }
+
+/** A file with another content is another one. */
+const identityOf = (entry: BigIntStats): string =>
+  [entry.mode, entry.ino, ...(entry.isDirectory() ? [] : [entry.ctimeNs])].join(" ");
 
 /** Git replaces HEAD with every change of the branch; the parts beside it stay. */
 function bareSignature(directory: DirectoryPath): RepositorySignature | null {
@@ -35,14 +48,11 @@ function bareSignature(directory: DirectoryPath): RepositorySignature | null {
   if (parts.length === 0 || statOf(below(directory, "HEAD")) === undefined) return null;
   const identity = parts.map(({ mode, ino }) => `${mode} ${ino}`).join();
   const createdMs = Math.max(...parts.map(({ birthtimeNs }) => toMs(birthtimeNs)));
-  return { identity, createdMs, ...settingsOf([directory], parts) };
+  return { identity, createdMs, ...stateOf(settingFiles(directory), parts) };
 }
 
-function settingsOf(
-  gitDirectories: DirectoryPath[],
-  parts: BigIntStats[],
-): Pick<RepositorySignature, "settings" | "changedMs"> {
-  const stats = gitDirectories.flatMap(settingFiles).map(statOf);
+function stateOf(files: DirectoryPath[], parts: BigIntStats[]): Pick<RepositorySignature, "settings" | "changedMs"> {
+  const stats = files.map(statOf);
   return {
     settings: stats.map((stat) => stat && [stat.ino, stat.mode, stat.size, stat.ctimeNs].join(" ")).join(),
     changedMs: Math.max(...[...parts, ...stats].map((stat) => toMs(stat?.ctimeNs ?? 0n))),

@@ -1,5 +1,6 @@
 // Finds the repositories that commands have created or changed in a sandbox, and sets new ones aside in which git would
-// run programs: it does so outside the sandbox as soon as an index names them, or a person enters them.
+// run programs: it does so outside the sandbox as soon as an index names them, or a person enters them. The same for
+// settings of agentcli, which it would use in a trusted project.
 import { lstatSync } from "node:fs";
 import { relative } from "node:path";
 import type { NestedRepositories } from "./nested.ts";
@@ -54,7 +55,8 @@ export function watchRepositories({ nested, ...settings }: WatchOptions): Reposi
   const startedMs = Date.now() - clockToleranceMs;
   const watchedRoots = settings.rootRepositories === "watched" ? settings.roots : [];
   const withGit = [...watchedRoots, ...nested.protected].map((directory): Repository => ({ directory, entry: ".git" }));
-  const known = [...withGit, ...nested.repositories].map((repository) => ({
+  const withSettings = watchedRoots.map((directory): Repository => ({ directory, entry: ".agentcli" }));
+  const known = [...withGit, ...withSettings, ...nested.repositories].map((repository) => ({
     repository,
     signature: signatureOf(repository),
   }));
@@ -97,6 +99,7 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
     const isReplaced = before === undefined ? isNew(now) : before?.identity !== now.identity;
     if (!isReplaced && before?.settings === now.settings) return null;
     const risks = risksOf(repository);
+    if (entry === ".agentcli" && risks.length === 0) return null;
     const isRoot = entry === ".git" && roots.includes(String(directory));
     const mayMove = isReplaced && newRepositories === "set-aside" && !isRoot && risks.length > 0;
     const moved = mayMove ? setAside(repository) : null;
@@ -105,7 +108,8 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
       // What was `.git` is a bare repository under its new name, which is reported here.
       remember(noteSetAside(below(directory, moved)));
     }
-    const fact = `${who} ${isReplaced ? "created" : "changed"} the git repository in ${nameIn(roots, directory)}.`;
+    const what = entry === ".agentcli" ? "settings of agentcli" : "the git repository";
+    const fact = `${who} ${isReplaced ? "created" : "changed"} ${what} in ${nameIn(roots, directory)}.`;
     return describeChange(fact, { entry, risks, moved });
   }
 
@@ -154,11 +158,18 @@ interface Change {
 }
 
 function describeChange(fact: string, { entry, risks, moved }: Change): string {
+  if (entry === ".agentcli") return describeSettings(fact, risks, moved);
   if (risks.length === 0) return `${fact} Check it before you run git there or add it.`;
   const why = `git could run programs there (${risks.map(printable).join(", ")})`;
   if (moved === null && entry === "HEAD") return `${fact} Check its config and hooks before you run git there: ${why}.`;
   if (moved === null) return `${fact} Check its .git before you run git here: ${why}.`;
   return `${fact} Its ${entry} was renamed to ${moved}, because ${why}. Check it, and rename it back to use it.`;
+}
+
+function describeSettings(fact: string, risks: string[], moved: string | null): string {
+  const why = `in a trusted project agentcli would use them there (${risks.map(printable).join(", ")})`;
+  if (moved === null) return `${fact} Check its .agentcli before you run agentcli there: ${why}.`;
+  return `${fact} Its .agentcli was renamed to ${moved}, because ${why}. Check it, and rename it back to use it.`;
 }
 
 const removed = (name: string) => `This run removed the .git of ${name}.`;

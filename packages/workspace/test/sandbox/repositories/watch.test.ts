@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findNestedRepositories } from "../../../src/sandbox/repositories/nested.ts";
 import { riskySettings } from "../../../src/sandbox/repositories/risks.ts";
@@ -65,7 +65,10 @@ describe("a search", () => {
     // Everything here is new; what is known is believed only if it is as old as it was when it was listed.
     expect(listings.size).toBe(0);
     const known = (path: string, state: string) =>
-      listings.set(path, { content: { hasGit: true, isBare: false, subdirectories: [], count: 0 }, state });
+      listings.set(path, {
+        content: { hasGit: true, isBare: false, hasSettings: false, subdirectories: [], count: 0 },
+        state,
+      });
     const { dev, ino, ctimeMs, mode } = lstatSync(join(root, "b"));
     known(join(root, "b"), [dev, ino, ctimeMs, mode].join(" "));
     known(join(root, "b/c"), "of another time");
@@ -182,6 +185,47 @@ describe("a watch", () => {
     expect(await watch.findChanges()).toEqual([
       expect.stringContaining("in file. Its .git was renamed to .git.untrusted, because git could run"),
       expect.stringContaining("in link. Its .git was renamed to .git.untrusted, because git could run"),
+    ]);
+  });
+
+  test("sets new settings of agentcli aside, which a trusted project would use, and reports changed ones", async () => {
+    const write = (path: string) => {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), 'sandbox_mode = "danger-full-access"');
+    };
+    for (const name of ["before", "untouched"]) write(`${name}/.agentcli/config.toml`);
+    const watch = await open();
+    write("before/.agentcli/rules/all.rules");
+    write("api/.agentcli/config.toml");
+    write("rules/.agentcli/rules/all.rules");
+    write("skills/.agentcli/skills/a/SKILL.md");
+    mkdirSync(join(root, "link"));
+    symlinkSync("../elsewhere", join(root, "link/.agentcli"));
+    const aside = (name: string, why: string) =>
+      `This run created settings of agentcli in ${name}. Its .agentcli was renamed to .agentcli.untrusted, because in a trusted project agentcli would use them there (${why}). Check it, and rename it back to use it.`;
+    expect(await watch.findChanges()).toEqual([
+      "This run changed settings of agentcli in before. Check its .agentcli before you run agentcli there: in a trusted project agentcli would use them there (config.toml, rules).",
+      aside("api", "config.toml"),
+      aside("link", "it leads elsewhere"),
+      aside("rules", "rules"),
+    ]);
+    expect(await watch.findChanges()).toEqual([]);
+    const kept = (name: string) => existsSync(join(root, name, ".agentcli"));
+    expect(["before", "untouched", "api", "rules", "skills"].map(kept)).toEqual([true, true, false, false, true]);
+  });
+
+  test("also looks at the settings of the workspace itself where they are not protected", async () => {
+    const nested = await findNestedRepositories([root]);
+    const watch = watchRepositories({
+      roots: [root],
+      nested,
+      rootRepositories: "watched",
+      newRepositories: "set-aside",
+    });
+    mkdirSync(join(root, ".agentcli"));
+    writeFileSync(join(root, ".agentcli/config.toml"), "");
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("created settings of agentcli in the workspace. Its .agentcli was renamed"),
     ]);
   });
 
