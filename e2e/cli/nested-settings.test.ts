@@ -21,7 +21,7 @@ args = ["ran"]
 
 async function openTrusted(as: "this user" | "an ordinary user", commands: string[]) {
   const replies = commands.flatMap((cmd) => [call("exec_command", { cmd }), replyWith("Done.")]);
-  const harness = await openHarness({ replies: [...replies, replyWith("Done.")] });
+  const harness = await openHarness({ replies: [...replies, replyWith("Done."), replyWith("Done.")] });
   const { repository, home } = harness;
   mkdirSync(join(repository, "known/.agentcli"), { recursive: true });
   writeFileSync(join(repository, "known/.agentcli/config.toml"), "");

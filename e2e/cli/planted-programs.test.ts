@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { type Harness, openHarness } from "@agentcli/testkit/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openMemoryTerminal } from "../support/terminal.ts";
 import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
 
-const names = ["git", "rg", "bwrap", "mkfifo", "bash", "sh", "env", "grep", "xdg-open"];
+const names = ["git", "rg", "bwrap", "mkfifo", "bash", "sh", "env", "grep", "xdg-open", "true", "cat", "xclip"];
 const folders = ["node_modules/.bin", "tools"];
 
 /** Each leaves a mark in the agent home, which nothing inside the sandbox can write, and then does its work. */
@@ -38,6 +39,7 @@ const open = () =>
 const commands: [string, string[]][] = [
   ["a run that commits", ["exec", "-s", "workspace-write", "--dangerously-bypass-hook-trust", "go on"]],
   ["a run in a worktree", ["exec", "--worktree", "go on"]],
+  ["the end of a turn", ["exec", "-c", 'notify=["true"]', "go on"]],
   ["a review", ["exec", "review", "--uncommitted"]],
   ["a look at the machine", ["doctor"]],
 ];
@@ -46,6 +48,22 @@ test.each(commands)("%s does not run a planted program outside the sandbox", asy
   const harness = await open();
   const { code, stderr } = await harness.run(args, { env: { PATH: plant(harness), HOME: harness.home } });
   expect({ code, stderr, ran: ranOutside(harness) }).toEqual({ code: 0, stderr: expect.any(String), ran: "" });
+});
+
+test("the terminal interface does not run a planted editor, pager or reader of the clipboard", async () => {
+  const harness = await openHarness({ replies: [replyWith("All of it.")] });
+  const { repository, home } = harness;
+  const env = { PATH: plant(harness), AGENT_HOME: home, EDITOR: "true", PAGER: "cat" };
+  const terminal = openMemoryTerminal({ cwd: repository, env });
+  await expect.poll(terminal.screen).toContain("Ask for a change");
+  terminal.type("go on\r");
+  await expect.poll(terminal.screen).toContain("All of it.");
+  // The editor, the pager with the first text of the list, the clipboard.
+  terminal.type("\u0007\u000f");
+  await expect.poll(terminal.screen).toContain("Read all of");
+  terminal.type("\r\u0016");
+  await expect.poll(terminal.screen).toContain("No image was found on the clipboard");
+  expect(ranOutside(harness)).toBe("");
 });
 
 describe("an ordinary user", () => {

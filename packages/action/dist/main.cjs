@@ -141,8 +141,8 @@ function setOutput({ GITHUB_OUTPUT }, name, value) {
 function addSummary({ GITHUB_STEP_SUMMARY }, markdown) {
 	if (GITHUB_STEP_SUMMARY) (0, node_fs.appendFileSync)(GITHUB_STEP_SUMMARY, `${markdown}\n`);
 }
-/** One line of the log: text from outside must not begin a command of the runner. */
-const log = (text) => console.log(text.replace(/^(\s*)(::|##\[)/gm, "$1​$2"));
+/** Lines of the log: text from outside must not be a command of the runner, which also looks for the older form within a line. */
+const log = (text) => console.log(text.replaceAll("##[", "#​#[").replace(/^(\s*)::/gm, "$1​::"));
 const escaped = (text) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 const reportError = (message) => console.log(`::error title=agentcli::${escaped(message)}`);
 const reportWarning = (message) => console.log(`::warning title=agentcli::${escaped(message)}`);
@@ -764,7 +764,7 @@ async function execAgent(command, inputs, environment) {
 		stdio: [
 			"pipe",
 			"pipe",
-			"inherit"
+			"pipe"
 		]
 	});
 	child.stdin.on("error", () => {});
@@ -774,6 +774,7 @@ async function execAgent(command, inputs, environment) {
 		child.once("close", (code) => resolve(code ?? 1));
 	});
 	const result = emptyResult();
+	(0, node_readline.createInterface)({ input: child.stderr }).on("line", log);
 	for await (const line of (0, node_readline.createInterface)({ input: child.stdout })) showEvent(line, result);
 	return {
 		...result,

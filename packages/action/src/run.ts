@@ -94,7 +94,7 @@ async function execAgent(command: string[], inputs: Inputs, environment: Variabl
   const child = spawn(program, args, {
     env: environment,
     cwd: inputs.workingDirectory,
-    stdio: ["pipe", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
   child.stdin.on("error", () => {}); // It ended early, which its exit reports.
   child.stdin.end(inputs.prompt);
@@ -103,6 +103,8 @@ async function execAgent(command: string[], inputs: Inputs, environment: Variabl
     child.once("close", (code) => resolve(code ?? 1));
   });
   const result = emptyResult();
+  // Its messages quote text of others, and the runner reads commands from both streams.
+  createInterface({ input: child.stderr }).on("line", log);
   for await (const line of createInterface({ input: child.stdout })) showEvent(line, result);
   return { ...result, exitCode: await ended };
 }

@@ -15,8 +15,9 @@ export function addSummary({ GITHUB_STEP_SUMMARY }: Variables, markdown: string)
   if (GITHUB_STEP_SUMMARY) appendFileSync(GITHUB_STEP_SUMMARY, `${markdown}\n`);
 }
 
-/** One line of the log: text from outside must not begin a command of the runner. */
-export const log = (text: string): void => console.log(text.replace(/^(\s*)(::|##\[)/gm, "$1\u200b$2"));
+/** Lines of the log: text from outside must not be a command of the runner, which also looks for the older form within a line. */
+export const log = (text: string): void =>
+  console.log(text.replaceAll("##[", "#\u200b#[").replace(/^(\s*)::/gm, "$1\u200b::"));
 
 const escaped = (text: string): string => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 

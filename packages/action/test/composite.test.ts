@@ -62,6 +62,9 @@ async function openScenario(replies: Parameters<typeof startModelServer>[0]): Pr
   return { runner, model, github, use: (inputs) => runner.use({ ...always, ...endpoint, ...inputs }, env) };
 }
 
+/** With commands for the runner, of which it also reads the older form within a line. */
+const message = "Two findings.\n::stop::\nSee ##[stop-commands]now";
+
 const outputOf = (model: ModelServer): string => JSON.stringify(model.requests().at(-1)?.body);
 
 test.runIf(isRoot)(
@@ -69,7 +72,7 @@ test.runIf(isRoot)(
   async () => {
     const { runner, model, use } = await openScenario([
       call("exec_command", { cmd: "id -un; node /opt/search.cjs; sudo -n true || echo no sudo" }),
-      replyWith("Two findings.\n::stop::"),
+      replyWith(message),
     ]);
     const result = await use({
       ...{ prompt: "Look<!-- hidden --> around", "safety-strategy": "unprivileged-user", "agent-user": "agent" },
@@ -78,12 +81,13 @@ test.runIf(isRoot)(
     expect(result.log).not.toContain(key);
     expect(result).toMatchObject({
       ok: true,
-      outputs: { "final-message": "Two findings.\n::stop::", "exit-code": "0" },
+      outputs: { "final-message": message, "exit-code": "0" },
     });
     expect(result.outputs["thread-id"]).toMatch(/^[0-9a-f-]{36}$/);
     expect(JSON.parse(result.outputs.usage ?? "")).toHaveProperty("input_tokens");
     expect(result.summary).toContain("> Two findings.");
     expect(result.log).not.toMatch(/^::stop/m);
+    expect(result.log).not.toContain("##[");
     const seen = outputOf(model);
     expect(seen).toContain("agent\\n");
     expect(seen).toContain("no sudo");
@@ -93,7 +97,7 @@ test.runIf(isRoot)(
     expect(JSON.stringify(model.requests()[0]?.body)).not.toContain("hidden");
     expect(model.requests()[0]?.headers.authorization).toBe(`Bearer ${key}`);
     const later = await runner.shell("node /opt/search.cjs; cat message.txt");
-    expect(later.stdout).toBe("[]\nTwo findings.\n::stop::");
+    expect(later.stdout).toBe(`[]\n${message}`);
   },
 );
 

@@ -1,18 +1,25 @@
 // `notify`: the user's program, started at the end of each completed turn with one JSON argument.
 import { spawn } from "node:child_process";
 import type { EndedTurn } from "@agentcli/host";
+import type { Program } from "../program.ts";
 
 /** Settles when the program has been started; it is not waited for, and a program that cannot be started is reported. */
-export function notifyProgram(argv: string[], turn: EndedTurn, log: (line: string) => void): Promise<void> {
+export function notifyProgram(
+  argv: string[],
+  turn: EndedTurn,
+  { environment, reporter }: Pick<Program, "environment" | "reporter">,
+): Promise<void> {
   const [program = "", ...args] = argv;
+  // Where no agent can have put a program of that name.
+  const env = { ...environment.variables, PATH: environment.programs.path() };
   return new Promise((resolve) => {
-    const child = spawn(program, [...args, JSON.stringify(payload(turn))], { stdio: "ignore", detached: true });
+    const child = spawn(program, [...args, JSON.stringify(payload(turn))], { stdio: "ignore", detached: true, env });
     child.once("spawn", () => {
       child.unref();
       resolve();
     });
     child.once("error", (error) => {
-      log(`warning: the program of notify could not be started: ${error.message}.`);
+      reporter.log(`warning: the program of notify could not be started: ${error.message}.`);
       resolve();
     });
   });

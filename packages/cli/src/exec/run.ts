@@ -249,8 +249,8 @@ const prepareOutput = async (file: string, { environment }: Program): Promise<vo
   (await import("./output-file.ts")).prepareOutputFile(file, environment.cwd);
 
 /** Loaded only when a turn ends and a program is configured. */
-const notification = (argv: string[] | undefined, { reporter }: Program): Pick<Run, "notify"> =>
-  argv?.length ? { notify: async (turn) => (await import("./notify.ts")).notifyProgram(argv, turn, reporter.log) } : {};
+const notification = (argv: string[] | undefined, program: Program): Pick<Run, "notify"> =>
+  argv?.length ? { notify: async (turn) => (await import("./notify.ts")).notifyProgram(argv, turn, program) } : {};
 
 /** Loaded only when asked for: the checker of schemas is larger than the rest of the program. */
 const loadSchema = async ({ outputSchemaFile }: RunOptions, { environment }: Program): Promise<OutputSchema | null> =>

@@ -31,6 +31,7 @@ export async function openTerminalInterface(
       connect: server.connect,
       streams: { input: process.stdin, output: process.stdout },
       variables: environment.variables,
+      programPath: environment.programs.path,
       version,
       agentHome: environment.agentHome,
       overrides: overridesOf(invocation, environment.cwd),

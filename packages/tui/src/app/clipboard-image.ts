@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type App, flash } from "./state.ts";
+import { type App, flash, programVariables } from "./state.ts";
 
 /** Of Wayland, X11, macOS and Windows under WSL; the first that prints one. */
 const readers = [
@@ -16,9 +16,10 @@ const pngStart = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 const limits = { timeout: 5000, maxBuffer: 32 * 1024 * 1024 };
 
 export function pasteImage(app: App): void {
-  const { variables, agentHome } = app.options;
+  const { agentHome } = app.options;
+  const env = programVariables(app);
   for (const reader of readers) {
-    const { stdout } = spawnSync("/bin/sh", ["-c", `${reader} 2>/dev/null`], { env: variables, ...limits });
+    const { stdout } = spawnSync("/bin/sh", ["-c", `${reader} 2>/dev/null`], { env, ...limits });
     if (!stdout?.subarray(0, pngStart.length).equals(pngStart)) continue;
     const directory = join(agentHome, "clipboard");
     mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { visible } from "../text/index.ts";
 import { openPicker } from "./picker.ts";
-import { type App, flash } from "./state.ts";
+import { type App, flash, programVariables } from "./state.ts";
 
 /** The newest first; one alone is opened at once. */
 export function openReader(app: App) {
@@ -22,7 +22,7 @@ export function openReader(app: App) {
 export function readText(app: App, text: string): void {
   const { variables } = app.options;
   const pager = variables.PAGER || "less";
-  const env = { LESS: "-+F", LESSSECURE: "1", ...variables };
+  const env = { LESS: "-+F", LESSSECURE: "1", ...programVariables(app) };
   const { error } = app.lend(() =>
     spawnSync("/bin/sh", ["-c", pager], { input: visible(text), stdio: ["pipe", "inherit", "inherit"], env }),
   );

@@ -10,6 +10,8 @@ export interface TuiOptions {
   connect: Connect;
   streams: TerminalStreams;
   variables: Record<string, string | undefined>;
+  /** PATH for editor, pager and the like: directories in which no agent can have left a program. */
+  programPath(): string;
   version: string;
   /** Where history and drafts are kept. */
   agentHome: string;
@@ -96,6 +98,12 @@ export interface App {
   /** Puts a text on the clipboard of the terminal; false where it is too long for one. */
   copy(text: string): boolean;
 }
+
+/** Of programs that this one starts. */
+export const programVariables = ({ options: { variables, programPath } }: App): NodeJS.ProcessEnv => ({
+  ...variables,
+  PATH: programPath(),
+});
 
 export const flash = (app: App, text: string): void => {
   app.state.flash = text;

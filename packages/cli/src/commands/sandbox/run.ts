@@ -1,5 +1,5 @@
 // `agentcli sandbox run`: one command in the sandbox, its streams and its exit code passed on.
-import { CommandError } from "@agentcli/command-line";
+import { CommandError, textFor } from "@agentcli/command-line";
 import type { Chunk, ExecResult, Workspace } from "@agentcli/protocol";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
@@ -30,7 +30,10 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 const id = "command";
 
 async function passThrough(workspace: Workspace, argv: string[], { signal }: Program): Promise<ExecResult> {
-  const print = ({ stream, text }: Chunk) => void (stream === "stderr" ? process.stderr : process.stdout).write(text);
+  const print = ({ stream, text }: Chunk) => {
+    const output = stream === "stderr" ? process.stderr : process.stdout;
+    output.write(textFor(output, text));
+  };
   const running = workspace.exec({ id, start: { argv } }, print, signal);
   void feed(workspace, signal);
   return running;
