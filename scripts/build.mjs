@@ -1,5 +1,5 @@
 // Builds what users run: the CLI and the platform with lazily loaded chunks, the programs beside them, and the SDKs.
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -60,6 +60,7 @@ const copyGrammar = (program) => {
 };
 copyGrammar("cli");
 copyGrammar("platform");
+copyRpiFiles();
 
 // The SDKs are ES modules.
 await build({ directory: "packages/sdk/dist", input: { index: "packages/sdk/src/index.ts" }, format: "es" });
@@ -75,6 +76,14 @@ await build({
 });
 await buildTestDatabase();
 await buildAction(join(root, "packages/action/dist/main.cjs"));
+
+/** What `agentcli init rpi` writes. The guard of migrations is that of the sample repository. */
+function copyRpiFiles() {
+  const target = join(root, "packages/cli/dist/rpi");
+  cpSync(join(root, "packages/cli/src/init/rpi/files"), target, { recursive: true });
+  for (const name of [".agentcli/hooks.json", ".agentcli/hooks"])
+    cpSync(join(root, "examples/sample", name), join(target, "agentcli", name), { recursive: true });
+}
 
 /** The program that makes databases for tests of the built platform. */
 async function buildTestDatabase() {

@@ -107,7 +107,8 @@ const table = {
   since: { value: "AGE", help: "Only requests within this time: 12h, 7d, 2w" },
   cache: { help: "What part of each turn's input came from a prompt cache, and why a prefix broke" },
   by: { value: "WHAT", choices: ["model", "tag", "day"], help: "How to group" },
-  force: { help: "Accept the beginning of several ids, and take all of them (init: write the file anew)" },
+  force: { help: "Accept the beginning of several ids, and take all of them (init: replace files)" },
+  dialect: { value: "DIALECT", choices: ["agentcli", "platform"], help: "Which program the files are for (agentcli)" },
   "with-api-key": { help: "Read the key from standard input" },
   "api-key": { value: "KEY", help: "Refused: a key on the command line is seen by others" },
   env: {

@@ -16,7 +16,7 @@ export const helpLayout: HelpLayout = {
     { title: "Which", names: ["last", "all", "uncommitted", "base", "commit", "title", "tools", "until", "filter"] },
     { title: "Model", names: ["model", "provider", "oss", "local-provider", "search"] },
     { title: "Input", names: ["image", "sanitize", "tag"] },
-    { title: "Where it works", names: ["cd", "worktree", "skip-git-repo-check"] },
+    { title: "Where it works", names: ["cd", "dialect", "worktree", "skip-git-repo-check"] },
     {
       title: "What it may do",
       names: [

@@ -59,8 +59,15 @@ function readableOrWhole(line: string): Instruction[] {
 
 const withTopic = (found: Instruction, topic: string): Instruction =>
   found.step.kind === "checklist" && found.step.items.length === 0
-    ? { ...found, step: { ...found.step, items: topic ? [topic] : [] } }
+    ? { ...found, step: { ...found.step, items: tasksOf(topic) } }
     : found;
+
+/** One item per instruction, if all of them are readable. */
+function tasksOf(topic: string): string[] {
+  const pieces = readInstructions(topic);
+  if (pieces.length > 1 && pieces.every(({ step }) => step.kind !== "unclear")) return pieces.map(({ text }) => text);
+  return topic === "" ? [] : [topic.replace(/\s+/g, " ")];
+}
 
 function* startOpenStep(path: string): Script<Performed> {
   const file = yield* readLines(path);

@@ -54,6 +54,18 @@ export const terminalCommands: Command[] = [
     flags: ["cd", "force"],
     load: () => import("./init.ts"),
   },
+  {
+    path: ["init", "rpi"],
+    takes: "[--dialect platform]",
+    maxPositionals: 0,
+    summary: "Write the skills, agents, hooks and driver of research, plan, implement",
+    flags: ["cd", "dialect", "force"],
+    load: () => import("./init-rpi.ts"),
+    notes: `The hooks that it writes are trusted as they are. Files that exist and say something else are kept, unless --force is given.
+
+Example:
+  agentcli init rpi && ./rpi "fix the failing test"`,
+  },
 ];
 
 const interactive: Command = {

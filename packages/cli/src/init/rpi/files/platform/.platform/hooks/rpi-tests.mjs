@@ -1,0 +1,42 @@
+// Runs the tests before an agent that works on the plan stops; if they fail, the agent goes on with their output.
+// Tests are code that an agent may have written: on a machine of yours they run in agentcli's sandbox, or not at all.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const project = process.env.PLATFORM_PROJECT_DIR ?? process.cwd();
+const has = (name) => existsSync(join(project, name));
+
+readFileSync(0);
+const command = testCommand();
+console.log(JSON.stringify(command && isImplementing() ? runTests(command) : {}));
+
+/** Research and planning leave the tests as they are. */
+function isImplementing() {
+  return has("docs/rpi/PLAN.md") && /^\s*[-*] \[x\]/im.test(readFileSync(join(project, "docs/rpi/PLAN.md"), "utf8"));
+}
+
+function testCommand() {
+  if (has("package.json")) {
+    const { scripts = {} } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
+    if (scripts.test) return ["npm", "test"];
+  }
+  if (has("Cargo.toml")) return ["cargo", "test"];
+  if (has("go.mod")) return ["go", "test", "./..."];
+  if (has("pyproject.toml") || has("pytest.ini")) return ["python3", "-m", "pytest"];
+  return null;
+}
+
+function runTests(command) {
+  const isMachineOfPlatform = project.startsWith("/workspace/") && process.env.HOME === "/home/agent";
+  const sandboxed = ["agentcli", "sandbox", "run", "--sandbox", "workspace-write", "--", ...command];
+  const [program, ...args] = isMachineOfPlatform ? command : sandboxed;
+  const { error, status, stdout, stderr } = spawnSync(program, args, { cwd: project, encoding: "utf8" });
+  if (error) {
+    process.stderr.write(`The tests were not run: ${program} could not be started (${error.code}).\n`);
+    process.exit(1);
+  }
+  if (status === 0) return {};
+  const output = `${stdout}${stderr}`.slice(-4000);
+  return { followup_message: `\`${command.join(" ")}\` fails. Fix what you changed, not the tests:\n\n${output}` };
+}
