@@ -90,9 +90,10 @@ function prepare(root: string, directory: string): NodeJS.ProcessEnv {
     writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(root, path)}" "$@"\n`);
     chmodSync(join(bin, name), 0o755);
   }
-  const git = (...args: string[]) =>
-    spawnSync("git", ["-c", "user.name=Docs", "-c", "user.email=docs@example.org", ...args], { cwd: repository });
+  const git = (...args: string[]) => spawnSync("git", args, { cwd: repository });
   git("init", "-q", "-b", "main");
+  git("config", "user.name", "Docs");
+  git("config", "user.email", "docs@example.org");
   git("add", "-A");
   git("commit", "-q", "-m", "Start");
   const { AGENT_API_KEY: _key, NODE_TEST_CONTEXT: _context, ...env } = process.env;

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "vite";
+import { thirdParty } from "./third-party.mjs";
 
 export async function buildWeb(root) {
   const outDir = join(root, "packages/platform/dist/web");
@@ -11,6 +12,7 @@ export async function buildWeb(root) {
     configFile: false,
     logLevel: "error",
     base: "/assets/web/",
+    plugins: [thirdParty(join(root, "packages/platform/dist"))],
     build: {
       outDir,
       emptyOutDir: true,

@@ -9,6 +9,7 @@ import { buildAction } from "./build-action.mjs";
 import { buildWeb } from "./build-web.mjs";
 import { declarePlatformSdk, declareSdk } from "./declarations.mjs";
 import { exportValues } from "./export-values.mjs";
+import { recordPackages, thirdParty } from "./third-party.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -57,6 +58,7 @@ const copyGrammar = (program) => {
   copyFileSync(join(grammar, "tree-sitter.js"), join(directory, "tree-sitter.cjs"));
   for (const file of ["tree-sitter.wasm", "tree-sitter-bash.wasm"])
     copyFileSync(join(grammar, file), join(directory, file));
+  recordPackages(directory, [join(grammar, "..")]);
 };
 copyGrammar("cli");
 copyGrammar("platform");
@@ -74,6 +76,8 @@ await build({
   directory: "packages/testkit/dist",
   input: { "model-server": "packages/testkit/src/model-server/main.ts" },
 });
+for (const name of ["cli", "platform", "platform-sdk", "sdk", "worker"])
+  copyFileSync(join(root, "LICENSE"), join(root, "packages", name, "dist/LICENSE"));
 await buildTestDatabase();
 await buildAction(join(root, "packages/action/dist/main.cjs"));
 
@@ -118,6 +122,7 @@ async function buildPlatform() {
     external: [...outside, "pg-native"],
     transform: { target: "node20" },
     checks: { eval: false },
+    plugins: [thirdParty(join(root, "packages/platform/dist"))],
   });
   await bundle.write({
     dir: join(root, "packages/platform/dist"),
@@ -137,6 +142,7 @@ async function buildPlatformSdk() {
     transform: { target: "node20" },
     treeshake: { moduleSideEffects: false },
     checks: { eval: false },
+    plugins: [thirdParty(join(root, "packages/platform-sdk/dist"))],
   });
   await bundle.write({
     dir: join(root, "packages/platform-sdk/dist"),
@@ -159,7 +165,7 @@ async function build({ directory, input, format = "cjs" }) {
     preserveEntrySignatures: "allow-extension",
     // The runtime of the grammar can evaluate code for grammars that need it; that of bash does not.
     checks: { eval: false },
-    plugins: format === "cjs" ? [exportValues] : [],
+    plugins: [thirdParty(join(root, directory)), ...(format === "cjs" ? [exportValues] : [])],
   });
   await bundle.write({
     dir: join(root, directory),

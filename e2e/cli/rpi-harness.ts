@@ -1,4 +1,4 @@
-// A copy of the sample repository with agentcli on the PATH and nothing configured, so that the practice model answers.
+// A copy of the sample repository with agentcli on the PATH and the practice model as its model.
 import { spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,6 +28,8 @@ export async function openSample(): Promise<RpiHarness> {
   cpSync(join(projectRoot, "examples/sample"), repository, { recursive: true });
   writeFileSync(join(bin, "agentcli"), `#!/bin/sh\nexec "${process.execPath}" "${cliProgram}" "$@"\n`);
   chmodSync(join(bin, "agentcli"), 0o755);
+  mkdirSync(join(home, "agent"));
+  writeFileSync(join(home, "agent/config.toml"), 'model = "practice"\n');
   writeFileSync(join(home, ".gitconfig"), "[user]\nname = Test\nemail = test@example.com\n");
   const { LANG = "C.UTF-8" } = process.env;
   const env = { PATH: `${bin}:${process.env.PATH}`, HOME: home, AGENT_HOME: join(home, "agent"), LANG };

@@ -95,6 +95,16 @@ test("several tasks run at once, each in a worktree and on a branch of its own",
   expect(await sample.git("worktree", "list")).not.toMatch(/fix-the-failing-test/);
 });
 
+test("nothing is done while the hooks of the workflow are not trusted", async () => {
+  const sample = await openSample();
+  await sample.shell("agentcli init rpi && agentcli hooks untrust --all");
+  expect(await sample.shell('./rpi "fix the failing test"')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("These hooks are not trusted"),
+  });
+  expect(existsSync(join(sample.repository, "RESEARCH.md"))).toBe(false);
+});
+
 test("research that changes other files ends the work", async () => {
   const sample = await openSample();
   await sample.shell("agentcli init rpi");

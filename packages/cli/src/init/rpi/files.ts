@@ -33,10 +33,13 @@ export function rpiFiles(templates: string, dialect: Dialect, repository: string
 export const rpiCommands = (templates: string, dialect: Dialect): string[] =>
   commandsOf(readFileSync(join(templates, dialect, `.${dialect}`, "hooks.json"), "utf8"));
 
+const settings = {
+  agentcli: { FOLDER: "", REVIEW: "no", EVENTS: "PreToolUse" },
+  platform: { FOLDER: "docs/rpi/", REVIEW: "ask", EVENTS: "beforeShellExecution|afterFileEdit|subagentStop|stop" },
+};
+
 const withDialect = (driver: string, dialect: Dialect): string =>
-  driver
-    .replaceAll("@FOLDER@", dialect === "platform" ? "docs/rpi/" : "")
-    .replaceAll("@REVIEW@", dialect === "platform" ? "ask" : "no");
+  Object.entries(settings[dialect]).reduce((text, [name, value]) => text.replaceAll(`@${name}@`, value), driver);
 
 function compare(repository: string, path: string, text: string): RpiFile {
   refuseOutside(repository, path);
