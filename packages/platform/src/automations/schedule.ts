@@ -1,5 +1,6 @@
 // When a schedule fires: a strict reading of cron expressions, and the instant after another one. Pure.
 import { Cron } from "croner";
+import { openWallClock, type WallClock } from "./wall-clock.ts";
 
 export interface Schedule {
   /** Strictly after the given instant; null: never again. */
@@ -16,7 +17,11 @@ const presets: Record<string, string> = {
   "@monthly": "0 9 1 * *",
 };
 
-/** Times that the clock jumps over fire right after the jump; times that it repeats fire once. */
+/**
+ * Times that the clock jumps over fire once, right after the jump; times that it repeats fire once. Where the hour is
+ * `*`, the schedule follows the running clock instead: hours that are repeated count twice, hours that are left out
+ * do not count.
+ */
 export function readSchedule(expression: string, timezone: string): ReadSchedule {
   const invalid = (problem: string): ReadSchedule => ({ kind: "invalid", problem });
   if (!isTimezone(timezone))
@@ -29,12 +34,44 @@ export function readSchedule(expression: string, timezone: string): ReadSchedule
   const wrong = fields.findIndex((field, index) => !forms[index]?.test(field));
   if (wrong !== -1) return invalid(`${names[wrong]}: ${JSON.stringify(fields[wrong])} cannot be read`);
   try {
-    const job = new Cron(fields.join(" "), { timezone, paused: true });
-    const schedule: Schedule = { nextAfter: (instant) => job.nextRun(instant) };
+    const job = new Cron(fields.join(" "), { timezone: "UTC", paused: true });
+    const times: Times = { clock: openWallClock(timezone), nextTime: (wall) => job.nextRun(wall) };
+    const next = fields[1] === "*" ? nextOfRunningClock : nextOfTimes;
+    const schedule: Schedule = { nextAfter: (instant) => next(times, instant) };
     if (schedule.nextAfter(someDay) === null) return invalid("there is no such day, so it would never fire");
     return { kind: "valid", schedule };
   } catch (error) {
     return invalid(reasonOf(error));
+  }
+}
+
+interface Times {
+  clock: WallClock;
+  /** The next time of the expression that clocks show, as if they showed UTC. */
+  nextTime(wall: Date): Date | null;
+}
+
+function nextOfTimes({ clock, nextTime }: Times, instant: Date): Date | null {
+  for (let wall = nextTime(clock.at(instant)); wall !== null; wall = nextTime(wall)) {
+    const next = clock.firstInstantOf(wall);
+    if (next > instant) return next;
+  }
+  return null;
+}
+
+function nextOfRunningClock({ clock, nextTime }: Times, instant: Date): Date | null {
+  let from = instant;
+  for (;;) {
+    const shown = clock.at(from);
+    const wall = nextTime(shown);
+    if (wall === null) return null;
+    const next = new Date(from.getTime() + wall.getTime() - shown.getTime());
+    const change = clock.changeBetween(from, next);
+    if (change === null) return next;
+    // The second before the change, as the new offset would show it: the change itself may be a time of the expression.
+    const before = new Date(clock.at(change).getTime() - 1_000);
+    if (nextTime(before)?.getTime() === clock.at(change).getTime()) return change;
+    from = change;
   }
 }
 

@@ -78,6 +78,20 @@ test.each([
     ["2026-11-01T05:30", "2026-11-02T06:30"],
   ],
   [
+    "two times that the clock jumps over",
+    "0,30 2 * * *",
+    "America/New_York",
+    "2026-03-07T12:00Z",
+    ["2026-03-08T07:00", "2026-03-09T06:00", "2026-03-09T06:30"],
+  ],
+  [
+    "two times that come twice",
+    "0,30 1 * * *",
+    "America/New_York",
+    "2026-10-31T12:00Z",
+    ["2026-11-01T05:00", "2026-11-01T05:30", "2026-11-02T06:00"],
+  ],
+  [
     "every half hour while an hour comes twice",
     "*/30 * * * *",
     "America/New_York",
