@@ -24,9 +24,9 @@ export async function startPlatform({ root, scratch, modelUrl, args = [], env: m
     ...more,
   };
   const nodeArguments = ["--expose-gc", "--require", join(root, "bench/collect.cjs")];
-  const serve = async (roles = args) => {
+  const serve = async (roles = args, settings = {}) => {
     const argv = [...nodeArguments, program, "serve", "--listen", "127.0.0.1:0", ...roles];
-    const child = spawn(process.execPath, argv, { env, stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(process.execPath, argv, { env: { ...env, ...settings }, stdio: ["ignore", "pipe", "ignore"] });
     const [line] = await once(createInterface(child.stdout), "line");
     return { child, url: line.replace("listening on ", "") };
   };
@@ -55,8 +55,8 @@ export async function startPlatform({ root, scratch, modelUrl, args = [], env: m
     /** How many programs the server has started. */
     startedPrograms: async () => (await report()).started,
     /** Another server on the same database and data directory. */
-    async serveAnother(roles = args) {
-      const another = await serve(roles);
+    async serveAnother(roles = args, settings = {}) {
+      const another = await serve(roles, settings);
       return { url: another.url, stop: () => stopChild(another.child, "SIGTERM") };
     },
     kill: () => stopChild(child, "SIGKILL"),
