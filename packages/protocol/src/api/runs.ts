@@ -1,23 +1,16 @@
 // Runs: each prompt to an agent is one.
 import { z } from "zod";
+import { runStatuses } from "../outcomes.ts";
 import { AgentId, ModelSelection, pageOf, RunId, Timestamp } from "./common.ts";
 import { EnvVars } from "./env-vars.ts";
 import { RunEnvironment } from "./environments.ts";
 import { Prompt } from "./prompts.ts";
 import { McpServers } from "./servers.ts";
 
-export const RunStatus = z.enum(["CREATING", "RUNNING", "FINISHED", "ERROR", "CANCELLED", "EXPIRED"]);
-export type RunStatus = z.infer<typeof RunStatus>;
+export { outcomeWords } from "../outcomes.ts";
 
-/** What people read instead, on pages, in lists and in documents. */
-export const outcomeWords: Record<RunStatus, string> = {
-  CREATING: "Queued",
-  RUNNING: "Running",
-  FINISHED: "Finished",
-  ERROR: "Failed",
-  CANCELLED: "Cancelled",
-  EXPIRED: "Expired",
-};
+export const RunStatus = z.enum(runStatuses);
+export type RunStatus = z.infer<typeof RunStatus>;
 
 export const RunGit = z.object({
   branches: z.array(

@@ -1,17 +1,8 @@
 // The status of a run: a shape, a colour and a word.
-import type { RunStatus } from "@agentcli/protocol/api";
+import { outcomeWords, type RunStatus } from "@agentcli/protocol/outcomes";
 import type { ReactNode } from "react";
 
-const words: Record<RunStatus, string> = {
-  CREATING: "Queued",
-  RUNNING: "Running",
-  FINISHED: "Finished",
-  ERROR: "Failed",
-  CANCELLED: "Cancelled",
-  EXPIRED: "Expired",
-};
-
-export const wordOf = (status: RunStatus): string => words[status];
+export const wordOf = (status: RunStatus): string => outcomeWords[status];
 
 const shapes: Record<RunStatus, ReactNode> = {
   CREATING: <circle cx="8" cy="8" r="5.5" strokeDasharray="2 2.3" />,
@@ -59,7 +50,7 @@ export const StatusIcon = ({ status, size = 16 }: { status: RunStatus; size?: nu
     strokeLinecap="round"
     strokeLinejoin="round"
     role="img"
-    aria-label={words[status]}
+    aria-label={outcomeWords[status]}
   >
     {shapes[status]}
   </svg>
@@ -69,6 +60,6 @@ export const StatusIcon = ({ status, size = 16 }: { status: RunStatus; size?: nu
 export const StatusBadge = ({ status }: { status: RunStatus }) => (
   <span className={`badge status-${status.toLowerCase()}`} data-status={status}>
     <StatusIcon status={status} size={14} />
-    <span aria-hidden="true">{words[status]}</span>
+    <span aria-hidden="true">{outcomeWords[status]}</span>
   </span>
 );

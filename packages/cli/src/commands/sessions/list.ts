@@ -1,6 +1,7 @@
 // `agentcli sessions list`: the newest sessions of this directory, or of all.
 import { CommandError } from "@agentcli/command-line";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
+import { outcomeWords } from "@agentcli/protocol/outcomes";
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
 import { take } from "../../sessions/find.ts";
@@ -39,18 +40,19 @@ const asJson = ({ createdAt, updatedAt, forkedFrom, ...rest }: SessionSummary): 
   forked_from: forkedFrom,
 });
 
-/** As on the pages of the platform. */
-const outcomeWords: Record<SessionSummary["status"], string> = {
-  running: "Running",
-  completed: "Finished",
-  failed: "Failed",
-  cancelled: "Cancelled",
+/** The words of the platform, where a run has the same status. */
+const statusWords: Record<SessionSummary["status"], string> = {
+  running: outcomeWords.RUNNING,
+  completed: outcomeWords.FINISHED,
+  failed: outcomeWords.ERROR,
+  cancelled: outcomeWords.CANCELLED,
   interrupted: "Interrupted",
   damaged: "Damaged",
 };
 
 /** As on the platform: ended by a limit of time, not by a failure. */
-const outcomeOf = ({ status, limit }: SessionSummary): string => (limit === "wall" ? "Expired" : outcomeWords[status]);
+const outcomeOf = ({ status, limit }: SessionSummary): string =>
+  limit === "wall" ? outcomeWords.EXPIRED : statusWords[status];
 
 function asText(session: SessionSummary, form: "alone" | "with-directory"): string {
   const labels = Object.entries(session.tags).map(([key, value]) => ` [${key}=${value}]`);
