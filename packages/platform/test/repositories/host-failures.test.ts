@@ -56,10 +56,12 @@ test("each HTTP status of a git host has its own error", async () => {
   }
 });
 
-test("a web page and a redirect to a login page are named as such", async () => {
+test("a web page, JSON and a redirect to a login page are named as such", async () => {
   const harness = await openHarness();
   const server = await serveHttp(harness.served, (request, response) => {
     if (request.url?.startsWith("/login")) response.writeHead(302, { location: "/users/sign_in?x=secret" }).end();
+    else if (request.url?.startsWith("/json"))
+      response.writeHead(200, { "content-type": "application/json" }).end("{}");
     else
       response
         .writeHead(200, { "content-type": "text/html; charset=utf-8" })
@@ -76,6 +78,9 @@ test("a web page and a redirect to a login page are named as such", async () => 
     expect(error).toMatchObject({ code: "repository_unreachable" });
     expect(error.message).toMatch(/web page.*Check the address/);
   }
+  const json = await failure(harness, `${server.url}/json/x.git`);
+  expect(json).toMatchObject({ code: "repository_unreachable" });
+  expect(json.message).toContain("its host answered with application/json. Check the address");
   const error = await failure(harness, `${server.url}/login/x.git`);
   expect(error).toMatchObject({ code: "repository_unreachable" });
   expect(error.message).toContain(`redirects git to ${server.url}/users/sign_in, a page to log in.`);
@@ -106,6 +111,9 @@ test("whatever git says, the error is one of the repository, except for failures
     "could not be read: something new. Check it with git ls-remote",
   );
   expect(describeGitFailure("")).toContain("git gave no reason");
+  expect(describeGitFailure("fatal: unable to access 'http://x/': Empty reply from server")).toBe(
+    "could not be reached: its host ended the connection. Try again later",
+  );
   expect(describeGitFailure("fatal: write error: No space left on device")).toBeUndefined();
 });
 

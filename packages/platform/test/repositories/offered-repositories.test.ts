@@ -94,9 +94,10 @@ test("GitLab, Gitea and GitHub Enterprise list what the credential may push to",
   );
 });
 
-test("a host without an API, and one that answers with pages, list nothing", async () => {
+test("a host without an API, one that answers with pages, and one that asks for a password everywhere, list nothing", async () => {
   const login = await serveApi(() => ({ body: "<html>Please log in</html>" }));
-  const { status, body } = await list([{ host: await serveApi(() => undefined) }, { host: login }]);
+  const locked = await serveApi(() => ({ status: 401, body: "<html>Unauthorized</html>" }));
+  const { status, body } = await list([{ host: await serveApi(() => undefined) }, { host: login }, { host: locked }]);
   expect({ status, body }).toEqual({ status: 200, body: { items: [] } });
 });
 

@@ -60,9 +60,9 @@ export function describeStatus(status: number): string {
   return `is not served as a git repository at this address: its host ${answer}. Check the address and the port`;
 }
 
-/** An answer that is a web page, such as a login page. */
-export const webPage = (type: string): string =>
-  `is not served as a git repository at this address: its host answered with a web page (${type}), perhaps to log in. Check the address, and that the platform was given access`;
+/** An answer of a type that git does not have, such as a login page. */
+export const notGit = (type: string): string =>
+  `is not served as a git repository at this address: its host answered with ${/html/i.test(type) ? `a web page (${type}), perhaps to log in` : type}. Check the address, and that the platform was given access`;
 
 export const redirectedElsewhere = (location: string): string =>
   `is not served as a git repository at this address: its host redirects git to ${location}${/log[-_]?in|sign[-_]?in|sso|auth/i.test(location) ? ", a page to log in" : ""}. Check the address, and that the platform was given access`;
@@ -83,7 +83,7 @@ const texts: [RegExp, string][] = [
     "could not be reached: nothing answers at this address. Check the address, or try again later",
   ],
   [
-    /connection (?:reset|timed out|closed)|timed out|operation too slow|early EOF|hung up|unexpected disconnect|RPC failed|could not read from remote|read error/i,
+    /connection (?:reset|timed out|closed)|timed out|operation too slow|early EOF|empty reply|hung up|unexpected disconnect|RPC failed|could not read from remote|read error/i,
     "could not be reached: its host ended the connection. Try again later",
   ],
 ];

@@ -34,13 +34,17 @@ export async function listOffered(access: ListingAccess, policy: NetworkPolicy, 
       if (answer.kind === "paths" || answer.kind === "failed") return answer;
       answers.push(answer.kind);
     }
-    return answers.includes("refused") ? { kind: "refused" } : { kind: "paths", paths: [] };
+    return isRefusal(answers) ? { kind: "refused" } : { kind: "paths", paths: [] };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof RepositoryFault) return { kind: "failed", reason: error.message.replace(/\.$/, "") };
     return { kind: "failed", reason: limit.aborted ? "did not answer in time" : "could not be reached" };
   }
 }
+
+/** A web server that asks for a password at every path, and not as an API does, has none: git may be allowed all the same. */
+const isRefusal = (answers: Listed["kind"][]): boolean =>
+  answers.includes("refused") || (answers.includes("locked") && answers.includes("no api"));
 
 interface ListApi {
   host: RepositoryUrl;
@@ -76,7 +80,8 @@ const authorization = ({ user, value }: ListingAccess) => ({
 const pushable = ({ full_name, permissions, archived }: Record<string, unknown>) =>
   (permissions as { push?: unknown } | null)?.push === true && archived !== true ? full_name : undefined;
 
-type Listed = Offered | { kind: "no api" };
+/** `locked`: refused, and not with JSON. */
+type Listed = Offered | { kind: "no api" } | { kind: "locked" };
 
 async function listWith(
   api: ListApi,
@@ -97,10 +102,11 @@ async function listWith(
 type Entry = Record<string, unknown>;
 
 async function readPage(response: IncomingMessage): Promise<Entry[] | Exclude<Listed, { kind: "paths" }>> {
-  const { statusCode = 0 } = response;
+  const { statusCode = 0, headers } = response;
   if (statusCode === 200) return (await readEntries(response)) ?? { kind: "no api" };
   response.on("error", () => {}).destroy();
-  if (statusCode === 401 || statusCode === 403) return { kind: "refused" };
+  if (statusCode === 401 || statusCode === 403)
+    return { kind: /json/i.test(headers["content-type"] ?? "") ? "refused" : "locked" };
   if (statusCode === 429 || statusCode >= 500) return { kind: "failed", reason: `answered ${statusCode}` };
   return { kind: "no api" };
 }

@@ -1,6 +1,6 @@
 // A repository of which only the URL is known: it supports fetch and push, nothing else.
 import { GitFailed, type GitRemote, GitTookTooLong, RepositoryFault } from "../git/index.ts";
-import { describeGitFailure, redirectedElsewhere, refusedCredential, webPage } from "./git-failures.ts";
+import { describeGitFailure, notGit, redirectedElsewhere, refusedCredential } from "./git-failures.ts";
 import type { Authorization, CredentialLabel, HostCredentials } from "./host-credentials.ts";
 import { describeHostKey, isHostKeyRefused } from "./host-key.ts";
 import { type PinOptions, pinnedRemote } from "./pinned-address.ts";
@@ -46,7 +46,7 @@ export function plainGitHost(url: RepositoryUrl, options: GitAccess): SourceHost
     async assertGit(signal) {
       if (!/^https?$/.test(url.scheme)) return;
       const { contentType } = await probe(url, access, { ask: requestReferences, signal });
-      if (/html/i.test(contentType)) throw unreachable(url, webPage(contentType));
+      if (/html|json|xml/i.test(contentType)) throw unreachable(url, notGit(contentType));
     },
   };
 }

@@ -39,8 +39,8 @@ function commandIn(args: unknown): string | undefined {
 const isPreparation = (command: string): boolean =>
   command
     .split(/&&|\|\||[;|\n]/)
-    .map((part) => part.trim().replace(/^(?:\w+=\S*\s+)+/, ""))
-    .filter(Boolean)
+    .map((part) => part.trim().replace(/^(?:(?:do|then|else|if|elif|while|until|time)\s+|\w+=\S*\s+)+/, ""))
+    .filter((part) => part !== "" && !/^(?:for|done|fi|case|esac|else)\b/.test(part))
     .every((part) => /^[({!\s]*(?:\w+=|#)/.test(part) || preparations.has(part.split(/\s+/)[0] ?? ""));
 
 const preparations = new Set(
@@ -49,5 +49,6 @@ const preparations = new Set(
     ["echo", "printf", "which", "type", "command", "env", "printenv", "export", "set", "true", ":", "sleep", "date"],
     ["mkdir", "touch", "rm", "rmdir", "cp", "mv", "ln", "chmod", "tee", "sort", "uniq", "cut", "tr", "xargs", "diff"],
     ["git", "curl", "wget", "tar", "unzip", "file", "du", "df", "ps", "kill", "uname", "whoami", "id", "test", "["],
+    ["seq", "dd", "truncate", "yes", "patch", "basename", "dirname", "realpath", "base64", "sha256sum", "ssh-keygen"],
   ].flat(),
 );

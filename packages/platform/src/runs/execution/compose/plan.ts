@@ -38,7 +38,11 @@ export function planRun({ agent, run: { request }, secrets }: RunOrder, settings
     selectedModel,
     contextWindow: settings.models.model_context_window ?? selectedModel.facts.contextWindow,
     servers,
-    variables: { ...Object.fromEntries(secrets.map(({ name, value }) => [name, value])), ...requested },
+    variables: {
+      ...committerVariables(settings),
+      ...Object.fromEntries(secrets.map(({ name, value }) => [name, value])),
+      ...requested,
+    },
     scrub: scrubber([
       ...selectedModel.secrets,
       ...providerKeys(settings),
@@ -48,6 +52,12 @@ export function planRun({ agent, run: { request }, secrets }: RunOrder, settings
     ]),
   };
 }
+
+/** An identity that the agent configures for git is not the committer: commits of the platform are those that get signed. */
+const committerVariables = ({ committer: { name, email } }: Settings): Record<string, string> => ({
+  GIT_COMMITTER_NAME: name,
+  GIT_COMMITTER_EMAIL: email,
+});
 
 export const turnSettings = (
   { agent, request, selectedModel, contextWindow }: RunPlan,
