@@ -115,8 +115,8 @@ export interface SandboxOptions
   newId(): string;
   /** As named in the prompt; default: those of the policy. */
   allowedDomains?: string[];
-  /** Before each attempt to open it. */
-  prepare?(): Promise<void>;
+  /** Before each attempt to open it; returns what of the policy is decided only then. */
+  prepare?(): Promise<Pick<SandboxPolicy, "userId">>;
   /** Attempts to open an unavailable sandbox; default: 1. */
   maxAttempts?: number;
   /** Before its first operation, each time that it was opened. It is closed if this fails. */
@@ -132,14 +132,16 @@ export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: 
   const inside = (path: string) => insidePath(policy.placement, path);
   let onDenied: (denial: Denial) => void = () => {};
   const open = async (incarnation: string) => {
-    await prepare?.();
-    return openWorkspace(policy, {
-      ...rest,
-      env: env(),
-      ...(probe.kind === "available" && { backEnd: probe.backEnd }),
-      incarnation,
-      onDenied: (denial) => onDenied(denial),
-    });
+    return openWorkspace(
+      { ...policy, ...(await prepare?.()) },
+      {
+        ...rest,
+        env: env(),
+        ...(probe.kind === "available" && { backEnd: probe.backEnd }),
+        incarnation,
+        onDenied: (denial) => onDenied(denial),
+      },
+    );
   };
   return {
     workspace: lazyWorkspace({

@@ -2,10 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { RunModel } from "@agentcli/protocol/api";
+import { sql } from "kysely";
 import { type DataKey, notify, type Queries } from "../foundation/index.ts";
 import { type RunRequest, requestAad } from "./execution/request.ts";
 
 export interface NewRun {
+  /** Of `newRunId`. */
+  id: string;
   agentId: string;
   key: DataKey;
   owner: { team_id: number; user_id: number | null; service_account_id: string | null };
@@ -19,31 +22,38 @@ export interface NewRun {
   now: Date;
 }
 
-/** The id of the run; null if the agent has an active run. */
-export async function insertRun(tx: Queries, run: NewRun): Promise<string | null> {
-  const id = `run-${randomUUID()}`;
-  const inserted = await tx
-    .insertInto("runs")
-    .values({
-      id,
-      agent_id: run.agentId,
-      ...run.owner,
-      number: run.number,
-      status: "CREATING",
-      request_id: run.requestId,
-      request: run.key.seal(JSON.stringify(run.request), requestAad(id)),
-      model: run.model.id,
-      model_provider: run.model.provider,
-      needs_worker: run.needsWorker,
-      created_at: run.now,
-      updated_at: run.now,
-    })
-    .onConflict((conflict) => conflict.column("agent_id").where("status", "in", ["CREATING", "RUNNING"]).doNothing())
-    .returning("id")
+export const newRunId = (): string => `run-${randomUUID()}`;
+
+/** False if the agent has an active run. Servers are notified in the same statement. */
+export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
+  const { id } = run;
+  const notified = await tx
+    .with("inserted", (query) =>
+      query
+        .insertInto("runs")
+        .values({
+          id,
+          agent_id: run.agentId,
+          ...run.owner,
+          number: run.number,
+          status: "CREATING",
+          request_id: run.requestId,
+          request: run.key.seal(JSON.stringify(run.request), requestAad(id)),
+          model: run.model.id,
+          model_provider: run.model.provider,
+          needs_worker: run.needsWorker,
+          created_at: run.now,
+          updated_at: run.now,
+        })
+        .onConflict((conflict) =>
+          conflict.column("agent_id").where("status", "in", ["CREATING", "RUNNING"]).doNothing(),
+        )
+        .returning("id"),
+    )
+    .selectFrom("inserted")
+    .select(sql`pg_notify('runs', id)`.as("notified"))
     .executeTakeFirst();
-  if (!inserted) return null;
-  await notify(tx, "runs", id);
-  return id;
+  return notified !== undefined;
 }
 
 /** False if the run has already ended. Its driver ends it within a second; without a driver, the next server to claim it does. */

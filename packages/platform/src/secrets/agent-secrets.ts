@@ -13,7 +13,7 @@ export interface SecretAgent extends AgentOwner {
 
 /** What the agent started with; if it starts now, that is chosen here. */
 export async function secretsOfAgent(host: SecretHost, agent: SecretAgent, key: DataKey): Promise<AgentSecret[]> {
-  const recorded = await read(host.db, agent.id, key);
+  const recorded = await readOrRecordNone(host.db, agent, key);
   if (recorded !== null) return recorded;
   const chosen = await chooseSecrets(host, agent);
   // A run that was claimed by another server meanwhile has chosen already: the first choice counts.
@@ -25,10 +25,35 @@ export async function secretsOfAgent(host: SecretHost, agent: SecretAgent, key: 
   return added.rows.length > 0 ? chosen : ((await read(host.db, agent.id, key)) ?? chosen);
 }
 
+/**
+ * Null: the team has secrets, and it is still to be chosen which of them the agent gets. Where the team has none, that is
+ * recorded in the same statement: it is part of the start of most agents.
+ */
+async function readOrRecordNone(db: Queries, agent: SecretAgent, key: DataKey): Promise<AgentSecret[] | null> {
+  const { rows } = await sql<{ sealed: Buffer | null; isNone: boolean }>`
+    with recorded as (
+      select sealed from agent_secrets where agent_id = ${agent.id}
+    ), added as (
+      insert into agent_secrets (agent_id, sealed)
+      select id, ${key.seal("[]", aad(agent.id))} from agents
+      where id = ${agent.id} and not exists (select from recorded)
+        and not exists (select from secrets where team_id = ${agent.teamId})
+      on conflict do nothing returning agent_id
+    )
+    select (select sealed from recorded), exists (select from added) as "isNone"
+  `.execute(db);
+  const [found] = rows;
+  if (found?.sealed) return open(found.sealed, agent.id, key);
+  return found?.isNone ? [] : null;
+}
+
 async function read(db: Queries, agentId: string, key: DataKey): Promise<AgentSecret[] | null> {
   const row = await db.selectFrom("agent_secrets").select("sealed").where("agent_id", "=", agentId).executeTakeFirst();
-  return row ? JSON.parse(key.openText(row.sealed, aad(agentId))) : null;
+  return row ? open(row.sealed, agentId, key) : null;
 }
+
+const open = (sealed: Buffer, agentId: string, key: DataKey): AgentSecret[] =>
+  JSON.parse(key.openText(sealed, aad(agentId)));
 
 /** What it started with; nothing if it has not. */
 export const recordedSecrets = async (

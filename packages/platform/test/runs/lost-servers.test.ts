@@ -3,7 +3,7 @@ import type { ThreadRecord } from "@agentcli/protocol";
 import { replyWith } from "@agentcli/testkit";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { openRunRecorder } from "../../src/runs/execution/recorder.ts";
-import { openRun } from "../../src/runs/execution/records.ts";
+import { openAgent, openRun } from "../../src/runs/execution/records.ts";
 import { openLeases, openSessionStore } from "../../src/runs/index.ts";
 import { type ClaimedRun, maxCrashedServers } from "../../src/runs/leases/lease.ts";
 import type { Frame } from "../../src/runs/streams/index.ts";
@@ -33,10 +33,10 @@ async function driveOf(claim: ClaimedRun) {
     ...fixture.platform,
     log: { ...fixture.platform.log, error: (_event: string, error: unknown) => void problems.push(error) },
   };
-  const opened = await openRun(platform, claim);
+  const opened = await openRun(platform, claim, await openAgent(platform, claim));
   const published: Frame[] = [];
   const hub = { publish: (_runId: string, frames: Frame[]) => void published.push(...frames) };
-  const recorder = await openRunRecorder(opened, (text) => text, {
+  const recorder = openRunRecorder(opened, (text) => text, {
     platform,
     hub: hub as Parameters<typeof openRunRecorder>[2]["hub"],
   });

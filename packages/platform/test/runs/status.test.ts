@@ -2,7 +2,7 @@
 import { replyWith } from "@agentcli/testkit";
 import type { StreamFrame } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
-import { openRun } from "../../src/runs/execution/records.ts";
+import { openAgent, openRun } from "../../src/runs/execution/records.ts";
 import { openLeases } from "../../src/runs/index.ts";
 import { serve } from "../../src/serve.ts";
 import { openRunHarness } from "./run-harness.ts";
@@ -16,7 +16,7 @@ test("a reader connected before the run starts sees RUNNING once, whichever serv
   const { platform } = fixture;
   const dying = await openLeases(platform.db, { nodeId: "dying", leaseMs: 0 }).claim();
   if (!dying) throw new Error("nothing to claim");
-  await openRun(platform, dying);
+  await openRun(platform, dying, await openAgent(platform, dying));
   await expect.poll(() => frames.length).toBe(2);
   const settings = { ...platform.settings, roles: ["runner" as const] };
   const runner = await serve({ ...platform, nodeId: "next", settings });

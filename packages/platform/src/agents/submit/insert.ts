@@ -15,6 +15,7 @@ import {
   leftToSpend,
   modelsOfSubagents,
   type NewRun,
+  newRunId,
   type PrivateSettings,
   priceUnknown,
   privateSettingsAad,
@@ -69,6 +70,7 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
     metadata: body.metadata ?? {},
   };
   const now = new Date();
+  const runId = newRunId();
   const inserted = await tx
     .insertInto("agents")
     .values({
@@ -82,7 +84,7 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
       private_settings: key.seal(JSON.stringify(hidden), privateSettingsAad(agentId)),
       source: requester.source,
       archived_at: null,
-      latest_run_id: null,
+      latest_run_id: runId,
       created_at: now,
       updated_at: now,
     })
@@ -91,8 +93,8 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
     .executeTakeFirst();
   if (!inserted) throw new ApiError("agent_id_conflict", `agentId: agent ${agentId} already exists.`);
   if (body.webhook) await insertWebhook(tx, { agentId, key, webhook: body.webhook });
-  const runId = await startRun(context, {
-    ...{ agentId, key, request, number: 1, now, needsWorker: needsWorker(body.env) },
+  await startRun(context, {
+    ...{ id: runId, agentId, key, request, number: 1, now, needsWorker: needsWorker(body.env) },
     model: identifyModel(body.model?.id, platform.settings),
   });
   return { agentId, runId };
@@ -125,34 +127,30 @@ export async function insertFollowUp(
   const key = await platform.vault.unwrap(agent.data_key);
   // They stay for the runs behind it.
   const { mode, model = agent.settings.model } = request;
-  const runId = await startRun(context, {
-    ...{ agentId, key, request, number: (last ?? 0) + 1, now: new Date() },
+  const runId = newRunId();
+  const now = new Date();
+  await startRun(context, {
+    ...{ id: runId, agentId, key, request, number: (last ?? 0) + 1, now },
     needsWorker: needsWorker(agent.settings.env),
     model: identifyModel(model?.id, platform.settings),
   });
-  if (mode !== agent.settings.mode || body.model)
-    await tx
-      .updateTable("agents")
-      .set({ settings: JSON.stringify({ ...agent.settings, mode, ...(model && { model }) }) })
-      .where("id", "=", agentId)
-      .execute();
+  const isChanged = mode !== agent.settings.mode || body.model !== undefined;
+  const settings = { ...agent.settings, mode, ...(model && { model }) };
+  await tx
+    .updateTable("agents")
+    .set({ latest_run_id: runId, updated_at: now, ...(isChanged && { settings: JSON.stringify(settings) }) })
+    .where("id", "=", agentId)
+    .execute();
   return { agentId, runId };
 }
 
 export type CreateRunRequest = CreateRun;
 
 /** Throws `agent_busy` where the agent has an active run. */
-async function startRun(
-  { tx, requester }: CreateContext,
-  run: Pick<NewRun, "agentId" | "key" | "request" | "number" | "model" | "needsWorker" | "now">,
-): Promise<string> {
-  const { agentId, now } = run;
+async function startRun({ tx, requester }: CreateContext, run: Omit<NewRun, "owner" | "requestId">): Promise<void> {
   const { principal, requestId } = requester;
-  const runId = await insertRun(tx, { ...run, owner: ownerOf(principal), requestId });
-  if (runId === null)
-    throw new ApiError("agent_busy", `Agent ${agentId} already has an active run; wait for it or cancel it.`);
-  await tx.updateTable("agents").set({ latest_run_id: runId, updated_at: now }).where("id", "=", agentId).execute();
-  return runId;
+  if (!(await insertRun(tx, { ...run, owner: ownerOf(principal), requestId })))
+    throw new ApiError("agent_busy", `Agent ${run.agentId} already has an active run; wait for it or cancel it.`);
 }
 
 const ownerOf = (principal: Principal) => ({

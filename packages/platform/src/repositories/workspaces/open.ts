@@ -38,8 +38,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   return {
     async open(agent, signal) {
       const directories = directoriesOf(agent.directory, options);
-      await makeParent(directories.workspace);
-      await makeParent(directories.host);
+      await Promise.all([makeParent(directories.workspace), makeParent(directories.host)]);
       if (agent.repos.length === 0) return openEmpty(directories);
       const names = directoryNames(agent.repos, options.sources);
       const repositories: OpenRepository[] = [];

@@ -20,7 +20,7 @@ import { startRunLimits } from "./limits.ts";
 import type { LiveMachines } from "./live.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
-import { type ActiveRun, openRun, recordModel } from "./records.ts";
+import { type ActiveRun, openAgent, openRun, recordModel } from "./records.ts";
 import { hookInside } from "./repository-files/index.ts";
 import { chooseRunEnvironment, openRunMachine, type RunMachine } from "./run-machine.ts";
 import { openRunWorker } from "./run-worker.ts";
@@ -57,11 +57,12 @@ export interface DriverHost extends RunHost {
 export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: AbortSignal): Promise<void> {
   let directory: string | null = null;
   try {
-    const activeRun = await openRun(host.platform, claimed);
-    directory = activeRun.agent.directory;
-    const [secrets, allowance] = await Promise.all([
-      host.secrets.ofAgent(activeRun.agent, activeRun.key),
-      allowanceOf(host.platform, activeRun.requester),
+    const opened = await openAgent(host.platform, claimed);
+    directory = opened.agent.directory;
+    const [activeRun, secrets, allowance] = await Promise.all([
+      openRun(host.platform, claimed, opened),
+      host.secrets.ofAgent(opened.agent, opened.key),
+      allowanceOf(host.platform, claimed),
     ]);
     const traces = openRunTraces(host.platform, activeRun);
     const plan = traces.planned(planRun({ ...activeRun, secrets }, host.platform.settings));
@@ -69,7 +70,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     const telemetry = openRunTelemetry(host.platform, claimed);
     const { id: model, provider } = plan.selectedModel;
     telemetry.started({ startedAt: activeRun.run.startedAt, model, provider });
-    const recorder = await openRunRecorder(activeRun, plan.scrub, host);
+    const recorder = openRunRecorder(activeRun, plan.scrub, host);
     const end = await execute({ claimed, activeRun, allowance, plan, recorder, telemetry, traces, host }, signal).catch(
       async (error: unknown) => {
         if (canBeResumed(error)) throw error;
@@ -111,9 +112,11 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     if (allowance.remainingUsd === 0) throw new RunFault("spend_limit_reached", spendLimitReached);
     if (allowance.remainingUsd !== null) assertModelsPriced(context);
     const urls = agent.settings.repos.map(({ url }) => url);
-    await host.checkRepositories(requester.userId, urls, limits.signal);
+    const [chosen] = await Promise.all([
+      needsWorker(agent.settings.env) ? null : chooseRunEnvironment({ activeRun, ...host }),
+      host.checkRepositories(requester.userId, urls, limits.signal),
+    ]);
     const { id: agentId, directory, teamId, name } = agent;
-    const chosen = needsWorker(agent.settings.env) ? null : await chooseRunEnvironment({ activeRun, ...host });
     const repos = chosen === null ? agent.settings.repos : host.environments.pin(chosen, agent.settings);
     const workspaceSpec = { agentId, directory, teamId, name, ...agent.settings, repos };
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
@@ -195,6 +198,7 @@ async function driveInMachine(
   );
   let ended: TurnEnd;
   try {
+    await machine?.recorded;
     // An earlier server may have finished the turn already; then only the steps after it remain.
     ended =
       history.ended ??

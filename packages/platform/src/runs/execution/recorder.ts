@@ -6,23 +6,18 @@ import { type Frame, type Hub, insertFrames, notifyReaders, openRecorder, type R
 import { threadOf } from "./ids.ts";
 import type { ActiveRun } from "./records.ts";
 
-export async function openRunRecorder(
+export function openRunRecorder(
   activeRun: ActiveRun,
   scrub: Scrub,
   { platform, hub }: { platform: PlatformContext; hub: Hub },
-): Promise<Recorder> {
-  const { db, log } = platform;
+): Recorder {
+  const { log } = platform;
   const { agent, run } = activeRun;
-  const { last } = await db
-    .selectFrom("frames")
-    .select(({ fn }) => fn.max("seq").as("last"))
-    .where("run_id", "=", run.id)
-    .executeTakeFirstOrThrow();
   return openRecorder({
     threadId: threadOf(agent.id),
     turnId: run.id,
     bornAt: run.createdAt,
-    after: last ?? 0,
+    after: run.lastFrame,
     scrub,
     insertDeltas: (frames) => insertDeltas(activeRun, frames, platform),
     publish: (frames) => hub.publish(run.id, frames),

@@ -20,26 +20,29 @@ export interface ActiveRun {
   agent: AgentRecord;
   key: DataKey;
   fence: Fence;
-  run: { id: string; createdAt: Date; startedAt: Date; request: RunRequest };
+  run: {
+    id: string;
+    createdAt: Date;
+    startedAt: Date;
+    request: RunRequest;
+    /** Number of the last frame that is stored when this driver starts. */
+    lastFrame: number;
+  };
   /** What the run is recorded to use. */
   model: { id: string | null; provider: string | null };
   /** Charged for the run; not necessarily the creator of the agent. */
   requester: Spender;
 }
 
-/** Sets the status to RUNNING and publishes it. Throws StaleWriter if another driver claimed the run or it was deleted. */
-export async function openRun({ db, vault }: PlatformContext, claimed: ClaimedRun): Promise<ActiveRun> {
-  const { runId, agentId } = claimed;
+export type OpenedAgent = Pick<ActiveRun, "agent" | "key">;
+
+/** Throws StaleWriter if it was deleted. */
+export async function openAgent({ db, vault }: PlatformContext, { agentId }: ClaimedRun): Promise<OpenedAgent> {
   const agent = await db.selectFrom("agents").selectAll().where("id", "=", agentId).executeTakeFirst();
-  const key = agent && (await vault.unwrap(agent.data_key));
-  const run = key && (await beginRun(db, key, claimed));
-  if (!agent || !run) throw new StaleWriter(agentId, `run ${runId} is not there any more`);
-  const open = <Value>(sealed: Buffer, about: string): Value => JSON.parse(key.openText(sealed, about));
+  if (!agent) throw new StaleWriter(agentId, "it is not there any more");
+  const key = await vault.unwrap(agent.data_key);
   return {
     key,
-    fence: { runId, epoch: claimed.epoch },
-    requester: { teamId: run.team_id, userId: run.user_id },
-    model: { id: run.model, provider: run.model_provider },
     agent: {
       id: agent.id,
       directory: agent.directory,
@@ -48,13 +51,32 @@ export async function openRun({ db, vault }: PlatformContext, claimed: ClaimedRu
       serviceAccountId: agent.service_account_id,
       name: key.openText(agent.name, agentNameAad(agentId)),
       settings: agent.settings,
-      private: open<PrivateSettings>(agent.private_settings, privateSettingsAad(agentId)),
+      private: JSON.parse(key.openText(agent.private_settings, privateSettingsAad(agentId))) as PrivateSettings,
     },
+  };
+}
+
+/** Sets the status to RUNNING and publishes it. Throws StaleWriter if another driver claimed the run or it was deleted. */
+export async function openRun(
+  { db }: PlatformContext,
+  claimed: ClaimedRun,
+  { agent, key }: OpenedAgent,
+): Promise<ActiveRun> {
+  const { runId, agentId, teamId, userId } = claimed;
+  const run = await beginRun(db, key, claimed);
+  if (!run) throw new StaleWriter(agentId, `run ${runId} is not there any more`);
+  return {
+    agent,
+    key,
+    fence: { runId, epoch: claimed.epoch },
+    requester: { teamId, userId },
+    model: { id: run.model, provider: run.model_provider },
     run: {
       id: runId,
       createdAt: run.created_at,
       startedAt: run.started_at ?? run.created_at,
-      request: open<RunRequest>(run.request, requestAad(runId)),
+      request: JSON.parse(key.openText(run.request, requestAad(runId))) as RunRequest,
+      lastFrame: run.last_frame,
     },
   };
 }
@@ -72,12 +94,15 @@ export async function recordModel(
   `.execute(db);
 }
 
-type StartedRun = Pick<
-  Selectable<RunTable>,
-  "created_at" | "started_at" | "request" | "team_id" | "user_id" | "model" | "model_provider"
->;
+interface StartedRun
+  extends Pick<Selectable<RunTable>, "created_at" | "started_at" | "request" | "model" | "model_provider"> {
+  last_frame: number;
+}
 
-/** Stores the status frame in the same statement, so that earlier and later readers see it exactly once. */
+/**
+ * Stores the status frame in the same statement, so that earlier and later readers see it exactly once. The statement
+ * counts the frames before it: no earlier driver can add any, because the run has been claimed since.
+ */
 async function beginRun(db: Kysely<Tables>, key: DataKey, claimed: ClaimedRun): Promise<StartedRun | undefined> {
   const { runId, epoch, createdAt } = claimed;
   const begins: FrameGroup[] =
@@ -88,9 +113,11 @@ async function beginRun(db: Kysely<Tables>, key: DataKey, claimed: ClaimedRun): 
     with fence as (
       update runs set status = 'RUNNING', started_at = coalesce(started_at, ${now}), updated_at = ${now}
       where id = ${runId} and lease_epoch = ${epoch} and status in ('CREATING', 'RUNNING')
-      returning id, created_at, started_at, request, team_id, user_id, model, model_provider
+      returning id, created_at, started_at, request, model, model_provider
     ), shown as (${insertFrames(key, runId, frames)})
-    select *, (${notifyReaders(runId, frames)}) as told from fence
+    select *, (${notifyReaders(runId, frames)}) as told,
+      ${frames.length}::integer + coalesce((select max(seq) from frames where run_id = ${runId}), 0) as last_frame
+    from fence
   `.execute(db);
   return rows[0];
 }

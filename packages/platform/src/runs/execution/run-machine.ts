@@ -31,6 +31,8 @@ export interface RunMachine {
   use: MachineUse | null;
   /** Before the first operation in its main sandbox. */
   prepare(workspace: OpenedWorkspace): Promise<void>;
+  /** Settles once the run shows what it uses; to be awaited before the turn begins. */
+  recorded: Promise<void>;
   /** Whether the environment starts something that is to be there without a command too. */
   startsEarly: boolean;
   release(): Promise<void>;
@@ -53,11 +55,13 @@ export async function openRunMachine(
   const { activeRun, platform, machines, environments, live } = context;
   const { db, settings } = platform;
   const choice = await chooseMachine(machines);
-  await recordChoice(db, activeRun, choice);
   if (choice.provider === "host") {
-    await recordEnvironment(db, activeRun, environments.describeOnHost(chosen, workspace));
-    return { use: null, startsEarly: false, prepare: async () => {}, release: async () => {} };
+    const recorded = recordOnHost(db, activeRun, { choice, shown: environments.describeOnHost(chosen, workspace) });
+    // The caller awaits it later, or has failed already.
+    recorded.catch(() => {});
+    return { use: null, recorded, startsEarly: false, prepare: async () => {}, release: async () => {} };
   }
+  await recordChoice(db, activeRun, choice);
   const { agent } = activeRun;
   const { shown, base, preparation } = await environments.describe({ chosen, teamId: agent.teamId, workspace }, signal);
   await recordEnvironment(db, activeRun, shown);
@@ -71,6 +75,7 @@ export async function openRunMachine(
   let endLive = () => {};
   const { start, terminals = [], ports = [] } = preparation.config;
   return {
+    recorded: Promise.resolve(),
     startsEarly: start !== undefined || terminals.length + ports.length > 0,
     use: { ...used, disk: () => recorded(used, db, activeRun) },
     async release() {
@@ -107,9 +112,24 @@ async function recordEnvironment(
   { fence, key }: ActiveRun,
   environment: RunEnvironment,
 ): Promise<void> {
-  const sealed = key.seal(JSON.stringify(environment), environmentAad(fence.runId));
   await sql`
-    update runs set environment = ${sealed} where id = ${fence.runId} and lease_epoch = ${fence.epoch}
+    update runs set environment = ${seal(environment, { fence, key })} where id = ${fence.runId} and lease_epoch = ${fence.epoch}
+  `.execute(db);
+}
+
+const seal = (environment: RunEnvironment, { fence, key }: Pick<ActiveRun, "fence" | "key">): Buffer =>
+  key.seal(JSON.stringify(environment), environmentAad(fence.runId));
+
+/** One statement: it is part of the start of every such run. */
+async function recordOnHost(
+  db: Kysely<Tables>,
+  { fence, key }: ActiveRun,
+  { choice: { provider, reason }, shown }: { choice: MachineChoice; shown: RunEnvironment },
+): Promise<void> {
+  await sql`
+    update runs set machine_provider = ${provider}, machine_reason = ${reason},
+      environment = ${seal(shown, { fence, key })}
+    where id = ${fence.runId} and lease_epoch = ${fence.epoch}
   `.execute(db);
 }
 

@@ -12,6 +12,8 @@ export interface Fence {
 export interface ClaimedRun extends Fence {
   agentId: string;
   teamId: number;
+  /** Who requested it; null: a service account. */
+  userId: number | null;
   status: "CREATING" | "RUNNING";
   createdAt: Date;
   cancelRequested: boolean;
@@ -124,6 +126,7 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
       "id",
       "agent_id",
       "team_id",
+      "user_id",
       "lease_epoch",
       "status",
       "cancel_requested_at",
@@ -137,6 +140,7 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
     epoch: row.lease_epoch,
     agentId: row.agent_id,
     teamId: row.team_id,
+    userId: row.user_id,
     status: row.status as ClaimedRun["status"],
     createdAt: row.created_at,
     cancelRequested: row.cancel_requested_at !== null,

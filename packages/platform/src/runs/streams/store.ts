@@ -18,18 +18,13 @@ const maxBytes = 1024 * 1024;
 export function readFrames(db: Kysely<Tables>, vault: Vault): FramePages {
   return {
     async read(runId, after) {
-      const agent = await db
-        .selectFrom("agents")
-        .innerJoin("runs", "runs.agent_id", "agents.id")
-        .select(["agents.data_key", "runs.ended_at"])
-        .where("runs.id", "=", runId)
-        .executeTakeFirst();
-      if (!agent) return "gone";
       const rows = await readPage(db, runId, after);
+      const [first] = rows;
+      if (!first) return "gone";
       // The last frames are stored with the end of the run; a run that could not be opened has none.
-      if (rows.length === 0) return agent.ended_at === null ? [] : "silent";
-      const key = await vault.unwrap(agent.data_key);
-      return rows.map(({ seq, event_id, event, data }) => ({
+      if (!isFrame(first)) return first.ended_at === null ? [] : "silent";
+      const key = await vault.unwrap(first.data_key);
+      return rows.filter(isFrame).map(({ seq, event_id, event, data }) => ({
         seq,
         eventId: event_id,
         event,
@@ -41,15 +36,27 @@ export function readFrames(db: Kysely<Tables>, vault: Vault): FramePages {
 
 type FrameRow = Pick<Selectable<FrameTable>, "seq" | "event_id" | "event" | "data">;
 
-/** Always includes the first frame, whatever its size. */
-async function readPage(db: Kysely<Tables>, runId: string, after: number): Promise<FrameRow[]> {
-  const { rows } = await sql<FrameRow>`
-    select seq, event_id, event, data from (
+interface PageRow {
+  ended_at: Date | null;
+  /** With the first frame only. */
+  data_key: Buffer;
+}
+
+const isFrame = (row: PageRow | (PageRow & FrameRow)): row is PageRow & FrameRow => "seq" in row && row.seq !== null;
+
+/** Always includes the first frame, whatever its size. One row without a frame where there is none; no row without a run. */
+async function readPage(db: Kysely<Tables>, runId: string, after: number): Promise<(PageRow | (PageRow & FrameRow))[]> {
+  const { rows } = await sql<PageRow & FrameRow>`
+    select runs.ended_at, case when coalesce(before, 0) = 0 then agents.data_key end as data_key,
+      seq, event_id, event, data
+    from runs join agents on agents.id = runs.agent_id
+    left join (
       select *, sum(octet_length(data)) over (order by seq) - octet_length(data) as before from (
         select seq, event_id, event, data from frames
         where run_id = ${runId} and seq > ${after} order by seq limit ${maxFrames}
       ) page
-    ) measured where before < ${maxBytes} order by seq
+    ) measured on before < ${maxBytes}
+    where runs.id = ${runId} order by seq
   `.execute(db);
   return rows;
 }

@@ -59,8 +59,7 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
         paths: { directory },
       } = request;
       const own = ownDirectories(directory);
-      const userId = machine === null && result.sharedUser === undefined ? agentUser(directory) : null;
-      const policy = { ...policyOf(request, own, settings), userId };
+      const policy = policyOf(request, own, settings);
       const env = { ...environmentOf(request, own, settings), ...(machine && (await variablesIn(machine, request))) };
       return sandboxFor(policy, result, {
         serverProgram,
@@ -72,14 +71,20 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
         allowedDomains: ["public hosts"],
         // The previous driver of the run may still be removing its sandbox from the same directory.
         maxAttempts: 5,
-        // Not before the first model request: many files take long.
-        ...(userId !== null && { prepare: () => giveFiles(directory, userId) }),
+        // Not before the first model request: many files take long, and so do the owners of many agents.
+        ...(machine === null && result.sharedUser === undefined && { prepare: () => giveToAgent(directory) }),
         ...(machine && { disk: () => mountFor(directory, machine) }),
         ...(request.prepare && { onOpened: request.prepare }),
         ...(measureStart && { measureStart }),
       });
     },
   };
+}
+
+async function giveToAgent(directory: string): Promise<{ userId: number }> {
+  const userId = agentUser(directory);
+  await giveFiles(directory, userId);
+  return { userId };
 }
 
 /** Where the agent's runs note that their workspace is still to be searched for new repositories. */
