@@ -1,10 +1,10 @@
 // The identity of commits where git has none configured: in the level of git's configuration that every other one
 // overrides. The first command that commits with it says so.
-import { mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Environment } from "../../environment/index.ts";
-import { type FoundRepository, findRepository, readRegularFile } from "../../git/index.ts";
+import { findRepository, readRegularFile } from "../../git/index.ts";
 import { findProgram } from "../../programs/index.ts";
 
 export interface FallbackIdentity {
@@ -27,7 +27,7 @@ export function openFallbackIdentity(): FallbackIdentity {
   const files = new Map<string, string>();
   /** Few environments start all processes. */
   const known = new WeakMap<Environment, Environment>();
-  const repositoryOf = openRepositoryFinder();
+  const reflogs = openReflogs();
   let directory: string | undefined;
   let isNoted = false;
 
@@ -59,15 +59,10 @@ export function openFallbackIdentity(): FallbackIdentity {
     },
     watch(command) {
       if (isNoted) return () => undefined;
-      const repositories = directoriesOf(command).map((path) => ({ path, repository: repositoryOf(path) }));
-      const before = new Map(repositories.flatMap(reflogsOf).map((path) => [path, sizeOf(path)]));
+      const before = directoriesOf(command).map(reflogs.last);
       return () => {
         if (isNoted) return undefined;
-        // The command may have made one in a directory that had none of its own.
-        const now = repositories.map(({ path, repository }) => ({
-          repository: repository?.root === path ? repository : findRepository(path),
-        }));
-        isNoted = now.flatMap(reflogsOf).some((path) => sizeOf(path) > (before.get(path) ?? 0) && isByFallback(path));
+        isNoted = before.some((last) => reflogs.grown(last).some(isByFallback));
         return isNoted ? note : undefined;
       };
     },
@@ -79,16 +74,73 @@ export function openFallbackIdentity(): FallbackIdentity {
   };
 }
 
-/** Most commands start in the same directory, and each would look for its repository again. */
-function openRepositoryFinder(): (path: string) => FoundRepository | undefined {
-  const tops = new Map<string, FoundRepository>();
-  return (path) => {
-    const top = tops.get(path);
-    if (top !== undefined && sizeOf(join(top.gitDirectory, "logs/HEAD")) > 0) return top;
-    const found = findRepository(path);
-    if (found?.root === path) tops.set(path, found);
-    return found;
+/** The reflogs of the repository that a directory is in. */
+interface Reflogs {
+  path: string;
+  /** Of its `.git`; undefined if it has none of its own: another one may be made in it, or above it. */
+  inode: number | undefined;
+  /** In bytes, by path. */
+  sizes: Map<string, number>;
+}
+
+interface ReflogReader {
+  /** As they were when a command in this directory last ended; read now if it has another repository since. */
+  last(path: string): Reflogs;
+  /** Those that are longer than they were. */
+  grown(last: Reflogs): string[];
+}
+
+/** Most commands start in the same directory: between two of them, one look tells that it is the same repository. */
+function openReflogs(): ReflogReader {
+  const known = new Map<string, Reflogs>();
+  const look = (path: string): Reflogs => {
+    if (known.size >= maxKnown) known.clear();
+    const reflogs = readReflogs(path);
+    known.set(path, reflogs);
+    return reflogs;
   };
+  return {
+    last(path) {
+      const last = known.get(path);
+      return last !== undefined && isSame(last) ? last : look(path);
+    },
+    grown(last) {
+      const now = isSame(last) ? readSizes(last) : look(last.path);
+      known.set(last.path, now);
+      return [...now.sizes].flatMap(([path, size]) => (size > (last.sizes.get(path) ?? 0) ? path : []));
+    },
+  };
+}
+
+const maxKnown = 100;
+
+function readReflogs(path: string): Reflogs {
+  const repository = findRepository(path);
+  const names = repository === undefined ? [] : ["logs/HEAD", "logs/refs/stash"];
+  const inode = repository?.root === path ? inodeOf(path) : undefined;
+  return readSizes({
+    path,
+    inode,
+    sizes: new Map(names.map((name) => [join(repository?.gitDirectory ?? "", name), 0])),
+  });
+}
+
+const readSizes = ({ path, inode, sizes }: Reflogs): Reflogs => ({
+  path,
+  inode,
+  sizes: new Map([...sizes.keys()].map((reflog) => [reflog, sizeOf(reflog)])),
+});
+
+const isSame = ({ path, inode }: Reflogs): boolean => inode !== undefined && inode === inodeOf(path);
+
+/** Of a `.git` directory: a file may point elsewhere each time. */
+function inodeOf(path: string): number | undefined {
+  try {
+    const stats = lstatSync(join(path, ".git"), { throwIfNoEntry: false });
+    return stats?.isDirectory() ? stats.ino : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Git reads EMAIL only if no level of its configuration has an address. */
@@ -113,9 +165,6 @@ function directoriesOf({ argv, cwd }: Command): string[] {
   const directories = named.map(([, double, single, plain]) => resolve(cwd, double ?? single ?? plain ?? "."));
   return [...new Set([cwd, ...directories])];
 }
-
-const reflogsOf = ({ repository }: { repository: ReturnType<typeof findRepository> }): string[] =>
-  repository === undefined ? [] : ["logs/HEAD", "logs/refs/stash"].map((name) => join(repository.gitDirectory, name));
 
 /** 0 if it cannot be read: the command may have locked the repository, or put a link in its place. */
 function sizeOf(path: string): number {
