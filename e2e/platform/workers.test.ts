@@ -108,3 +108,15 @@ test("a pool serves the team with the key of a service account, and each worker 
   }
   expect(all.map(({ agentId }) => existsSync(agentFiles(worker, agentId)))).toEqual([true, true, true]);
 });
+
+test("a worker whose key was revoked is disconnected, and gets no agent any more", async () => {
+  const platform = await servePlatformForTest({ replies: script(command("echo $HOME")) });
+  const client = await platform.client();
+  const account = await platform.harness.key("--service-account");
+  const worker = startWorker(platform, account, { args: ["--pool", "fast", "--name", "w1"] });
+  await connected(worker);
+  await platform.harness.run(["keys", "revoke", account.split("_")[1] ?? ""]);
+  expect((await worker.exited).code).toBe(3);
+  const ids = await client.create("work", { env: { type: "pool", name: "fast" } });
+  expect(existsSync(agentFiles(worker, ids.agentId))).toBe(false);
+});

@@ -56,8 +56,8 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     workers: fleet.workers,
     environments: environments.forRuns,
   });
-  const { principals } = identity;
-  const previews = openPreviews(context, { live: runs.live, principals, findOwned: agents.findOwned });
+  const { principals, sessions } = identity;
+  const previews = openPreviews(context, { live: runs.live, principals, sessions, findOwned: agents.findOwned });
   const automations = openAutomations(context, { agents: agents.host, repositories });
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });

@@ -11,6 +11,8 @@ export interface ConnectedWorker {
   teamId: number;
   session: string;
   link: Link;
+  /** Whether the key it connected with may still be used. Closes the connection if not. */
+  isAllowed(): Promise<boolean>;
 }
 
 export interface Gateway {
@@ -24,6 +26,8 @@ export interface Gateway {
 const maxMessageBytes = 4 * 1024 * 1024;
 /** How long a connection may take to register. */
 const registerTimeoutMs = 30_000;
+/** How long a worker can stay connected after its key was revoked, while no run begins on it. */
+const checkIntervalMs = 5_000;
 
 /** The workers that are connected to this server. */
 type Connections = Map<string, ConnectedWorker>;
@@ -44,7 +48,7 @@ export function openGateway(context: ServerContext, principals: Principals): Gat
       const principal = await authenticate(principals, request.req.header("authorization"));
       if (!settings.roles.includes("runner"))
         throw new ApiError("unavailable", "This server drives no runs. Connect to one with the role runner.");
-      const open = (socket: WebSocket) => void serve(socket, { principal, context, connections });
+      const open = (socket: WebSocket) => void serve(socket, { principal, principals, context, connections });
       return { principal, take: (...upgrade) => sockets.handleUpgrade(...upgrade, open) };
     },
     find: (teamId, workerId) => connections.get(nameOf({ teamId, workerId })),
@@ -57,6 +61,7 @@ export function openGateway(context: ServerContext, principals: Principals): Gat
 
 interface Connecting {
   principal: Principal;
+  principals: Principals;
   context: ServerContext;
   connections: Connections;
 }
@@ -67,19 +72,26 @@ async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
   stream.on("error", () => {});
   await endAfterSilence(socket);
   const late = setTimeout(() => socket.terminate(), registerTimeoutMs);
+  const isAllowed = async () => {
+    if (await isStillValid(connecting)) return true;
+    socket.terminate();
+    return false;
+  };
+  const checking = setInterval(() => void isAllowed().catch(() => {}), checkIntervalMs);
   let registered: Promise<ConnectedWorker> | undefined;
   const link: Link = await openLink({
     stream,
     side: "platform",
     async onRequest(request, answer) {
       if (registered !== undefined || request.name !== "register") throw refused("A worker registers once.");
-      registered = register(request, answer, { ...connecting, link });
+      registered = register(request, answer, { ...connecting, link, isAllowed });
       await registered;
       clearTimeout(late);
     },
   });
   await link.closed;
   clearTimeout(late);
+  clearInterval(checking);
   const worker = await registered?.catch(() => undefined);
   if (worker !== undefined) await disconnect(worker, connecting);
 }
@@ -87,14 +99,14 @@ async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
 async function register(
   { body, stream }: LinkRequest,
   answer: Answer,
-  { principal, context, connections, link }: Connecting & { link: Link },
+  { principal, context, connections, link, isAllowed }: Connecting & Pick<ConnectedWorker, "link" | "isAllowed">,
 ): Promise<ConnectedWorker> {
   const request = readRegistration(body, principal);
   const obstacle = await registerWorker(context.db, { principal, nodeId: context.nodeId }, request);
   if (obstacle !== null) throw refused(obstacle);
   const { teamId } = principal;
   const { workerId, session, pool = "", version } = request;
-  const worker = { workerId, teamId, session, link };
+  const worker = { workerId, teamId, session, link, isAllowed };
   // The former connection may be half open: the worker would not have come back otherwise.
   connections.get(nameOf(worker))?.link.close();
   connections.set(nameOf(worker), worker);
@@ -116,12 +128,19 @@ async function disconnect(worker: ConnectedWorker, { context, connections }: Con
   );
 }
 
+const scope = "agents:write";
+
+/** A worker gets files and secrets of agents: a revoked key, or a user who was removed, must not keep it connected. */
+async function isStillValid({ principals, principal }: Connecting): Promise<boolean> {
+  return (await principals.find(principal.keyId))?.scopes.includes(scope) ?? false;
+}
+
 async function authenticate(principals: Principals, authorization: string | undefined): Promise<Principal> {
   const authentication = await principals.authenticate(authorization);
   if (authentication.kind === "refused") throw new ApiError("unauthorized", authentication.reason);
   const { principal } = authentication;
-  if (!principal.scopes.includes("agents:write"))
-    throw new ApiError("forbidden", `The key ${principal.keyName} lacks the scope agents:write. Use one that has it.`);
+  if (!principal.scopes.includes(scope))
+    throw new ApiError("forbidden", `The key ${principal.keyName} lacks the scope ${scope}. Use one that has it.`);
   return principal;
 }
 

@@ -71,7 +71,7 @@ export const openWorkers = ({ db, gateway, syncDirectory }: WorkersOptions): Wor
   async use(request) {
     const claimed = await findClaimed(db, request.agentId);
     const worker = claimed && gateway.find(claimed.team_id, claimed.id);
-    if (claimed === undefined || worker === undefined) throw away(claimed?.name);
+    if (claimed === undefined || !(await worker?.isAllowed()) || worker === undefined) throw away(claimed?.name);
     await mkdir(syncDirectory, { recursive: true, mode: 0o700 });
     const call = caller(worker, request);
     await call.plain("agent.claim", { agent: request.name, runId: request.runId });

@@ -84,6 +84,7 @@ export {
   type Env,
   type ErrorRenderer,
   encodeCursor,
+  endAnswered,
   fileResponse,
   type HostHandler,
   invalid,

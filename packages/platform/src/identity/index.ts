@@ -38,6 +38,7 @@ export {
   type Session,
   type SessionAuthenticator,
   type SessionEntry,
+  type Sessions,
   useLoginLink,
 } from "./sessions/index.ts";
 export {

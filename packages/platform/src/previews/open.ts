@@ -9,18 +9,15 @@ import {
   type ServerContext,
   type Subject,
 } from "../foundation/index.ts";
-import type { Principals } from "../identity/index.ts";
 import type { LiveMachine, LiveMachines } from "../runs/index.ts";
 import { previewOrigin } from "./address.ts";
 import { openPasses, type Passes } from "./passes.ts";
-import { openHostHandler, type PreviewHost, ticketPath } from "./serve.ts";
+import { openHostHandler, ticketPath } from "./serve.ts";
 import { listTerminals, readTerminal, typeInto } from "./terminals.ts";
+import type { VisitHost } from "./visits.ts";
 
-export interface PreviewsOptions {
+export interface PreviewsOptions extends VisitHost {
   live: LiveMachines;
-  principals: Principals;
-  /** Throws ApiError unless the principal owns the agent. */
-  findOwned: PreviewHost["findOwned"];
 }
 
 interface RouteHost extends PreviewsOptions {
@@ -81,7 +78,12 @@ function addPorts(api: Api, host: RouteHost): void {
       const { agentId, machine } = await find(host, principal, params.id);
       const items = (machine?.config.ports ?? []).map(({ name, port }) => {
         const origin = previewOrigin(host.publicUrl(), { agentId, port });
-        return { name, port, origin, url: `${origin}${ticketPath}?ticket=${host.passes.issueTicket(agentId)}` };
+        return {
+          name,
+          port,
+          origin,
+          url: `${origin}${ticketPath}?ticket=${host.passes.issueTicket({ agentId, principal })}`,
+        };
       });
       return { items };
     },

@@ -1,72 +1,87 @@
 // Serves previews: the host name says which port of which agent, a pass or a key says whether it may be seen.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type Admission, ApiError, type HostHandler, type Principal } from "../foundation/index.ts";
-import type { Principals } from "../identity/index.ts";
+import { type Admission, ApiError, endAnswered, type HostHandler } from "../foundation/index.ts";
+import { principalName } from "../identity/index.ts";
 import type { LiveMachine, LiveMachines } from "../runs/index.ts";
 import { type PreviewTarget, previewOrigin, readPreviewHost } from "./address.ts";
-import { type ForwardTarget, forwardRequest, forwardSocket, passCookie, readPass } from "./forward.ts";
+import { type ForwardTarget, forwardRequest, forwardSocket } from "./forward.ts";
+import { passCookieAt, readPass } from "./headers.ts";
 import type { Passes } from "./passes.ts";
+import { openVisits, type Visit, type VisitHost } from "./visits.ts";
 
-export interface PreviewHost {
+export interface PreviewHost extends VisitHost {
   admission: Pick<Admission, "admitOutside">;
   live: LiveMachines;
   passes: Passes;
-  principals: Principals;
-  /** Throws ApiError unless the principal owns the agent. */
-  findOwned(principal: Principal, agentId: string): Promise<{ id: string }>;
   publicUrl(): string;
 }
 
 /** A ticket in the address becomes a cookie of the preview's own host name. */
 export const ticketPath = "/.platform-preview";
 
-export const openHostHandler = (host: PreviewHost): HostHandler => ({
-  matches: (name) => readPreviewHost(name) !== null,
-  request(request, response) {
-    serve(host, request, response).catch((error: unknown) => answer(response, error));
-  },
-  upgrade(request, stream, head) {
-    authorize(host, request).then(
-      (target) => forwardSocket(request, stream, { ...target, head }),
-      (error: unknown) => refuse(stream, error),
-    );
-  },
-});
+export function openHostHandler(options: PreviewHost): HostHandler {
+  const host = { ...options, visits: openVisits(options) };
+  return {
+    matches: (name) => readPreviewHost(name) !== null,
+    request(request, response) {
+      serve(host, request, response).catch((error: unknown) => answer(response, error));
+    },
+    upgrade(request, stream, head) {
+      authorize(host, request, stream).then(
+        (target) => forwardSocket(request, stream, { ...target, head }),
+        (error: unknown) => refuse(stream, error),
+      );
+    },
+  };
+}
 
-async function serve(host: PreviewHost, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const target = targetOf(request);
+type ServingHost = PreviewHost & { visits: ReturnType<typeof openVisits> };
+
+async function serve(host: ServingHost, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://preview");
-  if (pathname !== ticketPath) return forwardRequest(request, response, await authorize(host, request));
+  if (pathname !== ticketPath) return forwardRequest(request, response, await authorize(host, request, response));
+  const target = targetOf(request);
   const secret = searchParams.get("ticket") ?? "";
-  const pass = await host.admission.admitOutside({ request, secret }, async () => enter(host, target, secret));
-  const secure = host.publicUrl().startsWith("https:") ? "; Secure" : "";
+  const { pass } = await host.admission.admitOutside({ request, until: response, secret }, async () =>
+    enter(host, target, secret),
+  );
+  const publicUrl = host.publicUrl();
+  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
   response.writeHead(303, {
     location: "/",
-    "set-cookie": `${passCookie}=${pass}; Path=/; HttpOnly; SameSite=Lax${secure}`,
+    "set-cookie": `${passCookieAt(publicUrl)}=${pass}; Path=/; HttpOnly; SameSite=Lax${secure}`,
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
   });
   response.end();
 }
 
-function enter({ passes }: PreviewHost, { agentId }: PreviewTarget, ticket: string): string {
-  const pass = passes.useTicket(agentId, ticket);
-  if (pass === null) throw new ApiError("unauthorized", expired);
-  return pass;
+function enter({ passes }: PreviewHost, { agentId }: PreviewTarget, ticket: string): { pass: string; sender: string } {
+  const entered = passes.useTicket(agentId, ticket);
+  if (entered === null) throw new ApiError("unauthorized", expired);
+  return { pass: entered.pass, sender: principalName(entered.holder.principal) };
 }
 
 const expired = "This link was used already, or has expired. Open the preview from the page of the agent again.";
 
-/** Throws ApiError. The key is checked first: a caller who may not see the agent does not learn whether it runs. */
-async function authorize(host: PreviewHost, request: IncomingMessage): Promise<ForwardTarget> {
+/** Throws ApiError. Access is checked first: a caller who may not see the agent does not learn whether it runs. */
+async function authorize(
+  host: ServingHost,
+  request: IncomingMessage,
+  until: ServerResponse | Duplex,
+): Promise<ForwardTarget> {
   const target = targetOf(request);
-  // A page asks for many things at once: requests with a pass are not counted.
-  const hasPass = host.passes.isValid(target.agentId, readPass(request.headers));
-  const secret = request.headers.authorization ?? request.headers.cookie;
-  if (!hasPass) await host.admission.admitOutside({ request, secret }, () => checkKey(host, request, target));
-  const origin = previewOrigin(host.publicUrl(), target);
-  return { ...target, ...findLive(host, target), origin, hasPlatformKey: !hasPass };
+  const { headers } = request;
+  const holder = host.passes.find(target.agentId, readPass(headers, passCookieAt(host.publicUrl())));
+  const visit: Visit = holder ? host.visits.withPass(holder) : host.visits.withKey(headers.authorization, target);
+  const secret = holder ? undefined : (headers.authorization ?? headers.cookie);
+  await host.admission.admitOutside({ request, until, secret }, async () => ({
+    sender: principalName(await visit.check()),
+  }));
+  const machine = findLive(host, target);
+  const ended = AbortSignal.any([machine.ended, host.visits.whenLost(visit, until)]);
+  return { port: target.port, dial: machine.dial, ended, origin: previewOrigin(host.publicUrl(), target) };
 }
 
 function targetOf({ headers }: IncomingMessage): PreviewTarget {
@@ -74,13 +89,6 @@ function targetOf({ headers }: IncomingMessage): PreviewTarget {
   if (target === null || target.port < 1 || target.port > 65_535)
     throw new ApiError("not_found", "There is no such preview.");
   return target;
-}
-
-async function checkKey(host: PreviewHost, { headers }: IncomingMessage, { agentId }: PreviewTarget): Promise<void> {
-  const authentication = await host.principals.authenticate(headers.authorization);
-  if (authentication.kind === "refused")
-    throw new ApiError("unauthorized", "Previews are for the owner of the agent. Open it from the page of the agent.");
-  await host.findOwned(authentication.principal, agentId);
 }
 
 function findLive({ live }: PreviewHost, { agentId, port }: PreviewTarget): LiveMachine {
@@ -109,9 +117,10 @@ function answer(response: ServerResponse, error: unknown): void {
 function refuse(stream: Duplex, error: unknown): void {
   const { status, text } = explain(error);
   const length = Buffer.byteLength(text);
-  stream.end(
+  stream.write(
     `HTTP/1.1 ${status} Refused\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${text}`,
   );
+  endAnswered(stream);
 }
 
 function explain(error: unknown): { status: number; text: string } {

@@ -11,6 +11,8 @@ export interface TerminalEntry {
 
 const timeoutMs = 10_000;
 const shownLines = 2_000;
+/** The program that answers is the machine's, and may write without end. */
+const maxCharacters = 1024 * 1024;
 
 export async function listTerminals(machine: LiveMachine): Promise<TerminalEntry[]> {
   const { out, exitCode } = await tmux(machine, [
@@ -51,10 +53,17 @@ async function tmux(
   args: string[],
 ): Promise<{ out: string; exitCode: number | null }> {
   let out = "";
+  const isLong = new AbortController();
   const take = ({ stream, text }: { stream: string; text: string }) => {
     if (stream === "stdout") out += text;
+    if (out.length > maxCharacters) isLong.abort();
   };
   const start = { argv: ["/bin/sh", "-c", 'exec tmux "$@"', "tmux", ...args], timeoutMs };
-  const result = await workspace.exec({ id: randomUUID(), start }, take, ended);
-  return { out, exitCode: result.state === "exited" ? result.exitCode : null };
+  const signal = AbortSignal.any([ended, isLong.signal]);
+  const result = await workspace.exec({ id: randomUUID(), start }, take, signal).catch((error: unknown) => {
+    if (!isLong.signal.aborted) throw error;
+    return null;
+  });
+  if (isLong.signal.aborted) throw new ApiError("not_found", "The machine's tmux writes without end. Stop the run.");
+  return { out, exitCode: result?.state === "exited" ? result.exitCode : null };
 }

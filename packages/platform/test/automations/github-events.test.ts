@@ -209,3 +209,39 @@ test("no JSON makes the reader fail", () => {
     { numRuns: Number(process.env.FUZZ_RUNS ?? 200) },
   );
 });
+
+test("a pattern with many stars is compared at once, whatever the branch", () => {
+  const [event] = readGithubEvent("push", {
+    ref: "refs/heads/main",
+    repository: { html_url: "https://github.com/acme/shop" },
+  });
+  if (event === undefined) return expect.fail("no event");
+  const branch = `${"a".repeat(5_000)}b`;
+  const trigger = (pattern: string): GithubTrigger => ({
+    ...{ id: "1", type: "github", event: "push", repos: ["https://github.com/acme/shop"], branches: [pattern] },
+  });
+  expect(matchEvent(trigger(`${"a*".repeat(99)}c`), { ...event, branch })).toEqual({ kind: "other" });
+  expect(matchEvent(trigger("a*".repeat(100)), { ...event, branch })).toEqual({ kind: "start" });
+});
+
+test.each<[string, string, boolean]>([
+  ["main", "main", true],
+  ["main", "main2", false],
+  ["release/*", "release/1", true],
+  ["release/*", "release", false],
+  ["*", "", true],
+  ["a*a", "a", false],
+  ["a*a", "aa", true],
+  ["*-fix-*", "x-fix-y", true],
+  ["a.c", "abc", false],
+])("the pattern %s and the branch %s", (pattern, branch, isMatch) => {
+  const [event] = readGithubEvent("push", {
+    ref: "refs/heads/main",
+    repository: { html_url: "https://github.com/acme/shop" },
+  });
+  if (event === undefined) return expect.fail("no event");
+  const trigger = { id: "1", type: "github", event: "push", repos: ["https://github.com/acme/shop"] } as const;
+  const kind = isMatch ? "start" : "other";
+  const found = matchEvent({ ...trigger, repos: [...trigger.repos], branches: [pattern] }, { ...event, branch });
+  expect(found).toEqual({ kind });
+});

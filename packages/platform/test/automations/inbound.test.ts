@@ -1,9 +1,11 @@
 // Events of GitHub on their way to runs: signed, stored once, decided once; loops end with a record that names the chain.
 import { createHmac, randomUUID } from "node:crypto";
+import { CreateAutomation } from "@agentcli/protocol/api";
 import { expect, test } from "vitest";
 import { openPayload } from "../../src/automations/firings/payload.ts";
 import { processEvents } from "../../src/automations/inbound/process.ts";
 import { type EventSourceRow, insertSource, storeDelivery } from "../../src/automations/inbound/store.ts";
+import { insertAutomation } from "../../src/automations/store.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
 import { testServer } from "../harness/platform.ts";
 import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
@@ -181,6 +183,35 @@ test("two automations that would trigger each other stop, and the record names t
     expect(last?.status).toBe("skipped");
     expect(last?.reason).toBe(`It caused this event itself: two (${answer?.id}), caused by one (${first?.id}).`);
   }
+});
+
+test("an event of another team learns nothing about the automation that caused it", async () => {
+  const inbound = await openInbound();
+  const { platform } = inbound.fixture;
+  const one = await inbound.create(definition("pull_request.opened", { name: "the name of a team's automation" }));
+  await inbound.deliver("pull_request", opened(1));
+  await handOff(inbound, (await inbound.firings(one))[0]?.agentId, "agents/one");
+  const owner = { kind: "user", email: "stranger@example.com" } as const;
+  const { id: keyId } = await platform.principals.createKey({
+    ...{ name: "k", team: "strangers", owner, scopes: null, expiresAt: null },
+  });
+  const stranger = await platform.principals.find(keyId);
+  if (stranger?.kind !== "user") return expect.fail("no user");
+  const { teamId, userId } = stranger;
+  const key = await teamKey(platform.db, platform.vault, teamId);
+  const { source } = await insertSource(platform.db, { teamId, name: "theirs", key });
+  const made = {
+    ...CreateAutomation.parse({ name: "n", prompt: { text: "p" }, ...definition("pull_request.opened") }),
+  };
+  const now = inbound.host.now();
+  const theirs = await platform.db
+    .transaction()
+    .execute((tx) => insertAutomation(tx, { ...made, teamId, userId, key }, now));
+  const payload = opened(2, { head: { ref: "agents/one", repo: { id: 1 } } });
+  await deliver({ harness: inbound, source }, { name: "pull_request", payload });
+  const [firing] = await inbound.firings(theirs);
+  expect(firing).toMatchObject({ status: "started" });
+  expect(firing).not.toHaveProperty("causedBy");
 });
 
 test("a signed delivery is stored; without the right signature, a name or JSON it is refused", async () => {

@@ -1,5 +1,5 @@
 // Limits of requests: one mechanism for every way in, each with its own form of a refusal.
-
+import { createHmac, randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { workerPath } from "@agentcli/protocol/worker-link";
 import { sendRequest } from "@agentcli/testkit/platform";
@@ -236,4 +236,65 @@ test("connections of workers are counted with all other requests", async () => {
   expect([await connectWorker(wrongKey), await connectWorker(wrongKey)]).toEqual([401, 401]);
   expect(await connectWorker(wrongKey)).toBe(429);
   expect(await outcome(server, "v1", bearer(wrongKey))).toBe(429);
+});
+
+interface Source {
+  url: string;
+  secret: string;
+}
+
+async function createSource(server: TestServer): Promise<Source> {
+  const { body } = await server.call(await server.key(), "POST", "/v1/event-sources", { name: "shop" });
+  const { url, secret } = body as Source;
+  return { url: server.url + new URL(url).pathname, secret };
+}
+
+const sendEvent = ({ url, secret }: Source, body = "{}") =>
+  fetch(url, {
+    method: "POST",
+    body,
+    headers: {
+      "x-hub-signature-256": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
+      "x-github-event": "push",
+      "x-github-delivery": randomUUID(),
+    },
+  });
+
+test("events of a source host are requests of its team", async () => {
+  const server = await limitedServer({ requestsPerMinute: 5 });
+  const source = await createSource(server);
+  const statuses: number[] = [];
+  for (let number = 0; number < 6; number += 1) statuses.push((await sendEvent(source)).status);
+  expect(statuses).toEqual([202, 202, 202, 202, 429, 429]);
+  expect(await outcome(server, "v1", bearer(await server.key()))).toBe(429);
+});
+
+/** Announces a body and never sends it. */
+function announce(url: string, bytes: number, headers: Record<string, string>): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  const lines = Object.entries({ host: "localhost", "content-length": String(bytes), ...headers });
+  socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.map((line) => line.join(": ")).join("\r\n")}\r\n\r\n`);
+  return new Promise((resolve) => socket.once("connect", () => resolve(socket)));
+}
+
+test("a sender has so many bytes of bodies under way at once: events, and calls of models", async () => {
+  const server = await limitedServer({ concurrentRequests: 1_000 });
+  const source = await createSource(server);
+  const signature = { "x-hub-signature-256": `sha256=${"0".repeat(64)}` };
+  for (let number = 0; number < 10; number += 1) await announce(source.url, 25 * 1024 * 1024, signature);
+  const large = "x".repeat(20 * 1024 * 1024);
+  await expect.poll(async () => (await sendEvent(source, large)).status, { timeout: 30_000 }).toBe(429);
+  const key = await server.key();
+  const json = { ...bearer(key), "content-type": "application/json" };
+  const inference = `${server.url}/v1/inference/responses`;
+  for (let number = 0; number < 2; number += 1) await announce(inference, 100 * 1024 * 1024, json);
+  const answer = await fetch(inference, {
+    method: "POST",
+    headers: json,
+    body: JSON.stringify({ input: "x".repeat(60 * 1024 * 1024) }),
+  });
+  expect(answer.status).toBe(429);
+  expect((await fetch(inference, { method: "POST", headers: json, body: "{}" })).status).toBe(400);
 });

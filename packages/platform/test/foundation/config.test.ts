@@ -131,6 +131,16 @@ test.each<[string, Parameters<typeof load>[0], RegExp]>([
   ["a TLS certificate without a key", { flags: { "tls-cert": "x" } }, /tls_cert and tls_key belong together/],
   ["invalid TOML", { file: "listen =" }, /platform.toml cannot be read: line 1/],
   ["a missing file", { flags: { config: "nowhere.toml" } }, /nowhere.toml cannot be read/],
+  [
+    "a variable for a whole table",
+    { variables: { PLATFORM_LIMITS: '{"memory":"1G"}' } },
+    /^PLATFORM_LIMITS: limits is a table, .* such as PLATFORM_LIMITS_/,
+  ],
+  [
+    "a variable for a table in a table",
+    { variables: { PLATFORM_SOURCE_HOSTS_GITHUB: "x" } },
+    /^PLATFORM_SOURCE_HOSTS_GITHUB: source_hosts.github is a table/,
+  ],
   ["an invalid table", { variables: { PLATFORM_PRICES: "{" } }, /^PLATFORM_PRICES: prices: expected record/],
 ])("%s is reported with its location", (_, sources, message) => {
   expect(() => load(sources)).toThrow(message);

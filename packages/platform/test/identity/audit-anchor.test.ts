@@ -1,9 +1,10 @@
 // The anchor of the audit log: rewriting the log, the anchor or both without the key-encryption key is detected.
 import { createHash } from "node:crypto";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "@agentcli/testkit";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { recordAuditEvent } from "../../src/foundation/db/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { type KeyEncryption, readKeyFile } from "../../src/foundation/vault/index.ts";
@@ -17,6 +18,8 @@ import {
   verifyLog,
   withStoredLog,
 } from "../../src/identity/audit/index.ts";
+import { command } from "../harness/command.ts";
+import { freshDatabase } from "../harness/database.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 
 let fixture: AgentFixture;
@@ -140,4 +143,19 @@ test("while the key-encryption key is rotated, the anchor can be verified at eve
   expect(await serveOnce(() => recordEvent("later"))).toEqual([]);
   expect([await proved(former), await proved(stranger), await proved(null)]).toEqual(["kept", "forged", "unproved"]);
   expect(await withStoredLog(db, (log) => verifyLog(log, []))).toMatchObject({ kind: "whole" });
+});
+
+test("entries of a first start that fails at its signing key are proved", async () => {
+  const [database, directory] = await Promise.all([freshDatabase(), temporaryDirectory()]);
+  onTestFinished(async () => {
+    await database.close();
+    await directory.remove();
+  });
+  const dataDirectory = join(directory.path, "data");
+  mkdirSync(dataDirectory, { mode: 0o700 });
+  writeFileSync(join(dataDirectory, "config.toml"), 'signing_key_file = "missing"\n');
+  const tested = { platform: { settings: { dataDirectory, databaseUrl: database.url } } } as never;
+  await expect(command(tested, "serve", "--listen", "127.0.0.1:0")).rejects.toThrow(/signing key .*missing/);
+  expect(await command(tested, "keys", "create", "--name", "k")).toContain("plt_");
+  expect(await command(tested, "audit", "verify")).toMatch(/^whole: /);
 });

@@ -23,9 +23,12 @@ const doneByRuns: SourceEvent["event"][] = [
 ];
 
 /** The nearest cause first; empty for an event that no automation caused. */
-export async function findCauses(db: Queries, event: SourceEvent): Promise<CauseLink[]> {
+export async function findCauses(
+  db: Queries,
+  { teamId, event }: { teamId: number; event: SourceEvent },
+): Promise<CauseLink[]> {
   const chain: CauseLink[] = [];
-  let firingId = await firingBehind(db, event);
+  let firingId = await firingBehind(db, { teamId, event });
   while (firingId !== null && chain.length <= maxChain) {
     const row = await db
       .selectFrom("automation_firings")
@@ -37,6 +40,7 @@ export async function findCauses(db: Queries, event: SourceEvent): Promise<Cause
         "automations.name",
       ])
       .where("automation_firings.id", "=", firingId)
+      .where("automations.team_id", "=", teamId)
       .executeTakeFirst();
     if (row) chain.push({ firingId: row.id, automationId: row.automationId, name: row.name });
     firingId = row?.cause_id ?? null;
@@ -44,13 +48,19 @@ export async function findCauses(db: Queries, event: SourceEvent): Promise<Cause
   return chain;
 }
 
-async function firingBehind(db: Queries, event: SourceEvent): Promise<string | null> {
+/** Of this team alone: another one may work on the same repository, and on a branch of the same name. */
+async function firingBehind(
+  db: Queries,
+  { teamId, event }: { teamId: number; event: SourceEvent },
+): Promise<string | null> {
   const branch = event.pullRequest?.headBranch ?? event.branch;
   if (branch === null || !doneByRuns.includes(event.event)) return null;
   const rows = await db
     .selectFrom("handoffs")
     .innerJoin("automation_firings", "automation_firings.agent_id", "handoffs.agent_id")
+    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
     .select(["automation_firings.id", "handoffs.repo_url"])
+    .where("automations.team_id", "=", teamId)
     .where("handoffs.branch", "=", branch)
     .execute();
   return rows.find(({ repo_url }) => sameRepository(repo_url, event.repositoryUrl))?.id ?? null;

@@ -46,9 +46,18 @@ const bare = (url: string): string =>
     .replace(/\/+$/, "")
     .replace(/\.git$/, "");
 
-/** `*` stands for any text, as in `release/*`. */
+/** `*` stands for any text, as in `release/*`. Without a regular expression, which many stars would make very slow. */
 function matchesBranch(pattern: string, branch: string | null): boolean {
   if (branch === null) return false;
-  const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`).test(branch);
+  const [first = "", ...parts] = pattern.split("*");
+  const last = parts.pop();
+  if (last === undefined) return branch === pattern;
+  if (!branch.startsWith(first)) return false;
+  let end = first.length;
+  for (const part of parts) {
+    const at = branch.indexOf(part, end);
+    if (at < 0) return false;
+    end = at + part.length;
+  }
+  return branch.length - last.length >= end && branch.endsWith(last);
 }

@@ -65,7 +65,7 @@ async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRo
   for (const read of readGithubEvent(row.name, JSON.parse(body))) {
     await rememberFork(tx, source.id, read);
     const event = await recallFork(tx, source.id, read);
-    const causes = await findCauses(tx, event);
+    const causes = await findCauses(tx, { teamId: source.team_id, event });
     for (const candidate of await findCandidates(host.platform, tx, { source, event }))
       firings += await fireOne(host, tx, { ...candidate, row, event, causes, body: beginningOf(body) });
   }

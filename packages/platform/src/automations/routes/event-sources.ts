@@ -114,9 +114,12 @@ function addReceiver(api: Api, { platform: { db, vault } }: AutomationHost): voi
     };
     // Without a signature nothing is read.
     if (source === null || signature === undefined) throw refuse();
+    const sender = { teamId: source.team_id, name: `event_source:${source.id}` };
+    api.admission.admitBody(context, sender, maxBodyBytes);
     const body = await readBody(context.env.incoming, maxBodyBytes);
     const key = await teamKey(db, vault, source.team_id);
     if (!isSigned(body, signature, secretOf(source, key))) throw refuse();
+    api.admission.admitSender(context, sender);
     const [name, deliveryId] = [req.header("x-github-event") ?? "", req.header("x-github-delivery") ?? ""];
     if (![name, deliveryId].every((text) => text.length > 0 && text.length <= maxHeaderLength))
       throw new ApiError("validation_error", "X-GitHub-Event and X-GitHub-Delivery: must have 1 to 200 characters.");

@@ -25,6 +25,7 @@ export function addWebhookRoute(api: Api, host: AutomationHost): void {
     becomeActor(`automation:${automation.id}`);
     const principal = await principalOf(host.platform.db, automation);
     if (principal) api.admission.admit(context, principal);
+    else api.admission.admitSender(context, { teamId: automation.team_id, name: `automation:${automation.id}` });
     return receive(context, host, automation);
   });
 }

@@ -34,8 +34,11 @@ function keysIn(shape: Shape, path: string[]): Key[] {
 }
 
 function keyAt(path: string[], { type = "string" }: Shape): Key {
-  const variable = `PLATFORM_${path.join("_").toUpperCase().replace(/\W/g, "_")}`;
-  return { name: path.join("."), path, variable, kind: kinds[type] ?? "text" };
+  return { name: path.join("."), path, variable: variableOf(path), kind: kinds[type] ?? "text" };
+}
+
+export function variableOf(path: string[]): string {
+  return `PLATFORM_${path.join("_").toUpperCase().replace(/\W/g, "_")}`;
 }
 
 /** The value that a text stands for; what it cannot be is found by the schema. */

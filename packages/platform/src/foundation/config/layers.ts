@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { nearest } from "@agentcli/project/nearest";
 import { PlatformConfig } from "@agentcli/protocol";
 import { parse, TomlError } from "smol-toml";
-import { type Key, keys, readText } from "./keys.ts";
+import { type Key, keys, readText, variableOf } from "./keys.ts";
 import { SettingError } from "./setting-error.ts";
 
 export interface Layer {
@@ -22,12 +22,26 @@ export function fileLayer(path: string): Layer {
 
 /** DATABASE_URL is what every program calls it. */
 export function environmentLayer(variables: NodeJS.ProcessEnv, cwd: string): Layer {
+  refuseTables(variables);
   const named = keys.flatMap((key) => {
     const names = key.name === "database_url" ? [key.variable, "DATABASE_URL"] : [key.variable];
     const name = names.find((candidate) => variables[candidate] !== undefined && variables[candidate] !== "");
     return name ? [{ key, origin: name, text: variables[name] ?? "" }] : [];
   });
   return textLayer(named, cwd);
+}
+
+/** Each setting of a table has a variable of its own: one for all of them would be ignored, and what it limits with it. */
+function refuseTables(variables: NodeJS.ProcessEnv): void {
+  const own = new Set(keys.map(({ variable }) => variable));
+  for (const { variable, path } of keys)
+    for (let depth = 1; depth < path.length; depth += 1) {
+      const table = variableOf(path.slice(0, depth));
+      if (!own.has(table) && variables[table])
+        throw new SettingError(
+          `${table}: ${path.slice(0, depth).join(".")} is a table, which no variable sets as a whole. Set each value by itself, such as ${variable}, or write the table into config.toml.`,
+        );
+    }
 }
 
 export function flagLayer(flags: Partial<Record<string, string>>, cwd: string): Layer {

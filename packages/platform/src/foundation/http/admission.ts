@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { BlockList } from "node:net";
+import type { Writable } from "node:stream";
 import type { Context, MiddlewareHandler } from "hono";
 import { type Principal, principalName } from "../principal.ts";
 import { ApiError } from "./api-error.ts";
@@ -33,14 +34,32 @@ export interface Admission {
   admit(context: Context<Env>, principal: Principal, route?: RouteLimits): void;
   /** Counts a wrong secret that is neither a key nor a session, such as a used login link. Throws `rate_limited`. */
   noteWrongSecret(context: Context<Env>): void;
-  /** Of a request that no route serves, such as one to a preview: counts its address, and a secret that is refused. */
-  admitOutside<Result>(sent: SentSecret, authenticate: () => Promise<Result>): Promise<Result>;
+  /** As `admit`, of a request that a team answers for, such as an event of its source host. */
+  admitSender(context: Context<Env>, sender: Sender): void;
+  /** Counts the announced body of a request, which is kept in memory, until the response ends. Throws `rate_limited`. */
+  admitBody(context: Context<Env>, sender: Pick<Sender, "name">, maxBytes: number): void;
+  /**
+   * Of a request that no route serves, such as one to a preview: counts its address and who sent it, until the response
+   * or the connection ends, and a secret that is refused.
+   */
+  admitOutside<Result extends { sender: string }>(
+    sent: OutsideRequest,
+    authenticate: () => Promise<Result>,
+  ): Promise<Result>;
   /** Counts a git process of the team until the response ends. Throws `rate_limited`. */
   admitGitProcess(context: Context<Env>, teamId: number): void;
 }
 
-export interface SentSecret {
+export interface Sender {
+  teamId: number;
+  /** As that of a principal: `user:1`. */
+  name: string;
+}
+
+export interface OutsideRequest {
   request: IncomingMessage;
+  /** The response, or the connection of a WebSocket. */
+  until: Pick<Writable, "once" | "destroyed">;
   /** A key, a cookie or a ticket; undefined: none. */
   secret: string | undefined;
 }
@@ -50,6 +69,9 @@ export interface RouteLimits {
   name: string;
   limits: RateLimit[];
 }
+
+/** Of one user or service account. Two of the largest that a route takes, or many of the usual ones. */
+const maxBodyBytes = 256 * 1024 * 1024;
 
 /** Probes of load balancers must not fail because others are busy. */
 const uncounted = ["/healthz", "/readyz"];
@@ -65,14 +87,18 @@ export function openAdmission(limits: AdmissionLimits): Admission {
     else context.get("slots").push(release);
   };
   const addressOf = (context: Context<Env>) => clientAddress(context.env.incoming, limits.trustedProxies);
+  const { perAddress, perSender } = limitsAtOnce(limits);
+  const admitSender = (context: Context<Env>, { teamId, name }: Sender): void => {
+    if (limits.requestsPerMinute > 0) principals.spend(`team:${teamId}`, perMinute(limits.requestsPerMinute));
+    hold(context, perSender(name));
+  };
   return {
     async middleware(context, next) {
       if (uncounted.includes(context.req.path)) return next();
       const address = addressOf(context);
       const credential = credentialOf(context);
       addresses.admit(address, credential);
-      const max = limits.concurrentRequestsPerAddress;
-      hold(context, { key: `address ${address}`, max, what: "requests from one address" });
+      hold(context, perAddress(address));
       await next();
       const isRefused = credential !== null && context.res.status === 401;
       if (isRefused || context.get("hasWrongSecret")) addresses.countWrong(address, credential);
@@ -80,34 +106,69 @@ export function openAdmission(limits: AdmissionLimits): Admission {
     },
     admit(context, principal, route) {
       context.set("principal", principal);
-      if (limits.requestsPerMinute > 0) {
-        principals.spend(`team:${principal.teamId}`, perMinute(limits.requestsPerMinute));
-        for (const limit of route?.limits ?? [])
-          principals.spend(`${principalName(principal)} ${route?.name} ${limit.seconds}`, limit);
-      }
-      const max = limits.concurrentRequests;
-      hold(context, { key: principalName(principal), max, what: "requests of one user or service account" });
+      const name = principalName(principal);
+      admitSender(context, { teamId: principal.teamId, name });
+      if (limits.requestsPerMinute === 0) return;
+      for (const limit of route?.limits ?? []) principals.spend(`${name} ${route?.name} ${limit.seconds}`, limit);
+    },
+    admitSender,
+    admitBody(context, { name }, maxBytes) {
+      if (limits.concurrentRequests === 0) return;
+      const announced = Number(context.env.incoming.headers["content-length"] ?? maxBytes);
+      const amount = Math.min(announced, maxBytes);
+      hold(context, { key: `bodies ${name}`, max: maxBodyBytes, what: "bytes of requests of one sender", amount });
     },
     noteWrongSecret(context) {
       addresses.checkWrong(addressOf(context));
       context.set("hasWrongSecret", true);
     },
-    async admitOutside({ request, secret }, authenticate) {
-      const address = clientAddress(request, limits.trustedProxies);
-      const credential = credentialIn(secret);
-      addresses.admit(address, credential);
-      try {
-        const result = await authenticate();
-        if (credential !== null) addresses.noteAccepted(credential);
-        return result;
-      } catch (error) {
-        const isRefused = credential !== null && error instanceof ApiError && error.status === 401;
-        if (isRefused) addresses.countWrong(address, credential);
-        throw error;
-      }
-    },
+    admitOutside: outsideAdmission({ limits, addresses, take }),
     admitGitProcess: (context, teamId) =>
       hold(context, { key: `git ${teamId}`, max: limits.gitProcesses, what: "git processes of one team" }),
+  };
+}
+
+const limitsAtOnce = (limits: AdmissionLimits) => ({
+  perAddress: (address: string): ConcurrencyLimit => ({
+    key: `address ${address}`,
+    max: limits.concurrentRequestsPerAddress,
+    what: "requests from one address",
+  }),
+  perSender: (name: string): ConcurrencyLimit => ({
+    key: name,
+    max: limits.concurrentRequests,
+    what: "requests of one user or service account",
+  }),
+});
+
+interface Counts {
+  limits: AdmissionLimits;
+  addresses: ReturnType<typeof addressCounts>;
+  take: ReturnType<typeof concurrencyLimiter>;
+}
+
+function outsideAdmission({ limits, addresses, take }: Counts): Admission["admitOutside"] {
+  const { perAddress, perSender } = limitsAtOnce(limits);
+  return async ({ request, until, secret }, authenticate) => {
+    const address = clientAddress(request, limits.trustedProxies);
+    const credential = credentialIn(secret);
+    addresses.admit(address, credential);
+    const hold = (limit: ConcurrencyLimit): void => {
+      const release = take(limit);
+      if (until.destroyed) release();
+      else until.once("close", release);
+    };
+    hold(perAddress(address));
+    try {
+      const result = await authenticate();
+      hold(perSender(result.sender));
+      if (credential !== null) addresses.noteAccepted(credential);
+      return result;
+    } catch (error) {
+      const isRefused = credential !== null && error instanceof ApiError && error.status === 401;
+      if (isRefused) addresses.countWrong(address, credential);
+      throw error;
+    }
   };
 }
 

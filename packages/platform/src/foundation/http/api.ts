@@ -1,7 +1,7 @@
 // Serves routes: authentication, limits, scope, validation, answer. Every failure is an error with a code.
 import { type Context, Hono } from "hono";
 import { retryOnce } from "../db/index.ts";
-import type { Principal } from "../principal.ts";
+import { type Principal, principalName } from "../principal.ts";
 import { type AdmissionLimits, openAdmission } from "./admission.ts";
 import { answerError, toApiError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
@@ -62,6 +62,8 @@ export function createApi({ authenticate, limits, ...following }: ApiOptions): A
       app.on(route.method.toUpperCase(), path, async (context) => {
         context.set("route", route.path);
         const principal = await retryOnce(() => admit(context, route as AnyRoute));
+        const { body, bodyLimitBytes = defaultBodyLimitBytes } = route;
+        if (body) admission.admitBody(context, { name: principalName(principal) }, bodyLimitBytes);
         const call = { ...(await readCall(context, route as AnyRoute)), principal } as Parameters<typeof answer>[0];
         const answered = await (route.method === "get" ? retryOnce(() => answer(call)) : answer(call));
         if (answered instanceof Response) return answered;

@@ -20,4 +20,5 @@ export type {
 } from "./route.ts";
 export { addSelfRoutes, type SelfOptions } from "./self.ts";
 export { type HttpServer, listen } from "./server.ts";
+export { endAnswered } from "./sockets.ts";
 export { invalid, validate } from "./validate.ts";

@@ -30,8 +30,21 @@ function answerAsRequest(server: Server, request: IncomingMessage, socket: Socke
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.on("finish", () => socket.end());
+  response.on("finish", () => endAnswered(socket));
   server.emit("request", request, response);
+}
+
+const lingerMs = 1_000;
+
+/**
+ * After an answer that is not a WebSocket. Nothing reads the connection any more, so that its other end would never be
+ * noticed; it is not destroyed at once, because the client may not have read the answer yet.
+ */
+export function endAnswered(stream: Duplex): void {
+  stream.end();
+  stream.resume();
+  const timer = setTimeout(() => stream.destroy(), lingerMs);
+  stream.once("close", () => clearTimeout(timer));
 }
 
 export const isUpgrade = ({ env }: Context<Env>): boolean => upgrades.has(env.incoming);

@@ -11,6 +11,8 @@ import { findKey, listKeys, noteUse, revokeKey, type StoredKey } from "./store.t
 export interface Principals {
   /** Accepts the value of an Authorization header: Basic (the key as user name or password) or Bearer. */
   authenticate(authorization: string | undefined): Promise<Authentication>;
+  /** As it is now, by the id of its key; null if there is no such key, or it is not valid any more. */
+  find(keyId: string): Promise<Principal | null>;
   /** The whole key is only in the result. */
   createKey(request: KeyRequest): Promise<CreatedKey>;
   listKeys(teamId?: number): Promise<KeyEntry[]>;
@@ -41,6 +43,10 @@ export function openPrincipals({ db, vault, now }: PrincipalsOptions): Principal
       await noteUse(db, stored, now());
       return judged;
     },
+    async find(keyId) {
+      const stored = await lookUp(keyId);
+      return stored && endOf(stored, now()) === null ? stored.principal : null;
+    },
     createKey: (request) => createKey(db, vault, request),
     listKeys: (teamId) => listKeys(db, teamId),
     revokeKey: (id) => revokeKey(db, id),
@@ -52,10 +58,15 @@ function judge(key: string, stored: StoredKey | null, now: Date): Authentication
   // Without the right secret the response does not reveal that the key exists.
   if (!stored || !isSameHash(stored.hash, hashKey(key)))
     return { kind: "refused", reason: "Invalid API key. Create one on the keys page, or ask an administrator." };
-  if (stored.revokedAt) return { kind: "refused", reason: "The API key has been revoked. Use another." };
-  if (stored.expiresAt && stored.expiresAt <= now)
-    return { kind: "refused", reason: `The API key expired at ${stored.expiresAt.toISOString()}. Use another.` };
-  return { kind: "known", principal: stored.principal };
+  const reason = endOf(stored, now);
+  return reason === null ? { kind: "known", principal: stored.principal } : { kind: "refused", reason };
+}
+
+/** Why the key is not valid any more; null where it is. */
+function endOf({ revokedAt, expiresAt }: StoredKey, now: Date): string | null {
+  if (revokedAt) return "The API key has been revoked. Use another.";
+  if (expiresAt && expiresAt <= now) return `The API key expired at ${expiresAt.toISOString()}. Use another.`;
+  return null;
 }
 
 /** Below one second: a revocation must take effect within that. */

@@ -9,6 +9,8 @@ export interface Sessions {
   begin(userId: number, method: SessionMethod): Promise<string>;
   /** Null if it has ended or its user was removed. Extends the session. */
   find(secret: string): Promise<Session | null>;
+  /** Its user as of now, without extending it; null if it has ended or its user was removed. */
+  findUser(id: string): Promise<Session["principal"] | null>;
   end(secret: string): Promise<void>;
   /** Active sessions, most recent first. */
   list(userId: number): Promise<SessionEntry[]>;
@@ -65,6 +67,10 @@ export function openSessions(db: Kysely<Tables>, now: () => Date): Sessions {
       if (row.last_seen_at <= later(-lastSeenPrecisionMs)) await extendSession(db, row.id, now());
       return { id: row.id, principal: principalOf(row), formToken: formTokenOf(secret) };
     },
+    async findUser(id) {
+      const row = await withUsers(db, now()).where("sessions.id", "=", id).executeTakeFirst();
+      return row ? principalOf(row) : null;
+    },
     async end(secret) {
       const own = db.updateTable("sessions").set({ ended_at: now() }).where("hash", "=", hashSecret(secret));
       await own.where("ended_at", "is", null).execute();
@@ -92,13 +98,14 @@ export function openSessions(db: Kysely<Tables>, now: () => Date): Sessions {
 const open = (db: Kysely<Tables>, now: Date) =>
   db.selectFrom("sessions").selectAll("sessions").where("ended_at", "is", null).where("expires_at", ">", now);
 
-const findRow = (db: Kysely<Tables>, secret: string, now: Date) =>
+const withUsers = (db: Kysely<Tables>, now: Date) =>
   open(db, now)
     .innerJoin("users", "users.id", "sessions.user_id")
     .select(["team_id", "email", "first_name", "last_name", "role"])
-    .where("hash", "=", hashSecret(secret))
-    .where("users.removed_at", "is", null)
-    .executeTakeFirst();
+    .where("users.removed_at", "is", null);
+
+const findRow = (db: Kysely<Tables>, secret: string, now: Date) =>
+  withUsers(db, now).where("hash", "=", hashSecret(secret)).executeTakeFirst();
 
 type Row = NonNullable<Awaited<ReturnType<typeof findRow>>>;
 
