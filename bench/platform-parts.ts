@@ -49,7 +49,6 @@ export async function addStoredFrames(
   await sql`analyze frames`.execute(db);
 }
 
-export { nativeFolder } from "../packages/platform/src/foundation/db/binaries.ts";
 export { openLocalProvider, openMachineWorkspace } from "../packages/platform/src/machines/index.ts";
 export { openLeases } from "../packages/platform/src/runs/leases/lease.ts";
 export { makeDebianBase, shopConfig, shopFiles } from "../packages/testkit/src/shop/index.ts";

@@ -21,6 +21,7 @@ export async function startPlatform({ root, scratch, modelUrl, args = [], env: m
     PLATFORM_MODEL_PROVIDER: "scripted",
     PLATFORM_MODEL_PROVIDERS: JSON.stringify({ scripted: provider }),
     PLATFORM_RATE_LIMITS_REQUESTS_PER_MINUTE: "0",
+    ...(process.env.BENCH_PROGRAM_LOG && { BENCH_PROGRAM_LOG: process.env.BENCH_PROGRAM_LOG }),
     ...more,
   };
   const nodeArguments = ["--expose-gc", "--require", join(root, "bench/collect.cjs")];

@@ -35,7 +35,7 @@ async function load(root, scratch) {
   const bundle = await rolldown({
     input: join(root, "bench/platform-parts.ts"),
     platform: "node",
-    external: ["pg-native"],
+    external: ["pg-native", /^@lydell/],
     logLevel: "silent",
   });
   const file = join(scratch, "platform-parts.mjs");

@@ -1,9 +1,9 @@
 // `npm run demo`: an agent fixes the sample repository and opens a draft pull request, from an empty platform, unattended.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPlatform } from "./local-platform.mjs";
+import { removeData, startPlatform } from "./local-platform.mjs";
 import { setUp } from "./setup.mjs";
 
 await setUp();
@@ -16,7 +16,7 @@ try {
   process.exitCode = platform.isStopping() ? 130 : 1;
 } finally {
   await platform.stop();
-  rmSync(data, { recursive: true, force: true });
+  removeData(data);
 }
 
 async function runDemo(platform) {

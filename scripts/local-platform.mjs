@@ -1,6 +1,6 @@
 // A platform on this machine, to try it out: server, API key, sample repository, login link.
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import { closeSync, cpSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -16,6 +16,7 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
   const log = openSync(logFile, "a", 0o600);
   const child = spawn(process.execPath, [program, "serve", "--data", data, "--listen", listen], {
     stdio: ["ignore", "pipe", log],
+    env: { ...machineSettings(data), ...process.env },
     // Ctrl-C goes to the whole process group of the terminal; a second signal would end the server at once.
     detached: true,
   });
@@ -32,6 +33,8 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
   const started = await Promise.race([listening(child), exited.then((exit) => ({ exit }))]);
   if ("exit" in started) return reportFailure(started.exit, logFile);
   const run = (...args) => platform(data, args);
+  const stopImage = makeBaseImage(data, logFile);
+  void exited.then(stopImage);
   return {
     url: started.url,
     model: started.model,
@@ -43,6 +46,29 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
     isStopping: () => isStopping,
     stop,
   };
+}
+
+/** Disks of machines have directories that even their owner may not enter; root of a user namespace may. */
+export function removeData(data) {
+  const asRoot = process.geteuid() === 0 ? [] : ["--user", "--map-root-user"];
+  const { status } = spawnSync("unshare", [...asRoot, "--", "rm", "-rf", data], { stdio: "ignore" });
+  if (status !== 0) rmSync(data, { recursive: true, force: true });
+}
+
+/** Each agent has a machine where this host can make one, unless a configuration says where agents work. */
+const machineSettings = (data) =>
+  process.env.PLATFORM_CONFIG || existsSync(join(data, "config.toml")) ? {} : { PLATFORM_MACHINES_PROVIDER: "auto" };
+
+/** In the background, where mmdebstrap is installed; until it is there, machines show the programs of this host. */
+function makeBaseImage(data, logFile) {
+  const isWanted = machineSettings(data).PLATFORM_MACHINES_PROVIDER && !process.env.PLATFORM_MACHINES_PROVIDER;
+  if (!isWanted || !existsSync("/usr/bin/mmdebstrap") || existsSync(join(data, "images"))) return () => {};
+  const log = openSync(logFile, "a", 0o600);
+  const command = ["-n", "19", process.execPath, program, "image", "build", "--data", data];
+  const child = spawn("nice", command, { stdio: ["ignore", log, log], detached: true });
+  closeSync(log);
+  child.on("error", () => {});
+  return () => void child.kill("SIGTERM");
 }
 
 function listening({ stdout }) {
