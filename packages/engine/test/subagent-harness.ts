@@ -1,5 +1,6 @@
-// A main thread with sub-agents in memory: a script for each task, and a store that simulates a kill at a write.
+// A main thread with sub-agents in memory: a script for each task.
 import type { TurnSettings } from "@agentcli/protocol";
+import type { openKilledStore, StoredThreads } from "@agentcli/testkit";
 import {
   type AgentRole,
   agentTools,
@@ -14,38 +15,9 @@ import {
   openLog,
   openSubagents,
   readThread,
-  type SessionStore,
-  type StoredRecord,
   type Tool,
 } from "../src/index.ts";
 import { calls, openHarness, settings } from "./thread-harness.ts";
-
-export type Threads = Map<string, StoredRecord[]>;
-
-/** Simulates a kill: write number `dieAt` stores only its first record and never settles, like all later ones. */
-export function threadStore(threads: Threads = new Map(), dieAt = Infinity) {
-  let writes = 0;
-  let die = () => {};
-  const death = new Promise<"killed">((resolve) => {
-    die = () => resolve("killed");
-  });
-  const store: SessionStore = {
-    async append(id, after, records) {
-      writes += 1;
-      const at = new Date(0).toISOString();
-      const stored = records.map((record, index) => ({ seq: after + index + 1, at, record }));
-      if (writes <= dieAt)
-        threads.set(id, [...(threads.get(id) ?? []), ...(writes === dieAt ? stored.slice(0, 1) : stored)]);
-      if (writes < dieAt) return stored;
-      die();
-      return new Promise(() => {});
-    },
-    async *read(id, after = 0) {
-      yield (threads.get(id) ?? []).slice(after);
-    },
-  };
-  return { store, known: threads, death, writes: () => writes };
-}
 
 /** Replies of the model for each task, in order; the last one repeats. */
 export type Script = Record<string, ((results: string[]) => ModelReply)[]>;
@@ -63,7 +35,7 @@ let ids = 0;
 /** Starts the main thread, or resumes it from its log. */
 export async function runTree(
   model: (request: ModelRequest) => ModelReply,
-  storage: ReturnType<typeof threadStore>,
+  storage: ReturnType<typeof openKilledStore>,
   options: RunOptions = {},
 ) {
   const { maxOpen = 6, maxDepth = 2, tools: more = [], roles = builtInRoles, turn } = options;
@@ -100,7 +72,7 @@ export async function runTree(
     await subagents.end();
     return end;
   }
-  return { end: await Promise.race([work(), storage.death]), requests };
+  return { end: await Promise.race([work(), storage.killed]), requests };
 }
 
 /** Settles only on abort: no time limit is reached in these tests. */
@@ -139,10 +111,10 @@ export const tool = (name: string, act: (args: unknown, signal: AbortSignal) => 
   },
 });
 
-export const createdIn = (threads: Threads) =>
+export const createdIn = (threads: StoredThreads) =>
   [...threads.values()].flatMap(([first]) => (first?.record.type === "thread.created" ? [first.record] : []));
 
-export function depthIn(threads: Threads, id: string): number {
+export function depthIn(threads: StoredThreads, id: string): number {
   const parentId = createdIn(threads).find(({ threadId }) => threadId === id)?.parentId;
   return parentId === undefined ? 0 : 1 + depthIn(threads, parentId);
 }

@@ -1,32 +1,22 @@
+import { openKilledStore, type StoredThreads } from "@agentcli/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type AgentRole, builtInRoles } from "../src/index.ts";
-import {
-  createdIn,
-  depthIn,
-  runTree,
-  type Script,
-  scriptedModel,
-  spawn,
-  type Threads,
-  taskOf,
-  threadStore,
-  tool,
-} from "./subagent-harness.ts";
+import { createdIn, depthIn, runTree, type Script, scriptedModel, spawn, taskOf, tool } from "./subagent-harness.ts";
 import { calls, replies, textReply } from "./thread-harness.ts";
 
 const wait = (...targets: string[]) => calls("wait_agent", { targets, timeout_ms: 3_600_000 }, "wait");
 const echo = (results: string[]) => textReply(results.at(-1) ?? "");
 /** Works until it is stopped. */
 const busy = tool("busy", (_, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(""))));
-const endsOf = (known: Threads) =>
-  [...known.values()]
+const endsOf = (threads: StoredThreads) =>
+  [...threads.values()]
     .map((records) => records.at(-1)?.record)
     .map((last) => (last?.type === "turn.ended" ? last.end : null));
 
 describe("a tree of sub-agents", () => {
   test("goes as deep as allowed; the deepest cannot spawn, whatever they call", async () => {
-    const storage = threadStore();
+    const storage = openKilledStore();
     const script = scriptedModel({
       main: [() => replies([spawn("a")]), () => replies([wait("default")]), echo],
       a: [() => replies([spawn("b")]), () => replies([wait("default 2")]), echo],
@@ -34,14 +24,14 @@ describe("a tree of sub-agents", () => {
     });
     const { end, requests } = await runTree(script, storage, { maxDepth: 2 });
     expect(JSON.stringify(end)).toContain("unsupported call: spawn_agent");
-    expect([...storage.known.keys()].map((id) => depthIn(storage.known, id))).toEqual([0, 1, 2]);
+    expect([...storage.threads.keys()].map((id) => depthIn(storage.threads, id))).toEqual([0, 1, 2]);
     const offered = (name: string) =>
       requests.find((request) => taskOf(request) === name)?.tools.some((each) => each.name === "spawn_agent");
     expect([offered("a"), offered("b")]).toEqual([true, false]);
   });
 
   test("ends at every level when it is closed at its top, and its slots are free again", async () => {
-    const storage = threadStore();
+    const storage = openKilledStore();
     let begun = () => {};
     const leafBegan = new Promise<string>((resolve) => {
       begun = () => resolve("It has.");
@@ -71,7 +61,7 @@ describe("a tree of sub-agents", () => {
       status: "completed",
       message: expect.stringMatching(/already 2 open agents.*More\./s),
     });
-    expect(endsOf(storage.known).map((each) => each?.status)).toEqual([
+    expect(endsOf(storage.threads).map((each) => each?.status)).toEqual([
       "completed",
       "cancelled",
       "cancelled",
@@ -80,7 +70,7 @@ describe("a tree of sub-agents", () => {
   });
 
   test("does not outlive the turn of its ancestors", async () => {
-    const storage = threadStore();
+    const storage = openKilledStore();
     const script: Script = {
       main: [() => replies([spawn("branch")]), () => replies([wait("default")]), echo],
       branch: [() => replies([spawn("leaf")]), () => textReply("Not waiting.")],
@@ -88,11 +78,11 @@ describe("a tree of sub-agents", () => {
     };
     const { end } = await runTree(scriptedModel(script), storage, { tools: [busy] });
     expect(end).toMatchObject({ message: expect.stringContaining("Not waiting.") });
-    expect(endsOf(storage.known)[2]).toMatchObject({ status: "cancelled", reason: "Its parent has ended." });
+    expect(endsOf(storage.threads)[2]).toMatchObject({ status: "cancelled", reason: "Its parent has ended." });
   });
 
   test("limits a role to its tools in what it calls, not only in what it is offered", async () => {
-    const storage = threadStore();
+    const storage = openKilledStore();
     let done = 0;
     const work = tool("work", async () => `Done ${++done} times.`);
     const reader: AgentRole = {
@@ -112,7 +102,7 @@ describe("a tree of sub-agents", () => {
   });
 
   test("gives its members unique nicknames of their roles", async () => {
-    const storage = threadStore();
+    const storage = openKilledStore();
     const named: AgentRole = {
       name: "crew",
       description: "",
@@ -128,7 +118,7 @@ describe("a tree of sub-agents", () => {
       c: [echo],
     };
     await runTree(scriptedModel(script), storage, { roles: [...builtInRoles, named] });
-    expect(createdIn(storage.known).map(({ nickname }) => nickname)).toEqual([undefined, "Ada", "Bo", "Ada 2"]);
+    expect(createdIn(storage.threads).map(({ nickname }) => nickname)).toEqual([undefined, "Ada", "Bo", "Ada 2"]);
   });
 });
 
@@ -143,15 +133,15 @@ test("a storm of agents that spawn at every level stays within depth, number and
   });
   await fc.assert(
     fc.asyncProperty(numbers, async ({ turns, maxOpen, maxDepth }) => {
-      const storage = threadStore();
+      const storage = openKilledStore();
       const model = (request: Parameters<typeof taskOf>[0]) =>
         request.tools.length === 0 ? textReply("Wrapped up.", 10) : storm();
       const { end, requests } = await runTree(model, storage, { maxOpen, maxDepth, turn: { budget: { turns } } });
       expect(end).toMatchObject({ status: "failed", code: "budget" });
       expect(requests.length).toBeLessThanOrEqual(turns);
-      expect(storage.known.size).toBeLessThanOrEqual(maxOpen + 1);
-      for (const id of storage.known.keys()) expect(depthIn(storage.known, id)).toBeLessThanOrEqual(maxDepth);
-      for (const each of endsOf(storage.known)) expect(each).not.toBeNull();
+      expect(storage.threads.size).toBeLessThanOrEqual(maxOpen + 1);
+      for (const id of storage.threads.keys()) expect(depthIn(storage.threads, id)).toBeLessThanOrEqual(maxDepth);
+      for (const each of endsOf(storage.threads)) expect(each).not.toBeNull();
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 50) },
   );
@@ -188,52 +178,52 @@ describe("killed at a write of any thread, and resumed", () => {
     return scriptedModel(script)(isAgain ? { ...request, messages: request.messages.slice(before) } : request);
   };
 
-  async function sweep(dieAt: number) {
+  async function sweep(killAt: number) {
     const done: string[] = [];
     const work = tool("work", async (args) => `${done.push((args as { by: string }).by)}`);
-    const first = threadStore(new Map(), dieAt);
+    const first = openKilledStore(new Map(), killAt);
     const { end } = await runTree(model, first, { tools: [work] });
-    if (end !== "killed") return { end, done, known: first.known, writes: first.writes() };
-    const second = threadStore(first.known);
+    if (end !== "killed") return { end, done, threads: first.threads, writes: first.writes() };
+    const second = openKilledStore(first.threads);
     const resumed = await runTree(model, second, { tools: [work] });
-    return { ...resumed, done, known: second.known, writes: first.writes() };
+    return { ...resumed, done, threads: second.threads, writes: first.writes() };
   }
 
   test("the run ends the same, with the same threads, and nothing happens twice", async () => {
     const { writes } = await sweep(Infinity);
     expect(writes).toBeGreaterThan(40);
-    for (let dieAt = 1; dieAt <= writes; dieAt += 1) {
-      const { end, done, known } = await sweep(dieAt);
-      const where = `killed at write ${dieAt} of ${writes}`;
+    for (let killAt = 1; killAt <= writes; killAt += 1) {
+      const { end, done, threads } = await sweep(killAt);
+      const where = `killed at write ${killAt} of ${writes}`;
       expect(end, where).toMatchObject({ status: "completed", message: "Done." });
-      expect(known.size, where).toBe(4);
+      expect(threads.size, where).toBe(4);
       expect(new Set(done).size, `${where}: ${done}`).toBe(done.length);
-      const unknown = [...known.values()]
+      const unknown = [...threads.values()]
         .flat()
         .filter(({ record }) => record.type === "tool.settled" && record.outcome.status === "interrupted");
       // Calls that ran at that moment have an unknown outcome; all others completed.
       expect(done.length, where).toBeGreaterThanOrEqual(workers.length - unknown.length);
-      for (const each of endsOf(known)) expect(each, where).toMatchObject({ status: "completed" });
-      const ids = createdIn(known).map(({ threadId }) => threadId);
+      for (const each of endsOf(threads)) expect(each, where).toMatchObject({ status: "completed" });
+      const ids = createdIn(threads).map(({ threadId }) => threadId);
       expect(new Set(ids).size, where).toBe(4);
     }
   });
 
   test("spending of sub-agents counts from the first request on", async () => {
     const done = tool("work", async () => "1");
-    const first = threadStore();
+    const first = openKilledStore();
     await runTree(model, first, { tools: [done] });
-    const requests = [...first.known.values()].flat().filter(({ record }) => record.type === "model.replied").length;
+    const requests = [...first.threads.values()].flat().filter(({ record }) => record.type === "model.replied").length;
     // Interrupted in the last step of the main thread: all other requests are already charged.
-    const main = first.known.get("main") ?? [];
-    first.known.set(
+    const main = first.threads.get("main") ?? [];
+    first.threads.set(
       "main",
       main.slice(
         0,
         main.findLastIndex(({ record }) => record.type === "model.replied"),
       ),
     );
-    const resumed = await runTree(model, threadStore(first.known), {
+    const resumed = await runTree(model, openKilledStore(first.threads), {
       tools: [done],
       turn: { budget: { turns: requests - 1 } },
     });
@@ -242,12 +232,12 @@ describe("killed at a write of any thread, and resumed", () => {
   });
 
   test("sub-agents that a log names only in results are found too", async () => {
-    const { known } = threadStore();
-    const first = threadStore(known);
+    const { threads } = openKilledStore();
+    const first = openKilledStore(threads);
     const tools = [tool("work", async () => "1")];
     await runTree(model, first, { tools });
-    for (const [id, records] of known)
-      known.set(
+    for (const [id, records] of threads)
+      threads.set(
         id,
         records.map(({ record, ...rest }) => {
           if (record.type !== "tool.begun") return { ...rest, record };
@@ -257,7 +247,7 @@ describe("killed at a write of any thread, and resumed", () => {
       );
     const { end } = await runTree(
       scriptedModel({ main: [...Array(7).fill(() => textReply("?")), () => replies([wait("explorer")]), echo] }),
-      threadStore(known),
+      openKilledStore(threads),
       { tools },
     );
     expect(end).toMatchObject({ message: expect.stringContaining("Right.") });
@@ -268,25 +258,25 @@ describe("killed at a write of any thread, and resumed", () => {
       main: [() => replies([spawn("busy")]), () => replies([calls("work", {})])],
       busy: [() => replies([calls("busy", {})])],
     };
-    const dying = threadStore();
+    const dying = openKilledStore();
     const never = tool("work", () => new Promise(() => {}));
     void runTree(scriptedModel(idle), dying, { tools: [busy, never] });
     const isBusy = () =>
-      [...dying.known.values()].flat().filter(({ record }) => record.type === "tool.begun").length === 3;
+      [...dying.threads.values()].flat().filter(({ record }) => record.type === "tool.begun").length === 3;
     while (!isBusy()) await new Promise((resolve) => setImmediate(resolve));
-    const known: Threads = new Map([...dying.known].map(([id, records]) => [id, [...records]]));
-    const main = known.get("main") ?? [];
+    const threads: StoredThreads = new Map([...dying.threads].map(([id, records]) => [id, [...records]]));
+    const main = threads.get("main") ?? [];
     const seq = main.length + 1;
     const end = { status: "cancelled" as const, reason: "another prompt" };
     main.push({ seq, at: "", record: { type: "turn.ended", turnId: "any", end } });
     const script: Script = {
       main: [() => textReply("?"), () => textReply("?"), () => replies([wait("default")]), echo],
     };
-    const { end: after, requests } = await runTree(scriptedModel(script), threadStore(known), {
+    const { end: after, requests } = await runTree(scriptedModel(script), openKilledStore(threads), {
       turn: { budget: { turns: 4 } },
     });
     expect(after).toMatchObject({ status: "completed", message: expect.stringContaining("interrupted") });
     expect(requests).toHaveLength(2);
-    expect(endsOf(known)[1]).toMatchObject({ status: "cancelled", reason: "Its parent has ended." });
+    expect(endsOf(threads)[1]).toMatchObject({ status: "cancelled", reason: "Its parent has ended." });
   });
 });

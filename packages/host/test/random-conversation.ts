@@ -13,13 +13,18 @@ import {
   openSubagents,
   policyGuard,
   readThread,
-  type SessionStore,
   type StoredRecord,
   type Tool,
 } from "@agentcli/engine";
 import { openModel, providerDefaults } from "@agentcli/models";
 import type { TurnSettings } from "@agentcli/protocol";
-import { type LoggedRequest, type Reply, type ScriptedCall, startModelServer } from "@agentcli/testkit";
+import {
+  type LoggedRequest,
+  openKilledStore,
+  type Reply,
+  type ScriptedCall,
+  startModelServer,
+} from "@agentcli/testkit";
 
 export type WireName = "responses" | "chat" | "anthropic";
 
@@ -72,7 +77,7 @@ interface Turn {
 let ids = 0;
 
 async function runTurn({ threads, model, turn, prompt, random }: Turn, killAt: number): Promise<"ended" | "killed"> {
-  const { store, killed } = openStore(threads, killAt);
+  const { store, killed } = openKilledStore(threads, killAt);
   const tools = [look(random), ...agentTools(builtInRoles)];
   const program = { name: "test", version: "0" };
   const newId = () => `agent-${ids++}`;
@@ -113,31 +118,6 @@ const dependencies = (model: Dependencies["model"], tools: Tool[]): Dependencies
   requestOptions: {},
   onProgress() {},
 });
-
-/** Write number `killAt` stores its first record and never settles, like all later ones: the process is gone. */
-function openStore(threads: Map<string, StoredRecord[]>, killAt: number) {
-  let writes = 0;
-  let die = () => {};
-  const killed = new Promise<"killed">((resolve) => {
-    die = () => resolve("killed");
-  });
-  const store: SessionStore = {
-    async append(id, after, records) {
-      writes += 1;
-      const at = new Date(0).toISOString();
-      const stored = records.map((record, index) => ({ seq: after + index + 1, at, record }));
-      if (writes <= killAt)
-        threads.set(id, [...(threads.get(id) ?? []), ...(writes === killAt ? stored.slice(0, 1) : stored)]);
-      if (writes < killAt) return stored;
-      die();
-      return new Promise(() => {});
-    },
-    async *read(id, after = 0) {
-      yield (threads.get(id) ?? []).slice(after);
-    },
-  };
-  return { store, killed };
-}
 
 /** A tool whose output is any text, of any length, or a failure. */
 const look = (random: Random): Tool => ({
