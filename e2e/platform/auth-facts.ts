@@ -69,6 +69,7 @@ export const rows: Record<string, Row> = {
   "post /v1/agents/{id}/runs": followUp,
   "get /v1/agents/{id}/runs": read,
   "get /v1/agents/{id}/runs/{runId}": read,
+  "get /v1/agents/{id}/runs/{runId}/egress": read,
   "get /v1/agents/{id}/runs/{runId}/stream": read,
   "post /v1/agents/{id}/runs/{runId}/cancel": { ...manage, state: "at work" },
   "post /v1/environments": {

@@ -108,8 +108,7 @@ export function oncePerMode<Opened>(
   };
 }
 
-export interface SandboxOptions
-  extends Omit<Parameters<typeof openWorkspace>[1], "env" | "incarnation" | "backEnd" | "onDenied"> {
+export interface SandboxOptions extends Omit<Parameters<typeof openWorkspace>[1], "env" | "incarnation" | "backEnd"> {
   /** Of every tool; determined when the sandbox opens, which a run without a command never does. */
   env(): Record<string, string>;
   newId(): string;
@@ -128,7 +127,7 @@ export interface SandboxOptions
 /** A sandbox that enforces this policy. It opens on first use; its report is available immediately. */
 export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: SandboxOptions): Sandbox {
   const { env, newId, maxAttempts = 1, allowedDomains = policy.allowedDomains, ...others } = options;
-  const { measureStart = (start) => start(), prepare, onOpened, ...rest } = others;
+  const { measureStart = (start) => start(), prepare, onOpened, onDenied: observe, ...rest } = others;
   const inside = (path: string) => insidePath(policy.placement, path);
   let onDenied: (denial: Denial) => void = () => {};
   const open = async (incarnation: string) => {
@@ -139,7 +138,10 @@ export function sandboxFor(policy: SandboxPolicy, probe: SandboxProbe, options: 
         env: env(),
         ...(probe.kind === "available" && { backEnd: probe.backEnd }),
         incarnation,
-        onDenied: (denial) => onDenied(denial),
+        onDenied(denial) {
+          observe?.(denial);
+          onDenied(denial);
+        },
       },
     );
   };

@@ -10,7 +10,7 @@ export type { Connection } from "./client/index.ts";
 
 import type { WebDial } from "./egress/index.ts";
 
-export type { Denial, WebDial } from "./egress/index.ts";
+export type { Denial, Traffic, WebDial } from "./egress/index.ts";
 export {
   type EnvironmentPolicy,
   environmentPolicy,

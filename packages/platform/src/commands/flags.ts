@@ -25,6 +25,7 @@ export const flags = {
   visible: { help: "A plain variable: agents may see the value, and it is not redacted" },
   repos: { value: "REPOS", help: "Only for these repositories: host/owner/repo, separated by commas (all)" },
   id: { value: "ID", help: "The version of the secret, where it has several" },
+  agent: { value: "ID", help: "The agent" },
   add: { help: "Add another version, for other repositories" },
   "if-missing": { help: "Print the URL even if the repository exists" },
   "user-role": { value: "ROLE", help: "Role of the user in the team: admin or member" },

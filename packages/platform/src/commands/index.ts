@@ -4,6 +4,7 @@ import { automationsCommands } from "./automations/index.ts";
 import { backupCommands } from "./backup/index.ts";
 import type { Command } from "./command.ts";
 import { credentialsCommands } from "./credentials/index.ts";
+import { egressCommands } from "./egress/index.ts";
 import { envCommands } from "./env/index.ts";
 import { imageCommands } from "./image/index.ts";
 import { invitationsCommands } from "./invitations/index.ts";
@@ -27,6 +28,7 @@ export const commands: Command[] = [
   ...imageCommands,
   ...credentialsCommands,
   ...secretsCommands,
+  ...egressCommands,
   ...usersCommands,
   ...invitationsCommands,
   ...teamsCommands,

@@ -27,6 +27,8 @@ export interface RunEnvironments {
   pin(chosen: ChosenEnvironment, agent: { repos: AgentRepository[]; workOnCurrentBranch: boolean }): AgentRepository[];
   /** For a machine, once the repositories are there. */
   describe(request: DescribeRequest, signal: AbortSignal): Promise<EnvironmentUse>;
+  /** The configuration alone. One that cannot be read counts as empty: `describe` names the reason. */
+  readConfig(request: DescribeRequest, signal: AbortSignal): Promise<EnvironmentFile>;
   /** For an agent without a machine. */
   describeOnHost(chosen: ChosenEnvironment, workspace: OpenWorkspace): RunEnvironment;
 }
@@ -58,6 +60,7 @@ export function openRunEnvironments(options: RunEnvironmentsOptions): RunEnviron
     choose: (agent, choice) => chooseEnvironment({ db: platform.db, lookup, holds }, agent, choice),
     pin: (chosen, agent) => pinToBuild({ chosen, ...agent, shown: sources.shown, now: new Date() }),
     describe: (request, signal) => describe(options, request, signal),
+    readConfig: (request, signal) => readConfig(options, request, signal),
     describeOnHost: (chosen, workspace) => shownOf({ chosen, commits: commitsOf(workspace, sources) }),
   };
 
@@ -102,6 +105,25 @@ export function openRunEnvironments(options: RunEnvironmentsOptions): RunEnviron
           build?.row.status === "FAILED" ? null : contentKeyOf(listed, { config, dockerfile: dockerfile ?? "" }),
       },
     };
+  }
+}
+
+async function readConfig(
+  { platform, sources }: RunEnvironmentsOptions,
+  request: DescribeRequest,
+  signal: AbortSignal,
+): Promise<EnvironmentFile> {
+  const repositories = await Promise.all(
+    request.workspace.repositories.map(async (repository) => ({
+      repository,
+      files: await listStartingFiles(repository, signal),
+    })),
+  );
+  try {
+    return (await findFile(repositories, sources, signal))?.config ?? (await savedConfig(platform, request));
+  } catch (error) {
+    if (error instanceof EnvironmentFault) return {};
+    throw error;
   }
 }
 

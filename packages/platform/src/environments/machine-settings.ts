@@ -1,5 +1,4 @@
-// How commands of an environment run in its machine: in which directory, as which user, with which variables, and what they may reach.
-import type { EnvironmentFile } from "@agentcli/protocol/environment-file";
+// How commands of an environment run in its machine: in which directory, as which user, and with which variables.
 
 /** Agents see it, whatever the provider. */
 export const workspaceDirectory = "/workspace";
@@ -30,30 +29,6 @@ export function shellCommand(command: string, user: string): string[] {
   const asUser =
     'id=$(id -u "$0") && gid=$(id -g "$0") && export HOME="$(getent passwd "$0" | cut -d: -f6)" USER="$0" && exec setpriv --reuid "$id" --regid "$gid" --init-groups -- "$@"';
   return ["/bin/sh", "-c", asUser, user, ...plain];
-}
-
-/** What the mode `default_plus_allowlist` allows without a list: package registries and code hosts. */
-const defaultHosts = [
-  ...["deb.debian.org", "*.debian.org", "archive.ubuntu.com", "security.ubuntu.com", "ports.ubuntu.com"],
-  ...["registry.npmjs.org", "registry.yarnpkg.com", "nodejs.org", "pypi.org", "files.pythonhosted.org"],
-  ...["proxy.golang.org", "sum.golang.org", "go.dev", "crates.io", "*.crates.io", "static.rust-lang.org"],
-  ...["rubygems.org", "*.rubygems.org", "repo.maven.apache.org", "repo1.maven.org", "packagist.org", "api.nuget.org"],
-  ...["github.com", "*.github.com", "*.githubusercontent.com", "gitlab.com", "bitbucket.org"],
-];
-
-/** Public hosts only, whatever the list says. */
-export function allowedHosts({ egress }: EnvironmentFile): string[] {
-  const list = egress?.allowlist ?? [];
-  switch (egress?.mode ?? "inherit") {
-    case "inherit":
-    case "inherit_plus":
-    case "allow_all":
-      return ["*"];
-    case "default_plus_allowlist":
-      return [...defaultHosts, ...list];
-    case "allowlist_only":
-      return list;
-  }
 }
 
 /** On the disk: what it was installed for last. */

@@ -1,4 +1,5 @@
 // Runs: their execution, their streams, artifacts and usage.
+import { addEgressRoute } from "../egress/index.ts";
 import type { RunEnvironments } from "../environments/index.ts";
 import type { Workers } from "../fleet/index.ts";
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
@@ -50,6 +51,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
       addStreamRoute(api, streams, authenticate);
       addArtifactRoutes(api, { platform: context, findAgent, publicUrl });
       addUsageRoute(api, { db, findAgent });
+      addEgressRoute(api, { platform: context, findAgent });
     },
     retention: [
       frameRetention(db, settings.streamRetentionSeconds),
@@ -70,6 +72,7 @@ const runHost = (
   { repositories, completionQueries, secrets, workers, environments }: RunsOptions,
 ): RunHost => ({
   platform: context,
+  publicUrl: context.publicUrl,
   ...opened,
   secrets,
   workers,

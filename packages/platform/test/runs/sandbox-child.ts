@@ -33,6 +33,12 @@ const { workspace } = await sandboxes.open({
   paths,
   variables: {},
   machine: null,
+  egress: {
+    policy: { mode: "allow_all", source: "server", locked: false, allowed: ["*"] },
+    name: "the egress policy",
+    onDenied: () => {},
+    onTraffic: () => {},
+  },
 });
 const start = { argv: ["bash", "-c", script] };
 const result = await workspace.exec({ id: "script", start }, ({ text }) => process.stdout.write(text), stop.signal);

@@ -6,6 +6,7 @@ export * from "./catalogue.ts";
 export * from "./common.ts";
 export * from "./credentials.ts";
 export * from "./diff.ts";
+export * from "./egress.ts";
 export * from "./env-vars.ts";
 export * from "./environments.ts";
 export * from "./inference.ts";

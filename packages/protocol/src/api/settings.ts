@@ -1,15 +1,18 @@
 // Settings of a team and of a user: `GET` and `PATCH` of `/v1/team/settings` and `/v1/me/settings`.
 import { z } from "zod";
 import { ModelSelection } from "./common.ts";
+import { TeamEgress, UserEgress } from "./egress.ts";
 
 const ofTeam = {
   followUps: z
     .enum(["disabled", "service_accounts", "all"])
     .describe("Whose agents accept follow-ups from the whole team"),
   defaultModel: ModelSelection.nullable().describe("Of agents that name no model; null: the server's"),
+  egress: TeamEgress.nullable().describe("What machines of the team may reach; null: all public hosts"),
 };
 const ofUser = {
   defaultModel: ModelSelection.nullable().describe("Of the user's agents that name no model; null: the team's"),
+  egress: UserEgress.nullable().describe("What machines of the user's agents may reach; null: what the team says"),
 };
 
 export const TeamSettings = z.object(ofTeam).meta({ id: "TeamSettings" });

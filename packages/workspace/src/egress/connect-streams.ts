@@ -6,8 +6,12 @@ export function connectStreams(one: Duplex, other: Duplex): void {
   pipeOneWay(other, one);
 }
 
-function pipeOneWay(from: Duplex, to: Duplex): void {
+export function pipeOneWay(from: Duplex, to: Duplex): void {
   from.pipe(to);
+  destroyTogether(from, to);
+}
+
+function destroyTogether(from: Duplex, to: Duplex): void {
   // "close" handles a broken connection.
   from.on("error", () => {});
   from.on("close", () => {

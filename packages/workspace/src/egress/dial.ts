@@ -10,8 +10,12 @@ export interface Denial {
   host: string;
   port: number;
   by: "allowlist" | "denylist" | "policy";
+  /** What refused it: the list or the entry of a list, as it is configured. */
+  rule: string;
   /** A sentence that names the rule. */
   reason: string;
+  /** The command that asked, as `name (pid)`; absent where it is not known. */
+  process?: string;
 }
 
 export type DialResult =
@@ -33,7 +37,7 @@ export const openDialer =
     if (decision.kind === "blocked") return { kind: "denied", denial: denialOf(target, rules, decision) };
     try {
       const checked = await allowedAddresses(target, rules, resolve);
-      if (checked.allowed.length === 0) return { kind: "denied", denial: checked.listed ?? notPublic(target) };
+      if (checked.allowed.length === 0) return { kind: "denied", denial: checked.listed ?? notPublic(target, rules) };
       return { kind: "connected", socket: await connectTo(target, checked.allowed, signal) };
     } catch (error) {
       return { kind: "failed", reason: `${describeTarget(target)} could not be reached: ${messageOf(error)}.` };
@@ -97,32 +101,39 @@ function messageOf(error: unknown): string {
   return first instanceof Error ? first.message : String(first);
 }
 
-function denialOf(
+export function denialOf(
   target: Target,
   rules: EgressRules,
   decision: { by: "allowlist" } | { by: "denylist"; rule: string },
 ) {
   const { host, port } = target;
-  const reason =
-    decision.by === "denylist"
-      ? `${describeTarget(target)} matches "${decision.rule}" in denied_domains.`
-      : [
-          `${describeTarget(target)} is not in allowed_domains (${rules.allowed.map((rule) => rule.text).join(", ") || "empty"}).`,
-          explainMiss(rules, target) ?? "",
-        ]
-          .join(" ")
-          .trim();
-  return { host: hostText(host), port, by: decision.by, reason };
+  const { by } = decision;
+  if (decision.by === "denylist") {
+    const reason = `${describeTarget(target)} matches "${decision.rule}" in denied_domains.`;
+    return { host: hostText(host), port, by, rule: decision.rule, reason };
+  }
+  const { name = "allowed_domains" } = rules;
+  const missing = `${describeTarget(target)} is not in ${name} (${listed(rules)}).`;
+  const reason = `${missing} ${explainMiss(rules, target) ?? ""}`.trim();
+  return { host: hostText(host), port, by, rule: name, reason };
+}
+
+const maxListed = 12;
+
+function listed({ allowed }: EgressRules): string {
+  const names = allowed.map((rule) => rule.text);
+  if (names.length <= maxListed) return names.join(", ") || "empty";
+  return `${names.slice(0, maxListed).join(", ")} and ${names.length - maxListed} more`;
 }
 
 function listedAddress(target: Target, address: string, rule: string): Denial {
   const reason = `${describeTarget(target)} resolves to ${address}, which matches "${rule}" in denied_domains.`;
-  return { host: hostText(target.host), port: target.port, by: "denylist", reason };
+  return { host: hostText(target.host), port: target.port, by: "denylist", rule, reason };
 }
 
-function notPublic(target: Target): Denial {
-  const reason = `${describeTarget(target)} resolves to an address of this machine or a private network. To allow it, list the address itself in allowed_domains.`;
-  return { host: hostText(target.host), port: target.port, by: "policy", reason };
+function notPublic(target: Target, { name = "allowed_domains" }: EgressRules): Denial {
+  const reason = `${describeTarget(target)} resolves to an address of this machine or a private network. To allow it, list the address itself in ${name}.`;
+  return { host: hostText(target.host), port: target.port, by: "policy", rule: "no private addresses", reason };
 }
 
 const describeTarget = ({ host, port }: Target): string =>

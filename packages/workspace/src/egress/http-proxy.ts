@@ -2,18 +2,19 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
-import { connectStreams } from "./connect-streams.ts";
-import type { Denial, Dial, DialResult } from "./dial.ts";
-import { hostText, readTarget } from "./hosts.ts";
+import type { Denial, DialResult } from "./dial.ts";
+import { hostText, readTarget, type Target } from "./hosts.ts";
 import { endToEnd, readAbsoluteUrl } from "./http-target.ts";
+import { openTunnel } from "./tunnel.ts";
 
 export interface HttpProxy {
   serve(connection: Duplex): void;
 }
 
+/** Both get the connection of the client that asks. */
 export interface HttpProxyOptions {
-  dial: Dial;
-  onDenied(denial: Denial): void;
+  dial(target: Target, connection: Duplex, signal: AbortSignal): Promise<DialResult>;
+  onDenied(denial: Denial, connection: Duplex): void;
 }
 
 export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
@@ -33,27 +34,32 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
     const target = readTarget(request.url ?? "");
     if (target === undefined) {
       const text = `Invalid host and port: "${request.url}".`;
+      onDenied(invalidTarget(request.url ?? "", text), connection);
       return void connection.end(renderResponse({ status: 400, text }));
     }
-    const result = await dial(target, closing(connection));
+    const result = await dial(target, connection, closing(connection));
     if (result.kind !== "connected") return void connection.end(renderResponse(responseFor(result)));
     if (connection.destroyed) return void result.socket.destroy();
     connection.write("HTTP/1.1 200 Connection established\r\n\r\n");
-    if (head.length > 0) result.socket.write(head);
-    connectStreams(connection, result.socket);
+    if (head.length > 0) connection.unshift(head);
+    openTunnel({ client: connection, socket: result.socket, target }, (denial) => onDenied(denial, connection));
   }
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parsed = readAbsoluteUrl(request.url ?? "", request.rawHeaders);
-    if (parsed.kind === "bad") return refuse(response, { status: 400, text: parsed.reason });
+    if (parsed.kind === "bad") {
+      onDenied(invalidTarget(request.url ?? "", parsed.reason), request.socket);
+      return refuse(response, { status: 400, text: parsed.reason });
+    }
     if (parsed.kind === "mismatch") {
       const { host, port } = parsed.target;
       const reason = `The request names ${hostText(host)}:${port}, its Host header says ${parsed.header}.`;
-      const denial: Denial = { host: hostText(host), port, by: "policy", reason };
-      onDenied(denial);
+      const rule = "one host for each connection";
+      const denial: Denial = { host: hostText(host), port, by: "policy", rule, reason };
+      onDenied(denial, request.socket);
       return refuse(response, responseFor({ kind: "denied", denial }));
     }
-    const result = await dial(parsed.target, closing(response));
+    const result = await dial(parsed.target, request.socket, closing(response));
     if (result.kind !== "connected") return refuse(response, responseFor(result));
     const { socket } = result;
     const onward = send({
@@ -75,6 +81,17 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
 
   return { serve: (connection) => void server.emit("connection", connection) };
 }
+
+/** Anything that two parsers could read differently is refused, and reported as it was written. */
+const invalidTarget = (text: string, reason: string): Denial => ({
+  host: text.slice(0, maxReported),
+  port: 0,
+  by: "policy",
+  rule: "valid hosts and ports",
+  reason,
+});
+
+const maxReported = 255;
 
 interface ProxyResponse {
   status: number;

@@ -1,5 +1,6 @@
 // The proxy to allowed domains: its end inside the sandbox, its end on the host. Loaded when used.
 import type { Socket } from "node:net";
+import type { TargetExplanation } from "./explain.ts";
 import type { Multiplexer, MultiplexerOptions } from "./multiplexer.ts";
 import type { EgressOptions, EgressProxy } from "./proxy.ts";
 import type { EgressRules } from "./rules.ts";
@@ -7,14 +8,21 @@ import type { EgressRules } from "./rules.ts";
 export { isOwn } from "./addresses.ts";
 export { isProxied } from "./connections.ts";
 export type { Denial } from "./dial.ts";
-export type { Bridge, EgressProxy } from "./proxy.ts";
+export type { TargetExplanation } from "./explain.ts";
+export type { Bridge, EgressProxy, Traffic } from "./proxy.ts";
 
 export const openEgressProxy = async (options: EgressOptions): Promise<EgressProxy> =>
   (await import("./proxy.ts")).openEgressProxy(options);
 
 /** Throws InvalidDomainRule for an entry that is not a domain or an address. */
-export const readRules = async (allowed: string[], denied: string[]): Promise<EgressRules> =>
-  (await import("./rules.ts")).readRules(allowed, denied);
+export const readRules = async (allowed: string[], denied: string[], name?: string): Promise<EgressRules> => ({
+  ...(await import("./rules.ts")).readRules(allowed, denied),
+  name,
+});
+
+/** Which rule decides about `host` or `host:port`, by its name. */
+export const explainTarget = async (rules: EgressRules, text: string): Promise<TargetExplanation> =>
+  (await import("./explain.ts")).explainTarget(rules, text);
 
 /** Connects the host itself to the public web, by the same rules as commands in a sandbox. */
 export type WebDial = (

@@ -1,17 +1,29 @@
 // The proxy on the host: accepts the connections of one sandbox and forwards what the rules allow.
 
 import { promises as dns } from "node:dns";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ChannelKind, firstHostChannel, kindOf, portKind } from "../wire/index.ts";
-import { type Denial, type Dial, openDialer, type Resolve } from "./dial.ts";
+import { askForProcess, askForUnroutable, openClients } from "./clients.ts";
+import { type Denial, openDialer, type Resolve } from "./dial.ts";
+import { hostText, type Target } from "./hosts.ts";
 import { openHttpProxy } from "./http-proxy.ts";
 import { openMultiplexer } from "./multiplexer.ts";
 import type { EgressRules } from "./rules.ts";
 import { serveSocks } from "./socks.ts";
 
+/** One connection that was allowed, when it has ended. */
+export interface Traffic {
+  host: string;
+  port: number;
+  bytesSent: number;
+  bytesReceived: number;
+}
+
 export interface EgressOptions {
   rules: EgressRules;
   onDenied(denial: Denial): void;
+  onTraffic?: ((traffic: Traffic) => void) | undefined;
   /** DNS resolution; the system's when absent. */
   resolve?: Resolve;
 }
@@ -26,20 +38,37 @@ export interface EgressProxy {
 export interface Bridge {
   /** A connection to a port inside; closed at once if nothing listens there. */
   dial(port: number): Duplex;
+  /** How many packets of commands had no route so far. */
+  countUnroutable(): Promise<number>;
 }
 
-export function openEgressProxy({ rules, onDenied, resolve = lookUp }: EgressOptions): EgressProxy {
+export function openEgressProxy({ rules, onDenied, onTraffic, resolve = lookUp }: EgressOptions): EgressProxy {
+  const clients = openClients();
   const dialAllowed = openDialer(rules, resolve);
-  const dial: Dial = async (target, signal) => {
+
+  async function report(denial: Denial, connection: Duplex): Promise<void> {
+    const process = await clients.processOf(connection);
+    onDenied(process === undefined ? denial : { ...denial, process });
+  }
+
+  /** A refusal is reported before the client hears of it: its process is still there. */
+  async function dial(target: Target, connection: Duplex, signal: AbortSignal) {
     const result = await dialAllowed(target, signal);
-    if (result.kind === "denied") onDenied(result.denial);
+    if (result.kind === "denied") await report(result.denial, connection);
+    if (result.kind === "connected" && onTraffic) countBytes(result.socket, target, onTraffic);
     return result;
-  };
-  const http = openHttpProxy({ dial, onDenied });
+  }
+
+  const later = (denial: Denial, connection: Duplex) => void report(denial, connection);
+  const http = openHttpProxy({ dial, onDenied: later });
 
   function accept(kind: ChannelKind, connection: Duplex): void {
-    if (kind === "http") http.serve(connection);
-    else serveSocks(connection, dial).catch(() => connection.destroy());
+    if (kind === "http") return void http.serve(connection);
+    const socks = {
+      dial: (target: Target, signal: AbortSignal) => dial(target, connection, signal),
+      onDenied: (denial: Denial) => later(denial, connection),
+    };
+    serveSocks(connection, socks).catch(() => connection.destroy());
   }
 
   return {
@@ -48,15 +77,25 @@ export function openEgressProxy({ rules, onDenied, resolve = lookUp }: EgressOpt
       const multiplexer = openMultiplexer({
         stream,
         firstChannel: firstHostChannel,
-        onChannel(number, channel) {
+        onChannel(number, channel, detail) {
           const kind = kindOf(number);
-          if (kind === undefined) channel.destroy();
-          else accept(kind, channel);
+          if (kind === undefined) return void channel.destroy();
+          if (detail.length === 2) clients.add(channel, () => askForProcess(multiplexer, detail));
+          accept(kind, channel);
         },
       });
-      return { dial: (port) => multiplexer.open(portKind, portDetail(port)) };
+      return {
+        dial: (port) => multiplexer.open(portKind, portDetail(port)),
+        countUnroutable: () => askForUnroutable(multiplexer),
+      };
     },
   };
+}
+
+function countBytes(socket: Socket, { host, port }: Target, onTraffic: (traffic: Traffic) => void): void {
+  socket.once("close", () =>
+    onTraffic({ host: hostText(host), port, bytesSent: socket.bytesWritten, bytesReceived: socket.bytesRead }),
+  );
 }
 
 function portDetail(port: number): Buffer {

@@ -19,6 +19,8 @@ type Match =
 export interface EgressRules {
   allowed: DomainRule[];
   denied: DomainRule[];
+  /** What the list of allowed domains is called in messages; absent: allowed_domains. */
+  name?: string | undefined;
 }
 
 export type RuleDecision =

@@ -1,15 +1,20 @@
 // The SOCKS5 side of the proxy: no authentication, CONNECT only.
 import type { Duplex } from "node:stream";
-import { connectStreams } from "./connect-streams.ts";
-import type { Dial, DialResult } from "./dial.ts";
+import type { Denial, Dial, DialResult } from "./dial.ts";
 import { readGreeting, readRequest, type SocksReading } from "./socks-messages.ts";
+import { openTunnel } from "./tunnel.ts";
 
 const version = 5;
 const noAuthentication = 0;
 const noneAcceptable = 0xff;
 const replies = { succeeded: 0, failed: 1, notAllowed: 2, unreachable: 4, commandNotSupported: 7, badAddress: 8 };
 
-export async function serveSocks(connection: Duplex, dial: Dial): Promise<void> {
+export interface SocksOptions {
+  dial: Dial;
+  onDenied(denial: Denial): void;
+}
+
+export async function serveSocks(connection: Duplex, { dial, onDenied }: SocksOptions): Promise<void> {
   const stop = new AbortController();
   connection.on("error", () => {});
   connection.once("close", () => stop.abort());
@@ -25,7 +30,7 @@ export async function serveSocks(connection: Duplex, dial: Dial): Promise<void> 
   if (result.kind !== "connected") return void connection.end(reply(replyCode(result)));
   if (connection.destroyed) return void result.socket.destroy();
   connection.write(reply(replies.succeeded));
-  connectStreams(connection, result.socket);
+  openTunnel({ client: connection, socket: result.socket, target: request.target }, onDenied);
 }
 
 const replyCode = (result: Exclude<DialResult, { kind: "connected" }>): number =>

@@ -14,6 +14,7 @@ import { withCache, withSeed, withTemporaryCache } from "./build-cache.ts";
 import type { Shadow } from "./commits/shadow.ts";
 import { ShadowUnavailable } from "./commits/shadow-unavailable.ts";
 import { connectServer } from "./connect.ts";
+import { openEgressNotes } from "./egress-notes.ts";
 import { withLimitNotes } from "./limit-notes.ts";
 import { insidePath } from "./placement.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -39,7 +40,8 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   const backEnd = options.backEnd ?? bubblewrapOnPath(requested, options.env);
   refuseUnsupported(requested, backEnd);
   const { policy, addWatch } = await protectRepositories(requested, backEnd, options.unfinishedRuns);
-  const egress = await openEgress(policy, options, backEnd);
+  const notes = openEgressNotes(options.onDenied ?? (() => {}));
+  const egress = await openEgress(policy, { ...options, onDenied: notes.onDenied }, backEnd);
   const disk = await options.disk?.();
   const limits = disk ? { ...disk.limits, close: async () => {} } : openLimits(options.limits ?? noLimits);
   const bridge = openBridgeEnd(egress);
@@ -82,10 +84,8 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
     preparing.catch(() => {});
     await greeted;
     const committing = await preparing;
-    return withLimitNotes(
-      withRefusalNotes(committing, { policy: policyInside(policy), backEnd: backEnd.kind, temporary }),
-      limits,
-    );
+    const noting = withRefusalNotes(committing, { policy: policyInside(policy), backEnd: backEnd.kind, temporary });
+    return withLimitNotes(egress ? notes.add(noting, bridge.countUnroutable) : noting, limits);
   } catch (error) {
     await close();
     // The repository is read-only then: commands see git's own error.
@@ -135,6 +135,7 @@ function openBridgeEnd(egress: EgressProxy | undefined) {
       if (bridge === undefined) throw new Error("The sandbox has no bridge to its network.");
       return bridge.dial(port);
     },
+    countUnroutable: async () => bridge?.countUnroutable() ?? 0,
   };
 }
 
@@ -165,13 +166,14 @@ function refuseUnsupported({ view, userId, placement }: SandboxPolicy, { kind }:
 /** Before anything is started: throws on invalid domains. */
 async function openEgress(
   { network, allowedDomains, deniedDomains }: SandboxPolicy,
-  { onDenied = () => {} }: WorkspaceOptions,
+  { onDenied = () => {}, onTraffic, allowlistName }: WorkspaceOptions,
   backEnd: BackEnd,
 ): Promise<EgressProxy | undefined> {
   if (network !== "proxy") return undefined;
   if (!supportsProxy(backEnd)) throw new SandboxUnavailable(...proxyUnavailable(backEnd));
   const { openEgressProxy, readRules } = await import("../egress/index.ts");
-  return openEgressProxy({ rules: await readRules(allowedDomains, deniedDomains), onDenied });
+  const rules = await readRules(allowedDomains, deniedDomains, allowlistName);
+  return openEgressProxy({ rules, onDenied, onTraffic });
 }
 
 /** A shell profile cannot override the proxy variables. */

@@ -1,5 +1,5 @@
 // What the host chooses for a workspace, beside its policy.
-import type { Denial } from "../egress/index.ts";
+import type { Denial, Traffic } from "../egress/index.ts";
 import type { Environment, EnvironmentPolicy } from "../environment/index.ts";
 import type { ResourceLimits } from "../limits/index.ts";
 import type { BackEnd } from "./back-end.ts";
@@ -26,6 +26,10 @@ export interface WorkspaceOptions {
   environmentPolicy?: EnvironmentPolicy;
   /** Called for every connection the proxy refused. */
   onDenied?(denial: Denial): void;
+  /** Called when a connection that the proxy allowed has ended. */
+  onTraffic?(traffic: Traffic): void;
+  /** What the list of allowed domains is called in messages; absent: allowed_domains. */
+  allowlistName?: string;
   /** None when absent. */
   limits?: ResourceLimits;
   /** The machine that the sandbox is in, mounted when it is opened; without it the host. Its limits hold instead. */

@@ -13,6 +13,10 @@ export const kindOf = (number: number): ChannelKind | undefined => kinds[number]
 
 /** The host opens these: a connection to a port inside, which follows in two bytes. */
 export const portKind = 2;
+/** The host opens these too: which process has the connection from this port of a client, in two bytes. */
+export const processKind = 3;
+/** And these: how many packets had no route, as decimal digits. */
+export const unroutableKind = 4;
 /** Of the channels that the host opens. */
 export const firstHostChannel = 2 ** 31;
 

@@ -7,6 +7,8 @@ export {
   kindOf,
   numberOf,
   portKind,
+  processKind,
   proxyVariables,
+  unroutableKind,
 } from "./bridge.ts";
 export { type LineWriter, maxLineBytes, openLineWriter, readLines } from "./json-lines.ts";

@@ -1,5 +1,6 @@
 // Settings of the team and of the user over HTTP. All read them; administrators change the team's, users their own.
 import { TeamSettings, TeamSettingsChange, UserSettings, UserSettingsChange } from "@agentcli/protocol/api";
+import { checkAllowlist } from "../../egress/index.ts";
 import { type Api, ApiError, type PlatformContext } from "../../foundation/index.ts";
 import {
   changeTeamSettings,
@@ -36,6 +37,7 @@ function addTeamSettings(api: Api, { db, settings }: PlatformContext): void {
     },
     async ({ body, principal: { teamId } }) => {
       checkDefaultModel(body.defaultModel, settings);
+      await checkAllowlist(body.egress?.allowlist);
       await db.transaction().execute((tx) => changeTeamSettings(tx, teamId, body));
       return readTeamSettings(db, teamId);
     },
@@ -61,6 +63,7 @@ function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
     },
     async ({ body, principal }) => {
       checkDefaultModel(body.defaultModel, settings);
+      await checkAllowlist(body.egress?.allowlist);
       if (Object.keys(body).length > 0) await changeUserSettings(db, userOf(principal), body);
       return readOwn(db, principal);
     },
@@ -69,7 +72,7 @@ function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
 
 /** A service account has changed nothing. */
 const readOwn = async (db: PlatformContext["db"], principal: Principal): Promise<UserSettings> =>
-  principal.kind === "user" ? readUserSettings(db, principal.userId) : { defaultModel: null };
+  principal.kind === "user" ? readUserSettings(db, principal.userId) : { defaultModel: null, egress: null };
 
 function userOf(principal: Principal): number {
   if (principal.kind === "user") return principal.userId;

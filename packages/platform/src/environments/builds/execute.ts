@@ -1,4 +1,6 @@
 // Executes one build from its claim to its end: what it is made from, whether it can be skipped, then the executor.
+
+import { readPolicy } from "../../egress/index.ts";
 import {
   type DataKey,
   isDatabaseAway,
@@ -134,7 +136,15 @@ async function execute(
   signal: AbortSignal,
 ): Promise<BuildEnd> {
   const { repositories, config, contentKey } = content;
+  const owner = { teamId: environment.team_id, userId: environment.user_id, settings: environment };
+  const { db, settings } = host.platform;
+  const { allowed: allowedHosts } = await readPolicy(db, {
+    agent: owner,
+    environment: config.egress,
+    publicUrl: settings.publicUrl ?? "",
+  });
   const order = {
+    allowedHosts,
     buildId: claimed.buildId,
     environmentId: environment.id,
     teamId: environment.team_id,

@@ -25,6 +25,8 @@ export interface BuildOrder {
   contentKey: string;
   /** With `install` and `start` of this build. */
   config: EnvironmentFile;
+  /** What its commands may reach. */
+  allowedHosts: string[];
   repositories: BuildRepository[];
   /** Variables of `install` alone: they must not be left in the result. */
   secrets: BuildSecret[];

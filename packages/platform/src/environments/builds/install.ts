@@ -2,14 +2,7 @@
 import type { Workspace } from "@agentcli/protocol";
 import type { Machine } from "../../machines/index.ts";
 import { openMachineWorkspace } from "../../machines/index.ts";
-import {
-  allowedHosts,
-  machineVariables,
-  markInstalled,
-  projectRoot,
-  shellCommand,
-  workspaceDirectory,
-} from "../machine-settings.ts";
+import { machineVariables, markInstalled, projectRoot, shellCommand, workspaceDirectory } from "../machine-settings.ts";
 import type { BuildLogger, BuildOrder } from "./executor.ts";
 import { keepLeftFiles } from "./left-files.ts";
 import type { BuildOutput } from "./output.ts";
@@ -36,7 +29,7 @@ export async function install(request: InstallRequest, log: BuildLogger, signal:
   const { config, repositories, secrets } = order;
   if (config.install === undefined) return { failure: null, left: undefined };
   const supervisor = await machine.start({
-    allowed: allowedHosts(config),
+    allowed: order.allowedHosts,
     denied: [],
     onDenied: ({ host, port, reason }) => log(`Blocked: ${host}:${port}. ${reason}\n`),
   });

@@ -32,6 +32,7 @@ import * as workers from "./migrations/0028-workers.ts";
 import * as firingRetention from "./migrations/0029-retention-of-firings.ts";
 import * as staleBuilds from "./migrations/0030-stale-builds.ts";
 import * as inboundEvents from "./migrations/0031-inbound-events.ts";
+import * as runEgress from "./migrations/0032-run-egress.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -69,6 +70,7 @@ const migrations: Record<string, Migration> = {
   "0029-retention-of-firings": firingRetention,
   "0030-stale-builds": staleBuilds,
   "0031-inbound-events": inboundEvents,
+  "0032-run-egress": runEgress,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -12,7 +12,8 @@ import { followUpsOf, setFollowUps } from "../principals/index.ts";
 
 export async function readTeamSettings(db: Queries, teamId: number): Promise<TeamSettings> {
   const row = await db.selectFrom("team_settings").select("settings").where("team_id", "=", teamId).executeTakeFirst();
-  return { followUps: await followUpsOf(db, teamId), ...settingsIn(row) };
+  const { egress, ...others } = settingsIn(row);
+  return { followUps: await followUpsOf(db, teamId), ...others, egress: egress && { locked: false, ...egress } };
 }
 
 export async function readUserSettings(db: Queries, userId: number): Promise<UserSettings> {
@@ -33,6 +34,7 @@ export async function readDefaultModels(
 
 const settingsIn = (row: { settings: StoredSettings } | undefined): UserSettings => ({
   defaultModel: row?.settings.defaultModel ?? null,
+  egress: row?.settings.egress ?? null,
 });
 
 /** Whole or not at all. */

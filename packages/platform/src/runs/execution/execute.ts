@@ -1,6 +1,7 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
 import { driveServiceTurn } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
+import { openEgressRecord, readPolicy } from "../../egress/index.ts";
 import type { ChosenEnvironment, RunEnvironments } from "../../environments/index.ts";
 import { needsWorker, type UsedWorker, type Workers } from "../../fleet/index.ts";
 import { isStorageFull, type NetworkPolicy, type PlatformContext, storageFullMessage } from "../../foundation/index.ts";
@@ -43,6 +44,7 @@ export interface RunHost {
   secrets: Pick<Secrets, "ofAgent">;
   workers: Workers;
   network: NetworkPolicy;
+  publicUrl(): string;
   artifacts: Artifacts;
   completionQueries: CompletionQueries;
 }
@@ -178,10 +180,13 @@ async function driveInMachine(
   const isNewThread = history.state.seq === 0;
   const paths = agentPaths(settings.dataDirectory, agent.directory);
   const turn = turnSettings(plan, paths.inside(workspace.root), allowance.budget);
+  const policy = await readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() });
+  const egress = await openEgressRecord({ db, key, fence, policy, scrub: plan.scrub, now: () => new Date() });
   const assembly = await openAssembly(
     {
       machine,
       worker,
+      egress,
       plan,
       turn,
       workspace,
@@ -205,6 +210,7 @@ async function driveInMachine(
       (await driveServiceTurn(await resume({ history, activeRun, plan, turn, assembly }), assembly, signal));
   } finally {
     await assembly.close();
+    await egress.close();
   }
   await worker?.collect();
   await collectArtifacts(ended, { activeRun, assembly, host });

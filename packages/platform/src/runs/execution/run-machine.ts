@@ -1,5 +1,6 @@
 // The machine of a run: chosen by the server that drives it, and recorded on the run.
 import type { RunEnvironment } from "@agentcli/protocol/api";
+import type { EnvironmentFile } from "@agentcli/protocol/environment-file";
 import type { OpenedWorkspace } from "@agentcli/workspace";
 import { type Kysely, sql } from "kysely";
 import { type ChosenEnvironment, prepareMachine, type RunEnvironments } from "../../environments/index.ts";
@@ -35,6 +36,8 @@ export interface RunMachine {
   recorded: Promise<void>;
   /** Whether the environment starts something that is to be there without a command too. */
   startsEarly: boolean;
+  /** What its environment says about hosts. */
+  egress: EnvironmentFile["egress"];
   release(): Promise<void>;
 }
 
@@ -54,15 +57,16 @@ export async function openRunMachine(
 ): Promise<RunMachine> {
   const { activeRun, platform, machines, environments, live } = context;
   const { db, settings } = platform;
+  const { agent } = activeRun;
   const choice = await chooseMachine(machines);
   if (choice.provider === "host") {
     const recorded = recordOnHost(db, activeRun, { choice, shown: environments.describeOnHost(chosen, workspace) });
     // The caller awaits it later, or has failed already.
     recorded.catch(() => {});
-    return { use: null, recorded, startsEarly: false, prepare: async () => {}, release: async () => {} };
+    const { egress } = await environments.readConfig({ chosen, teamId: agent.teamId, workspace }, signal);
+    return { use: null, recorded, startsEarly: false, egress, prepare: async () => {}, release: async () => {} };
   }
   await recordChoice(db, activeRun, choice);
-  const { agent } = activeRun;
   const { shown, base, preparation } = await environments.describe({ chosen, teamId: agent.teamId, workspace }, signal);
   await recordEnvironment(db, activeRun, shown);
   const { directory } = agentPaths(settings.dataDirectory, agent.directory);
@@ -73,9 +77,10 @@ export async function openRunMachine(
     base,
   });
   let endLive = () => {};
-  const { start, terminals = [], ports = [] } = preparation.config;
+  const { start, terminals = [], ports = [], egress } = preparation.config;
   return {
     recorded: Promise.resolve(),
+    egress,
     startsEarly: start !== undefined || terminals.length + ports.length > 0,
     use: { ...used, disk: () => recorded(used, db, activeRun) },
     async release() {

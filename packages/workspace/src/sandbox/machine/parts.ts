@@ -1,6 +1,6 @@
 // What a machine is started with: the process of its server, the filter of its system calls, its limits and its way out.
 
-export { type Bridge, openEgressProxy, readRules } from "../../egress/index.ts";
+export { type Bridge, explainTarget, openEgressProxy, readRules, type TargetExplanation } from "../../egress/index.ts";
 export {
   freezeGroup,
   killGroup,

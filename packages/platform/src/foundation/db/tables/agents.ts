@@ -90,6 +90,8 @@ export interface RunTable {
   retry_artifacts_at: Timestamp | null;
   /** Which environment it uses and why, once that is known: one sealed JSON document. */
   environment: Perhaps<Sealed>;
+  /** What it has reached and was refused: one sealed JSON document. */
+  egress: Perhaps<Sealed>;
   input_tokens: ColumnType<number, number | undefined, number>;
   output_tokens: ColumnType<number, number | undefined, number>;
   cache_read_tokens: ColumnType<number, number | undefined, number>;

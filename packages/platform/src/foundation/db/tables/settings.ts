@@ -1,11 +1,17 @@
 // Settings of teams and of users. What was never changed has no member.
-import type { ModelSelection } from "@agentcli/protocol/api";
+import type { ModelSelection, UserEgress } from "@agentcli/protocol/api";
 import type { JSONColumnType } from "kysely";
 import type { Stamped } from "./columns.ts";
 
 /** The parts that follow add their members here. */
 export interface StoredSettings {
   defaultModel?: ModelSelection | null;
+  egress?: StoredEgress | null;
+}
+
+/** Of a user without `locked`. */
+export interface StoredEgress extends UserEgress {
+  locked?: boolean;
 }
 
 export interface TeamSettingsTable {

@@ -3,6 +3,8 @@ import type { Progress, SessionStore } from "@agentcli/engine";
 import { assembleService, effortOf, requestedRole, type ServiceAssembly } from "@agentcli/host";
 import type { HookDefinition, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
+import type { OpenedWorkspace } from "@agentcli/workspace";
+import type { EgressRecord } from "../../../egress/index.ts";
 import type { UsedWorker } from "../../../fleet/index.ts";
 import { checkedLookup, type NetworkPolicy, type Settings, version } from "../../../foundation/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
@@ -23,6 +25,7 @@ export interface AssemblyContext {
   machine: RunMachine | null;
   /** Null: the commands run on this server. */
   worker: UsedWorker | null;
+  egress: EgressRecord;
   store: SessionStore;
   /** The hooks that the conversation began with; null if it begins now. */
   recordedHooks: HookDefinition[] | null;
@@ -86,12 +89,14 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
 }
 
 /** The first one that is opened is for the tools of the agent: what the environment starts is in it. */
-function openSandboxes({ host, workspace, paths, machine, variables }: AssemblyContext & Pick<RunPlan, "variables">) {
+function openSandboxes(context: AssemblyContext & Pick<RunPlan, "variables">) {
+  const { host, workspace, paths, machine, egress, variables } = context;
   let isFirst = true;
+  const start = machine && ((opened: OpenedWorkspace) => egress.during("start", () => machine.prepare(opened)));
   return async (mode: SandboxMode) => {
-    const prepare = isFirst && mode === "workspace-write" ? machine?.prepare : undefined;
+    const prepare = isFirst && mode === "workspace-write" ? (start ?? undefined) : undefined;
     isFirst = false;
-    const request = { mode, workspace, paths, variables, machine: machine?.use ?? null, prepare };
+    const request = { mode, workspace, paths, variables, machine: machine?.use ?? null, prepare, egress };
     const sandbox = await host.sandboxes.open(request);
     if (prepare && machine?.startsEarly) sandbox.workspace.warm();
     return sandbox;

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { openProbeCache, type Sandbox, sandboxFor } from "@agentcli/host";
 import type { SandboxMode } from "@agentcli/protocol";
+import type { EgressPolicy } from "@agentcli/protocol/api";
 import {
   environmentPolicy,
   giveFiles,
@@ -13,6 +14,7 @@ import {
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
+import { type EgressRecord, presetHosts } from "../../../egress/index.ts";
 import { type Settings, unlockDirectory } from "../../../foundation/index.ts";
 import { MachineUnavailable, type MachineUse } from "../../../machines/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
@@ -33,6 +35,7 @@ export interface SandboxRequest {
   machine: Pick<MachineUse, "disk" | "prepared"> | null;
   /** Before the first operation in it. */
   prepare?: ((workspace: OpenedWorkspace) => Promise<void>) | undefined;
+  egress: Pick<EgressRecord, "policy" | "name" | "onDenied" | "onTraffic">;
 }
 
 export interface Sandboxes {
@@ -68,7 +71,10 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
         limits: agentLimits(settings),
         unfinishedRuns: unfinishedRuns(settings, request.paths),
         newId,
-        allowedDomains: ["public hosts"],
+        allowedDomains: domainsShown(request.egress.policy),
+        allowlistName: request.egress.name,
+        onDenied: request.egress.onDenied,
+        onTraffic: request.egress.onTraffic,
         // The previous driver of the run may still be removing its sandbox from the same directory.
         maxAttempts: 5,
         // Not before the first model request: many files take long, and so do the owners of many agents.
@@ -114,7 +120,7 @@ async function mountFor(directory: string, machine: Pick<MachineUse, "disk">): P
 
 /** Paths that commands must not write, such as `.git`, are protected in each repository. */
 function policyOf(
-  { mode, workspace, paths }: SandboxRequest,
+  { mode, workspace, paths, egress }: SandboxRequest,
   own: OwnDirectories,
   { readableDirectories }: Settings,
 ): SandboxPolicy {
@@ -125,12 +131,23 @@ function policyOf(
     mode,
     root,
     writableRoots: mode === "workspace-write" ? [...repositories, ...Object.values(own)] : [],
-    ...(mode === "workspace-write" && { network: "proxy", allowedDomains: ["*"] }),
+    ...(mode === "workspace-write" && { network: "proxy", allowedDomains: egress.policy.allowed }),
     view: "system",
     shown: [paths.directory, ...readableDirectories],
     placement: paths.placement,
   });
 }
+
+/** As the prompt names them: all hosts of the presets would be many words. */
+const domainsShown = ({ mode, allowed }: EgressPolicy): string[] =>
+  mode === "allow_all"
+    ? ["public hosts"]
+    : [
+        ...(mode === "default_plus_allowlist" ? ["package registries", "code hosts"] : []),
+        ...allowed.filter((host) => !presetHosts.includes(host)).slice(0, maxDomainsShown),
+      ];
+
+const maxDomainsShown = 50;
 
 /** Stored beside the repositories, so that they are not part of any commit. */
 function ownDirectories(agentDirectory: string): OwnDirectories {

@@ -1,0 +1,6 @@
+// What machines may reach: policies, and the record of each run.
+export { policyName } from "./policy.ts";
+export { presetHosts } from "./presets.ts";
+export { checkAllowlist, readPolicy } from "./read.ts";
+export { type EgressRecord, openEgressRecord } from "./record.ts";
+export { addEgressRoute } from "./routes.ts";

@@ -1,0 +1,119 @@
+// What one run has reached and was refused: collected while it runs, and stored sealed with the run.
+import type { EgressEntry, EgressPhase, EgressPolicy, RunEgress } from "@agentcli/protocol/api";
+import type { Denial, Traffic } from "@agentcli/workspace";
+import { type Kysely, sql } from "kysely";
+import type { DataKey, Tables } from "../foundation/index.ts";
+import { policyName } from "./policy.ts";
+
+export interface EgressRecord {
+  policy: EgressPolicy;
+  /** How its list is called in messages. */
+  name: string;
+  onDenied(denial: Denial): void;
+  onTraffic(traffic: Traffic): void;
+  /** What happens meanwhile is of this phase. */
+  during<Result>(phase: EgressPhase, act: () => Promise<Result>): Promise<Result>;
+  /** Stores what there is. */
+  close(): Promise<void>;
+}
+
+export interface EgressRecordOptions {
+  db: Kysely<Tables>;
+  key: DataKey;
+  fence: { runId: string; epoch: number };
+  policy: EgressPolicy;
+  /** A name can carry a secret out, and is stored. */
+  scrub(text: string): string;
+  now(): Date;
+}
+
+const maxEntries = 500;
+const saveDelayMs = 500;
+const egressAad = (runId: string): string => `egress:${runId}`;
+
+// Over 60 lines because all of it works on one list of a run.
+export async function openEgressRecord(options: EgressRecordOptions): Promise<EgressRecord> {
+  const { db, key, fence, policy, scrub, now } = options;
+  const former = await readFormer(options);
+  const entries = new Map(former.items.map((entry) => [keyOf(entry), entry]));
+  let { omitted } = former;
+  let phase: EgressPhase = "run";
+  let timer: NodeJS.Timeout | undefined;
+  let saving = Promise.resolve();
+
+  async function save(): Promise<void> {
+    const document: RunEgress = { policy, items: [...entries.values()], omitted };
+    const sealed = key.seal(JSON.stringify(document), egressAad(fence.runId));
+    await sql`
+      update runs set egress = ${sealed} where id = ${fence.runId} and lease_epoch = ${fence.epoch}
+    `.execute(db);
+  }
+
+  function saveSoon(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      // A failure shows again when the record is closed.
+      saving = saving.then(save).catch(() => {});
+    }, saveDelayMs).unref();
+  }
+
+  function add(entry: Pick<EgressEntry, "host" | "port" | "decision"> & Partial<EgressEntry>): void {
+    const at = now().toISOString();
+    const found = entries.get(keyOf({ phase, ...entry }));
+    if (found) {
+      found.connections += 1;
+      found.bytesSent += entry.bytesSent ?? 0;
+      found.bytesReceived += entry.bytesReceived ?? 0;
+      found.lastAt = at;
+    } else if (entries.size < maxEntries) {
+      const counted = { connections: 1, bytesSent: 0, bytesReceived: 0, ...entry };
+      entries.set(keyOf({ phase, ...entry }), { phase, ...counted, firstAt: at, lastAt: at });
+    } else omitted += 1;
+    saveSoon();
+  }
+
+  // Not awaited: the first model request must not wait for it.
+  saving = save().catch(() => {});
+  return {
+    policy,
+    name: policyName(policy),
+    onDenied: ({ host, port, rule, reason, process }) =>
+      add({
+        ...{ host: scrub(host), port, decision: "denied", rule, reason: scrub(reason) },
+        ...(process !== undefined && { process: scrub(process) }),
+      }),
+    onTraffic: ({ host, ...counted }) => add({ host: scrub(host), decision: "allowed", ...counted }),
+    async during(during, act) {
+      phase = during;
+      return act().finally(() => {
+        phase = "run";
+      });
+    },
+    async close() {
+      clearTimeout(timer);
+      await saving;
+      await save();
+    },
+  };
+}
+
+/** Of an earlier server that drove the run. */
+async function readFormer({ db, key, fence: { runId } }: EgressRecordOptions): Promise<RunEgress> {
+  const row = await db.selectFrom("runs").select(["id", "egress"]).where("id", "=", runId).executeTakeFirst();
+  return row ? readEgress(row, key) : empty;
+}
+
+const empty: RunEgress = { policy: null, items: [], omitted: 0 };
+
+export function readEgress({ id, egress }: { id: string; egress: Buffer | null }, key: DataKey): RunEgress {
+  if (egress === null) return empty;
+  const { items, ...document } = JSON.parse(key.openText(egress, egressAad(id))) as RunEgress;
+  return { ...document, items: items.toSorted(deniedFirst) };
+}
+
+const deniedFirst = (one: EgressEntry, other: EgressEntry): number =>
+  other.decision.localeCompare(one.decision) || one.host.localeCompare(other.host) || one.port - other.port;
+
+/** Without the process id: a loop of commands is one entry. */
+const keyOf = ({ decision, host, port, rule, phase, process }: Partial<EgressEntry>): string =>
+  JSON.stringify([decision, host, port, rule, phase, process?.replace(/ \(\d+\)$/, "")]);

@@ -1,0 +1,44 @@
+// Which process inside the sandbox holds the other end of a connection. Only asked for refusals: it costs a search of /proc inside.
+import type { Duplex } from "node:stream";
+import { processKind, unroutableKind } from "../wire/index.ts";
+import type { Multiplexer } from "./multiplexer.ts";
+
+const answerTimeoutMs = 2_000;
+const maxAnswerBytes = 100;
+
+type FindProcess = () => Promise<string | undefined>;
+
+export function openClients() {
+  const clients = new WeakMap<Duplex, FindProcess>();
+  return {
+    add: (connection: Duplex, find: FindProcess) => void clients.set(connection, find),
+    /** Undefined where it is not known. The sandbox answers: it is a claim, for people. */
+    processOf: async (connection: Duplex): Promise<string | undefined> => clients.get(connection)?.(),
+  };
+}
+
+/** `port` is that of the client, in two bytes, as the bridge sent it. */
+export const askForProcess = async (multiplexer: Multiplexer, port: Buffer): Promise<string | undefined> =>
+  printable(await ask(multiplexer.open(processKind, port))) || undefined;
+
+/** How many packets inside had no route so far; 0 if the sandbox is gone. */
+export const askForUnroutable = async (multiplexer: Multiplexer): Promise<number> =>
+  Number.parseInt(await ask(multiplexer.open(unroutableKind)), 10) || 0;
+
+/** Empty if there is none in time. */
+function ask(channel: Duplex): Promise<string> {
+  let text = "";
+  return new Promise<string>((resolve) => {
+    const limit = setTimeout(() => resolve(""), answerTimeoutMs);
+    channel.on("data", (data: Buffer) => {
+      text = (text + data.toString("utf8")).slice(0, maxAnswerBytes);
+    });
+    channel.on("error", () => {});
+    channel.on("close", () => resolve(""));
+    channel.on("end", () => resolve(text));
+    channel.once("close", () => clearTimeout(limit));
+    channel.end();
+  }).finally(() => channel.destroy());
+}
+
+const printable = (text: string) => text.replace(/[^\x20-\x7e]/g, "").trim();

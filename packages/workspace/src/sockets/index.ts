@@ -1,0 +1,2 @@
+// Sockets of this machine, and the processes that hold them.
+export { type ConnectionEnds, findHolder, findSocket, maxReads, readLines, readLink } from "./holder.ts";
