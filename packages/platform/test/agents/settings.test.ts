@@ -54,7 +54,7 @@ test("administrators change the team's settings, one member at a time; others re
   expect(await change(admin, "team", { followUps: "all" })).toMatchObject({
     body: { followUps: "all", defaultModel: { id: "small" } },
   });
-  expect(await read(member, "team")).toEqual({ followUps: "all", defaultModel: { id: "small" } });
+  expect(await read(member, "team")).toEqual({ followUps: "all", defaultModel: { id: "small" }, egress: null });
   await change(admin, "team", { followUps: "disabled", defaultModel: null });
 });
 

@@ -199,6 +199,7 @@ const withoutAuditEntry = [
   "teams list",
   "credentials list",
   "secrets list",
+  "egress why",
   "invitations list",
   "signing-key",
   "doctor",
