@@ -1,7 +1,7 @@
 // What one run has reached and was refused: collected while it runs, and stored sealed with the run.
 import type { EgressEntry, EgressPhase, EgressPolicy, RunEgress } from "@agentcli/protocol/api";
 import type { Denial, Traffic } from "@agentcli/workspace";
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { DataKey, Tables } from "../foundation/index.ts";
 import { policyName } from "./policy.ts";
 
@@ -20,7 +20,9 @@ export interface EgressRecord {
 export interface EgressRecordOptions {
   db: Kysely<Tables>;
   key: DataKey;
-  fence: { runId: string; epoch: number };
+  runId: string;
+  /** Stores it with the run. */
+  store(sealed: Buffer): Promise<void>;
   policy: EgressPolicy;
   /** A name can carry a secret out, and is stored. */
   scrub(text: string): string;
@@ -33,7 +35,7 @@ const egressAad = (runId: string): string => `egress:${runId}`;
 
 // Over 60 lines because all of it works on one list of a run.
 export async function openEgressRecord(options: EgressRecordOptions): Promise<EgressRecord> {
-  const { db, key, fence, policy, scrub, now } = options;
+  const { key, runId, policy, store, scrub, now } = options;
   const former = await readFormer(options);
   const entries = new Map(former.items.map((entry) => [keyOf(entry), entry]));
   let { omitted } = former;
@@ -43,10 +45,7 @@ export async function openEgressRecord(options: EgressRecordOptions): Promise<Eg
 
   async function save(): Promise<void> {
     const document: RunEgress = { policy, items: [...entries.values()], omitted };
-    const sealed = key.seal(JSON.stringify(document), egressAad(fence.runId));
-    await sql`
-      update runs set egress = ${sealed} where id = ${fence.runId} and lease_epoch = ${fence.epoch}
-    `.execute(db);
+    await store(key.seal(JSON.stringify(document), egressAad(runId)));
   }
 
   function saveSoon(): void {
@@ -98,7 +97,7 @@ export async function openEgressRecord(options: EgressRecordOptions): Promise<Eg
 }
 
 /** Of an earlier server that drove the run. */
-async function readFormer({ db, key, fence: { runId } }: EgressRecordOptions): Promise<RunEgress> {
+async function readFormer({ db, key, runId }: EgressRecordOptions): Promise<RunEgress> {
   const row = await db.selectFrom("runs").select(["id", "egress"]).where("id", "=", runId).executeTakeFirst();
   return row ? readEgress(row, key) : empty;
 }

@@ -181,7 +181,12 @@ async function driveInMachine(
   const paths = agentPaths(settings.dataDirectory, agent.directory);
   const turn = turnSettings(plan, paths.inside(workspace.root), allowance.budget);
   const policy = await readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() });
-  const egress = await openEgressRecord({ db, key, fence, policy, scrub: plan.scrub, now: () => new Date() });
+  const egress = await openEgressRecord({
+    ...{ db, key, runId: fence.runId, policy },
+    store: (sealed) => recordEgress(db, activeRun, sealed),
+    scrub: plan.scrub,
+    now: () => new Date(),
+  });
   const assembly = await openAssembly(
     {
       machine,
