@@ -21,7 +21,7 @@ import { startRunLimits } from "./limits.ts";
 import type { LiveMachines } from "./live.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
-import { type ActiveRun, openAgent, openRun, recordModel } from "./records.ts";
+import { type ActiveRun, openAgent, openRun, recordEgress, recordModel } from "./records.ts";
 import { hookInside } from "./repository-files/index.ts";
 import { chooseRunEnvironment, openRunMachine, type RunMachine } from "./run-machine.ts";
 import { openRunWorker } from "./run-worker.ts";
