@@ -94,6 +94,13 @@ export async function recordModel(
   `.execute(db);
 }
 
+/** What it has reached and was refused so far. */
+export async function recordEgress(db: Kysely<Tables>, { fence }: ActiveRun, sealed: Buffer): Promise<void> {
+  await sql`
+    update runs set egress = ${sealed} where id = ${fence.runId} and lease_epoch = ${fence.epoch}
+  `.execute(db);
+}
+
 interface StartedRun
   extends Pick<Selectable<RunTable>, "created_at" | "started_at" | "request" | "model" | "model_provider"> {
   last_frame: number;
