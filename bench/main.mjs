@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compareBuilds } from "./against.mjs";
+import { egressRows } from "./egress.mjs";
 import { largeWorkspaceRows } from "./large-workspace.mjs";
 import { cpuMs, median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
@@ -48,6 +49,7 @@ async function measureAll() {
   await fullProject(repository);
   for (const row of await reviewRows({ scratch, agent })) add(...row);
   for (const row of await responsesProxyRows({ root, scratch })) add(...row);
+  for (const row of await egressRows({ root, scratch })) add(...row);
   for (const row of await largeWorkspaceRows({ scratch, empty: repository, agent, rounds })) add(...row);
   for (const row of await platformRows({ root, scratch, rounds })) add(...row);
 }
