@@ -70,6 +70,29 @@ test("a refusal by the host is reported with its message, and the work stays", a
   }
 });
 
+test("a host with a full disk is named as such, and a branch on it as neither moved nor lost", async () => {
+  const repository = await temporaryRepository();
+  const directory = join(harness.served, "full.git");
+  await promisify(execFile)("git", ["clone", "--quiet", "--bare", repository.path, directory]);
+  await repository.remove();
+  const hook = join(directory, "hooks/pre-receive");
+  mkdirSync(join(directory, "hooks"), { recursive: true });
+  writeFileSync(hook, "#!/bin/sh\necho 'error: unable to write file: No space left on device' >&2\nexit 1\n");
+  chmodSync(hook, 0o755);
+  const server = await serveHttp(harness.served);
+  try {
+    const agent = await harness.agent([{ url: `${server.url}/full.git` }]);
+    write(agent.workspace.root, "one.txt", "one\n");
+    expect((await agent.finish("One")).faults).toMatchObject([
+      { code: "push_rejected", message: "The host refused the push: its disk is full. Ask its administrator." },
+    ]);
+    rmSync(hook);
+    expect((await agent.again()).faults).toEqual([]);
+  } finally {
+    await server.close();
+  }
+});
+
 test("a read-only repository is reported", async () => {
   const repository = await temporaryRepository();
   await promisify(execFile)("git", [

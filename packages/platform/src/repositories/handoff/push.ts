@@ -77,7 +77,7 @@ const isAncestor = (
 
 /** The lease makes the push fail if the branch moved after its tip was read. */
 async function push(
-  { location, branch, commit }: PushOptions,
+  { host, location, branch, commit }: PushOptions,
   { remote, tip }: { remote: GitRemote; tip: string | undefined },
   signal: AbortSignal,
 ): Promise<void> {
@@ -86,6 +86,8 @@ async function push(
   const args = ["push", "--porcelain", "--no-verify", lease, "--", remote.address, `${commit}:${name}`];
   const { code, out, stderr } = await askGit({ location, remote, args, limitMs: pushLimitMs }, signal);
   if (code === 0) return;
+  // Git then says that it failed to update the reference, as it does for one that moved.
+  if (/no space left on device|disk quota exceeded/i.test(stderr)) throw fullDisk(host);
   const [, verdict = "", reason = ""] = /^!\t[^\t]*\t\[([^\]]+)\](?: \((.*)\))?$/m.exec(out.toString()) ?? [];
   if (verdict === "rejected") throw branchMoved(branch);
   const isClash = /exists; cannot create|blocking reference/i.test(stderr);
@@ -112,6 +114,12 @@ const branchMoved = (branch: string) =>
     "branch_moved",
     `"${branch}" was changed in the meantime, so nothing was pushed to it. Bring the two together, then send a follow-up.`,
   );
+
+/** The disk of the embedded host is that of the server, and the run then ends with `storage_full`. */
+const fullDisk = ({ directory }: SourceHost) =>
+  directory === null
+    ? new RepositoryFault("push_rejected", "The host refused the push: its disk is full. Ask its administrator.")
+    : new GitFailed("push", "No space left on device");
 
 function forbidden(error: unknown): RepositoryFault | undefined {
   if (error instanceof CredentialFault) {
