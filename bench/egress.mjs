@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 
 const streams = 200;
-const bytesPerStream = 2 * 1024 * 1024;
+const bytesPerStream = 4 * 1024 * 1024;
 const rounds = 5;
 
 /** Rows of the table: what, who, value, unit, ratio, limit. */
@@ -25,24 +25,29 @@ export async function egressRows({ root, scratch }) {
   }).listen(0, "127.0.0.1");
   await once(upstream, "listening");
   const { port } = upstream.address();
-  const best = { plain: 0, proxy: 0 };
-  for (const kind of Object.keys(best)) {
-    const file = join(scratch, `${kind}-relay.mjs`);
-    writeFileSync(file, relays[kind](port));
-    const relay = fork(file);
-    const [at] = await once(relay, "message");
-    const greeting = kind === "proxy" ? `CONNECT 127.0.0.1:${port} HTTP/1.1\r\n\r\n` : "go";
-    for (let round = 0; round < rounds; round += 1) best[kind] = Math.max(best[kind], await measure(at, greeting));
-    relay.kill();
-  }
+  const kinds = await Promise.all(Object.keys(relays).map((kind) => startRelay(kind, { port, scratch })));
+  // In turn, so that other load of the machine meets both.
+  for (let round = 0; round < rounds; round += 1)
+    for (const relay of kinds) relay.best = Math.max(relay.best, await measure(relay));
+  for (const { stop } of kinds) stop();
+  const [plain, proxy] = kinds.map(({ best }) => best);
   upstream.close();
   return [
-    [`${streams} streams at once`, "plain TCP relay", best.plain, "MB/s", null, ""],
-    [`${streams} streams at once`, "egress proxy", best.proxy, "MB/s", best.proxy / best.plain, "≥ 0.8x"],
+    [`${streams} streams at once`, "plain TCP relay", plain, "MB/s", null, ""],
+    [`${streams} streams at once`, "egress proxy", proxy, "MB/s", proxy / plain, "≥ 0.8x"],
   ];
 }
 
-async function measure(port, greeting) {
+async function startRelay(kind, { port, scratch }) {
+  const file = join(scratch, `${kind}-relay.mjs`);
+  writeFileSync(file, relays[kind](port));
+  const relay = fork(file);
+  const [at] = await once(relay, "message");
+  const greeting = kind === "proxy" ? `CONNECT 127.0.0.1:${port} HTTP/1.1\r\n\r\n` : "go";
+  return { at, greeting, best: 0, stop: () => relay.kill() };
+}
+
+async function measure({ at: port, greeting }) {
   const started = performance.now();
   const sizes = await Promise.all(Array.from({ length: streams }, () => receive(port, greeting)));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
