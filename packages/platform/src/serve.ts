@@ -41,7 +41,10 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
       platform.storage.close();
       withdraw(platform, url);
       // Together: a stream ends when its run is released.
-      const parts = [server, ...activities].map((part) => part.stop());
+      const parts = [server, ...activities].map((part) =>
+        // Such as a database that is away: the others still hand back their work.
+        part.stop().catch((error: unknown) => log.error("server.part_not_stopped", error)),
+      );
       const isOver = await endsInTime(Promise.all(parts).then(platform.close), settings.stopTimeoutMs);
       if (isOver) log.info("server.stopped", { nodeId });
       else log.warn("server.stopped_late", { nodeId, reason: "something did not stop in time; leases cover the rest" });
