@@ -10,12 +10,16 @@ const unprivilegedId = 65534;
 export const isRoot = process.geteuid?.() === 0;
 
 /** Others of the escape suites change the user themselves, so that one run has both. */
-const securityTests = [
+export const securityTests = [
   "checks/lock-file.test.ts",
+  "e2e/cli/replay.test.ts",
   "e2e/cli/terminal.test.ts",
   "packages/app-server/test/transports.test.ts",
+  "packages/cli/test/scratch.test.ts",
   "packages/command-line/test/terminal-text.test.ts",
   "packages/mcp/test/oauth.test.ts",
+  "packages/mcp/test/readers.test.ts",
+  "packages/platform-sdk/test/local-sandbox.test.ts",
   "packages/platform/test/agents/deleted.test.ts",
   "packages/platform/test/foundation/admission.test.ts",
   "packages/platform/test/identity/audit-anchor.test.ts",
@@ -24,6 +28,10 @@ const securityTests = [
   "packages/platform/test/integrations/webhooks.test.ts",
   "packages/platform/test/operations/restore-hostile.test.ts",
   "packages/platform/test/runs/isolation.test.ts",
+  "packages/project/test/sanitize.test.ts",
+  "packages/workspace/test/environment/environment.test.ts",
+  "packages/workspace/test/limits/limits.test.ts",
+  "packages/workspace/test/sandbox/seccomp.test.ts",
 ];
 
 /** Returns the exit status. */

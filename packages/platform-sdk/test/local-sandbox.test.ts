@@ -39,6 +39,23 @@ test("limits of the sandbox hold for commands, and one that cannot be read is re
   await expect(limited({ memory: "much" })).rejects.toMatchObject({ code: "invalid_option" });
 });
 
+test("limits hold where only Landlock works, in the mode that may use it", async () => {
+  const hog = `perl -e '$x = "x" x (400 * 1024 * 1024); print "TA", "KEN"'; echo done`;
+  const harness = await openLocalHarness([shell(hog), replyWith("Tried.")]);
+  const programs = join(harness.home, "programs");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "bwrap"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  const Agent = agentCalls(runtimeWith({ ...harness.variables, PATH: `${programs}:${process.env.PATH}` }));
+  const local = { sandboxOptions: { enabled: true, limits: { memory: "200m" } } };
+  const agent = await Agent.create(harness.options({ mode: "plan", local }));
+  await readAll(await agent.send("Plan"));
+  const told = bodiesOf(harness).at(-1);
+  expect(told).toContain("done");
+  expect(told).not.toContain("TAKEN");
+  const writing = await Agent.create(harness.options({ local }));
+  await expect(writing.send("Try")).rejects.toMatchObject({ message: expect.stringContaining("Only Landlock works") });
+});
+
 test("without one, commands act where the caller is", async () => {
   const harness = await openLocalHarness([shell("echo free > .git/x"), replyWith("Done.")]);
   await harness.Agent.prompt("Try", harness.options());

@@ -3,6 +3,7 @@ import {
   constants,
   copyFileSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -43,7 +44,8 @@ export async function openScratch(project: string, environment: Environment): Pr
   let copies = 0;
   try {
     mkdirSync(home, { mode: 0o700 });
-    for (const path of await projectFiles(project, environment)) copyFile(join(project, path), join(base, path));
+    mkdirSync(base);
+    for (const path of await projectFiles(project, environment)) copyFile(path, { from: project, to: base });
     await commitAll(base, environment);
   } catch (error) {
     rmSync(directory, { recursive: true, force: true });
@@ -67,8 +69,12 @@ export async function projectFiles(project: string, environment: Environment): P
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const { code, stdout } = await git({ directory: project, args, environment });
   if (code !== 0) return [...walk(project)].map((path) => relative(project, path));
-  return stdout.toString().split("\0").filter(Boolean);
+  return stdout.toString().split("\0").filter(isOfProject);
 }
+
+/** Who wrote the index may have been another than git, which refuses such names. */
+const isOfProject = (path: string): boolean =>
+  path !== "" && !path.startsWith("/") && !path.split("/").some((name) => name === ".." || /^\.git$/i.test(name));
 
 const skipped = new Set([".git", "node_modules"]);
 
@@ -81,13 +87,23 @@ function* walk(directory: string): Generator<string> {
   }
 }
 
-/** A listed file may be gone, or be the directory of a submodule. */
-function copyFile(from: string, to: string): void {
-  const stats = lstatSync(from, { throwIfNoEntry: false });
-  if (!stats || !(stats.isFile() || stats.isSymbolicLink())) return;
-  mkdirSync(dirname(to), { recursive: true });
-  if (stats.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
-  else copyFileSync(from, to, constants.COPYFILE_FICLONE);
+/** A listed file may be gone, be the directory of a submodule, or lead out of the project through a link above it. */
+function copyFile(path: string, { from, to }: { from: string; to: string }): void {
+  const [source, target] = [join(from, path), join(to, path)];
+  const stats = lstatSync(source, { throwIfNoEntry: false });
+  if (!stats || !(stats.isFile() || stats.isSymbolicLink()) || !isInside(realpathSync(from), dirname(source))) return;
+  if (!makeInside(to, dirname(target))) return;
+  if (stats.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+  else copyFileSync(source, target, constants.COPYFILE_FICLONE);
+}
+
+/** False if a link above the directory leads out of the root; nothing is created then. */
+function makeInside(root: string, directory: string): boolean {
+  let existing = directory;
+  while (!existsSync(existing)) existing = dirname(existing);
+  if (!isInside(root, existing)) return false;
+  mkdirSync(directory, { recursive: true });
+  return true;
 }
 
 async function commitAll(directory: string, environment: Environment): Promise<void> {
@@ -109,9 +125,8 @@ const isolated = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null
 
 function writeInside(root: string, path: string, text: string): void {
   const target = join(root, path);
-  mkdirSync(dirname(target), { recursive: true });
   // A link of the project could lead out of the copy.
-  if (!isInside(root, dirname(target)))
+  if (!makeInside(root, dirname(target)))
     throw new CommandError("usage", `files: ${path} leads out of the project through a link.`);
   rmSync(target, { force: true });
   writeFileSync(target, text, { flag: "wx" });
