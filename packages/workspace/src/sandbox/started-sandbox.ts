@@ -10,7 +10,7 @@ import type { MachineDisk } from "./machine-disk.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import type { SandboxUnavailable } from "./sandbox-unavailable.ts";
 import { architectureOf } from "./seccomp/architecture.ts";
-import { seccompProgram } from "./seccomp/filter.ts";
+import { type FilterOptions, seccompProgram } from "./seccomp/filter.ts";
 
 export interface StartedSandbox {
   process: ConfinedProcess;
@@ -39,10 +39,13 @@ export interface ServerProgram {
 }
 
 /** Undefined on unsupported architectures. */
-export function filterOf(policy: SandboxPolicy, internetSockets: "allowed" | "refused"): Buffer | undefined {
+export function filterOf(
+  policy: SandboxPolicy,
+  { internetSockets, ipc }: Required<Pick<FilterOptions, "internetSockets" | "ipc">>,
+): Buffer | undefined {
   const { unixSockets, nestedSandboxes } = policy;
   const architecture = architectureOf(process.arch);
-  return architecture && seccompProgram({ architecture, unixSockets, internetSockets, nestedSandboxes });
+  return architecture && seccompProgram({ architecture, unixSockets, internetSockets, nestedSandboxes, ipc });
 }
 
 /** With the directory for temporary files. */

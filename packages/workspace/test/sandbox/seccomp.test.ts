@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Architecture } from "../../src/sandbox/seccomp/architecture.ts";
 import { seccompProgram } from "../../src/sandbox/seccomp/filter.ts";
-import { argumentNumbers, refusedNumbers } from "../../src/sandbox/seccomp/system-calls.ts";
+import { argumentNumbers, ipcNumbers, refusedNumbers } from "../../src/sandbox/seccomp/system-calls.ts";
 
 const [allowed, killed] = [0x7fff0000, 0x80000000];
 const refusal = (errno: number) => 0x00050000 + errno;
@@ -89,6 +89,15 @@ describe.each<Architecture>(["x86_64", "aarch64"])("on %s", (architecture) => {
     const alone = seccompProgram({ ...strict, internetSockets: "refused" });
     for (const family of [2, 10]) expect(run(alone, audit[architecture], calls.socket, [family])).toBe(EAFNOSUPPORT);
     expect(run(alone, audit[architecture], calls.socket, [16])).toBe(allowed);
+  });
+
+  test("without a namespace of its own for them, shared memory, semaphores and message queues are refused", () => {
+    const shared = seccompProgram({ ...strict, ipc: "shared" });
+    expect(ipcNumbers(architecture)).toHaveLength(13);
+    for (const number of ipcNumbers(architecture)) {
+      expect(run(shared, audit[architecture], number, [])).toBe(EPERM);
+      expect(ask(number)).toBe(allowed);
+    }
   });
 
   test("every call ends in a verdict", () => {

@@ -35,7 +35,7 @@ export function startWithBubblewrap(
   });
   const points = makeMountPoints(plan.mounts.flatMap((mount) => (mount.kind === "absent" ? mount.path : [])));
   const mounts = plan.mounts.filter((mount) => mount.kind !== "absent" || points.includes(mount.path));
-  const filter = disk ? machineFilter(disk) : filterOf(policy, "allowed");
+  const filter = disk ? machineFilter(disk) : filterOf(policy, { internetSockets: "allowed", ipc: "own" });
   const argv = bubblewrapArguments(
     { ...plan, mounts, processes },
     { argv: server, seccompDescriptor: filter && setupDescriptor },

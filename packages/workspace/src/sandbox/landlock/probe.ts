@@ -17,7 +17,10 @@ export async function probeLandlock({
   serverProgram: string;
 }): Promise<BackEnd | UnavailableBackEnd> {
   const launcher = launcherPath(serverProgram);
-  const filter = filterOf(sandboxPolicy({ mode: "read-only", root: "/" }), "refused");
+  const filter = filterOf(sandboxPolicy({ mode: "read-only", root: "/" }), {
+    internetSockets: "refused",
+    ipc: "shared",
+  });
   if (filter === undefined) return unavailable(`there is no system-call filter for ${process.arch}`, unfilteredRemedy);
   if (!existsSync(launcher)) return unavailable(`${launcher} is missing`, "Reinstall agentcli.");
   const rules = [{ path: "/", grant: "read" } as const];

@@ -22,7 +22,10 @@ export function startWithLandlock(
     // No terminals: access to one would be access to those of all users.
     const runtime = { serverProgram, nodePath, path: env.PATH ?? "", terminals: undefined };
     const shown = showRuntime(policy, runtime);
-    const filter = filterOf(policy, policy.network === "on" ? "allowed" : "refused");
+    const filter = filterOf(policy, {
+      internetSockets: policy.network === "on" ? "allowed" : "refused",
+      ipc: "shared",
+    });
     const plan: LaunchPlan = {
       rules: planRules(shown, { temporary, euid: process.geteuid?.() ?? 0 }),
       network: policy.network === "on" ? "on" : "off",

@@ -1,6 +1,6 @@
 // The system-call filter of the sandbox, as a classic BPF program for bubblewrap.
 import type { Architecture } from "./architecture.ts";
-import { argumentNumbers, knownNumbers, refusedNumbers } from "./system-calls.ts";
+import { argumentNumbers, ipcNumbers, knownNumbers, refusedNumbers } from "./system-calls.ts";
 
 export interface FilterOptions {
   architecture: Architecture;
@@ -9,6 +9,8 @@ export interface FilterOptions {
   internetSockets: "allowed" | "refused";
   /** Whether processes may create user namespaces, as nested sandboxes do. */
   nestedSandboxes: "allowed" | "refused";
+  /** Whether shared memory, semaphores and message queues are those of the machine: then they are refused. */
+  ipc?: "own" | "shared";
   /** Whether files may get the set-id bits. Only where their owner has no rights outside. */
   setIdFiles?: "allowed" | "refused";
 }
@@ -16,7 +18,10 @@ export interface FilterOptions {
 export function seccompProgram(options: FilterOptions): Buffer {
   const instructions = [
     ...onlyNative(options.architecture),
-    ...refusedNumbers(options.architecture).flatMap((number) => whenCall(number, [verdict(refuse(errno.EPERM))])),
+    ...[
+      ...refusedNumbers(options.architecture),
+      ...(options.ipc === "shared" ? ipcNumbers(options.architecture) : []),
+    ].flatMap((number) => whenCall(number, [verdict(refuse(errno.EPERM))])),
     ...onlyKnown(options.architecture),
     ...argumentRules(options),
     verdict(allow),

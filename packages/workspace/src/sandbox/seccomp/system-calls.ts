@@ -52,8 +52,28 @@ const refused: [name: string, x86: number, arm: number | null][] = [
   ["ioperm", 173, null],
 ];
 
-export const refusedNumbers = (architecture: Architecture): number[] =>
-  refused.flatMap(([, x86, arm]) => (architecture === "x86_64" ? x86 : (arm ?? [])));
+/** Those of System V and of POSIX: any process of the same user can use them, and no path or process names them. */
+const ipc: typeof refused = [
+  ["shmget", 29, 194],
+  ["shmat", 30, 196],
+  ["shmctl", 31, 195],
+  ["semget", 64, 190],
+  ["semop", 65, 193],
+  ["semctl", 66, 191],
+  ["semtimedop", 220, 192],
+  ["msgget", 68, 186],
+  ["msgsnd", 69, 189],
+  ["msgrcv", 70, 188],
+  ["msgctl", 71, 187],
+  ["mq_open", 240, 180],
+  ["mq_unlink", 241, 181],
+];
+
+const numbersOf = (calls: typeof refused, architecture: Architecture): number[] =>
+  calls.flatMap(([, x86, arm]) => (architecture === "x86_64" ? x86 : (arm ?? [])));
+
+export const refusedNumbers = (architecture: Architecture): number[] => numbersOf(refused, architecture);
+export const ipcNumbers = (architecture: Architecture): number[] => numbersOf(ipc, architecture);
 
 /**
  * The numbers that may be called at all: up to the gap that each architecture has, and from 424 on, where both have the same,

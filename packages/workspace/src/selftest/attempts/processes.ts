@@ -134,6 +134,13 @@ export const onProcesses: Attempt[] = [
     control: "never",
   },
   {
+    name: "use shared memory of other processes",
+    run: runScript(({ word }) => perl(`print shmget(${keyOf(word)}, 4096, 01600)`)),
+    escaped: whileOpen(({ word }) => sharedMemoryKeys().includes(String(keyOf(word)))),
+    // What it makes would stay.
+    control: "never",
+  },
+  {
     name: "leave a process behind",
     run: runScript(({ word }) => {
       const sleeper = `sh -c 'sleep 300; : ${word}' > /dev/null 2>&1`;
@@ -180,6 +187,14 @@ export const onProcesses: Attempt[] = [
     control: "never",
   },
 ];
+
+const keyOf = (word: string): number => Number.parseInt(word.slice(-7), 16);
+
+/** Of System V, in the namespace of this process. */
+const sharedMemoryKeys = (): string[] =>
+  readFileSync("/proc/sysvipc/shm", "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/)[0] ?? "");
 
 /** Without group, terminal and environment of the command that starts it. */
 const hiddenProcess = (word: string) =>
