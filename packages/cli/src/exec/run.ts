@@ -14,7 +14,7 @@ import {
 } from "@agentcli/host";
 import { newId } from "@agentcli/host/sessions";
 import { isKnownModel, locateModel, type ModelFacts, priceBook } from "@agentcli/models";
-import { durationMs, findHookFiles, type LoadedConfig, type ModelConfig } from "@agentcli/project";
+import { durationMs, type LoadedConfig, type ModelConfig } from "@agentcli/project";
 import type { Config, SandboxMode, TurnSettings, WireApi } from "@agentcli/protocol";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import { openContext } from "../config/context.ts";
@@ -27,6 +27,7 @@ import { findLeftovers } from "../sandbox/unfinished-runs.ts";
 import { composeWorkspace, type SandboxSettings } from "../sandbox/workspace.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { composeGuard } from "./guard.ts";
+import { chooseHooks, chooseServers, type InProgram } from "./sources.ts";
 import { configuredSubagents } from "./sub-agents.ts";
 import { configuredWebTools, hostedSearch, webWarnings } from "./web.ts";
 
@@ -183,11 +184,6 @@ async function openModel(settings: TurnSettings, config: ModelConfig, { program,
 const withRecordings = (models: OtherModels, { tape }: RunContext): OtherModels =>
   tape ? { ...models, open: (settings) => tape.openModel(() => models.open(settings)) } : models;
 
-interface InProgram {
-  program: Program;
-  context: RunContext;
-}
-
 /** Loaded only where one of the settings is chosen. */
 async function findInert(settings: TurnSettings, config: Config, wire: EffortWire): Promise<string[]> {
   const { model_verbosity, model_reasoning_summary, service_tier, agents } = config;
@@ -205,38 +201,6 @@ const withMode = (sandbox: SandboxMode, settings: TurnSettings, { sandboxMin }: 
   sandbox,
   ...(sandbox === settings.sandbox ? { sandboxMin } : sandbox === "danger-full-access" && { path: "trusted" as const }),
 });
-
-/** Loaded only where servers are configured and enabled. */
-function chooseServers({ settings, loaded }: Values, program: Program, { observers: { elicit }, tape }: RunContext) {
-  const { config } = loaded;
-  if (tape?.servers === "none") return null;
-  const isEnabled = Object.values(config.mcp_servers ?? {}).some(({ enabled }) => enabled !== false);
-  if (!isEnabled) return null;
-  return async () => (await import("../mcp/source.ts")).serverSource(config, settings.cwd, { program, elicit });
-}
-
-/** Loaded only where there are hook files, or the thread began with hooks. */
-function chooseHooks(
-  { settings, loaded }: Values,
-  options: RunOptions,
-  { program, context }: InProgram,
-): AssemblyRequest["hooks"] {
-  const { agentHome: home, systemDirectory } = program.environment;
-  const files = findHookFiles({ home, systemDirectory, cwd: settings.cwd, loaded });
-  const frozen = context.recorded?.hooks ?? null;
-  if (files.length === 0 && !frozen?.length) return null;
-  const request = {
-    files,
-    frozen,
-    settings,
-    loaded,
-    options,
-    program,
-    transcriptPath: context.store.path,
-    runIn: context.hooks === "sandboxed" ? ("sandbox" as const) : ("host" as const),
-  };
-  return async () => (await import("../hooks/source.ts")).hookSource(request);
-}
 
 /** The model server on this machine and the model it has. */
 async function localModel(options: RunOptions, loaded: LoadedConfig, environment: Environment) {

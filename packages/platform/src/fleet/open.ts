@@ -46,8 +46,10 @@ async function startFleet({ db, nodeId, notifications, log }: ServerContext, gat
     repeat("workers.not_reported", seenEveryMs, () => reportSeen(db, nodeId)),
   ];
   const wake = () => void assign().catch(() => {});
+  // Without an id, the news is for those that claim runs.
+  const onMessage = (id: string) => (id === "" ? undefined : wake());
   const unlisten = await Promise.all(
-    ["runs", "workers"].map((channel) => notifications.subscribe(channel, { onMessage: wake, onGap: wake })),
+    ["runs", "workers"].map((channel) => notifications.subscribe(channel, { onMessage, onGap: wake })),
   );
   return {
     async stop() {

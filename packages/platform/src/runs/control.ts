@@ -24,7 +24,10 @@ export interface NewRun {
 
 export const newRunId = (): string => `run-${randomUUID()}`;
 
-/** False if the agent has an active run. Servers are notified in the same statement. */
+/**
+ * False if the agent has an active run. Servers are notified in the same statement, with the id of the run if workers are
+ * to be assigned.
+ */
 export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
   const { id } = run;
   const notified = await tx
@@ -51,7 +54,7 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
         .returning("id"),
     )
     .selectFrom("inserted")
-    .select(sql`pg_notify('runs', id)`.as("notified"))
+    .select(sql`pg_notify('runs', ${run.needsWorker ? id : ""})`.as("notified"))
     .executeTakeFirst();
   return notified !== undefined;
 }
