@@ -12,7 +12,7 @@ test.each([
   "##[set-output name=usage]0",
   // The runner looks for the older form anywhere in a line.
   "See ##[set-output name=usage]0",
-])("%j is printed, and is no command of the runner", (text) => {
+])("%j is printed, and the runner does not take it as a command", (text) => {
   const printed: string[] = [];
   vi.spyOn(console, "log").mockImplementation((line: string) => void printed.push(line));
   log(text);

@@ -33,7 +33,6 @@ const maxEntries = 500;
 const saveDelayMs = 500;
 const egressAad = (runId: string): string => `egress:${runId}`;
 
-// Over 60 lines because all of it works on one list of a run.
 export async function openEgressRecord(options: EgressRecordOptions): Promise<EgressRecord> {
   const { key, runId, policy, store, scrub, now } = options;
   const former = await readFormer(options);
@@ -76,11 +75,7 @@ export async function openEgressRecord(options: EgressRecordOptions): Promise<Eg
   return {
     policy,
     name: policyName(policy),
-    onDenied: ({ host, port, rule, reason, process }) =>
-      add({
-        ...{ host: scrub(host), port, decision: "denied", rule, reason: scrub(reason) },
-        ...(process !== undefined && { process: scrub(process) }),
-      }),
+    onDenied: (denial) => add(deniedEntry(denial, scrub)),
     onTraffic: ({ host, ...counted }) => add({ host: scrub(host), decision: "allowed", ...counted }),
     async during(during, act) {
       phase = during;
@@ -95,6 +90,14 @@ export async function openEgressRecord(options: EgressRecordOptions): Promise<Eg
     },
   };
 }
+
+const deniedEntry = (
+  { host, port, rule, reason, process }: Parameters<EgressRecord["onDenied"]>[0],
+  scrub: EgressRecordOptions["scrub"],
+) => ({
+  ...{ host: scrub(host), port, decision: "denied" as const, rule, reason: scrub(reason) },
+  ...(process !== undefined && { process: scrub(process) }),
+});
 
 /** Of an earlier server that drove the run. */
 async function readFormer({ db, key, runId }: EgressRecordOptions): Promise<RunEgress> {

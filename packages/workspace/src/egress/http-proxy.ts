@@ -25,9 +25,7 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
   server.on("connect", (request, connection, head) => {
     tunnel(request, connection, head).catch(() => connection.destroy());
   });
-  server.on("clientError", (_error, connection) => {
-    if (connection.writable) connection.end(renderResponse({ status: 400, text: "Invalid HTTP request." }));
-  });
+  server.on("clientError", (_error, connection) => refuseInvalid(connection));
 
   async function tunnel(request: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> {
     connection.on("error", () => {});
@@ -52,10 +50,7 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
       return refuse(response, { status: 400, text: parsed.reason });
     }
     if (parsed.kind === "mismatch") {
-      const { host, port } = parsed.target;
-      const reason = `The request names ${hostText(host)}:${port}, its Host header says ${parsed.header}.`;
-      const rule = "one host for each connection";
-      const denial: Denial = { host: hostText(host), port, by: "policy", rule, reason };
+      const denial = mismatch(parsed.target, parsed.header);
       onDenied(denial, request.socket);
       return refuse(response, responseFor({ kind: "denied", denial }));
     }
@@ -80,6 +75,15 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
   }
 
   return { serve: (connection) => void server.emit("connection", connection) };
+}
+
+function refuseInvalid(connection: Duplex): void {
+  if (connection.writable) connection.end(renderResponse({ status: 400, text: "Invalid HTTP request." }));
+}
+
+function mismatch({ host, port }: Target, header: string): Denial {
+  const reason = `The request names ${hostText(host)}:${port}, its Host header says ${header}.`;
+  return { host: hostText(host), port, by: "policy", rule: "one host for each connection", reason };
 }
 
 /** Anything that two parsers could read differently is refused, and reported as it was written. */

@@ -133,9 +133,7 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
       if (!search.isComplete) sentences.push(tooLarge);
       return shorten(sentences);
     },
-    async prepare(signal) {
-      await searchRepositories(roots, { maxEntries, listings, signal });
-    },
+    prepare: async (signal) => void (await searchRepositories(roots, { maxEntries, listings, signal })),
   };
 }
 
