@@ -45,7 +45,7 @@ export function listAlerts(
   return query.execute();
 }
 
-/** Firings that nothing has started long after their time. Any server raises them, not only one that starts firings. */
+/** Firings that nothing has started long after their time; those that wait for their turn have a reason. Any server raises them, not only one that starts firings. */
 export async function raiseOverdueAlerts(db: Queries, limit: Date): Promise<void> {
   await sql`
     insert into automation_alerts (id, automation_id, firing_id, kind, message, created_at)
@@ -53,7 +53,7 @@ export async function raiseOverdueAlerts(db: Queries, limit: Date): Promise<void
       'Planned for ' || to_char(planned_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS') ||
       ' UTC, and no run has started. Look at the servers with the role scheduler: platform doctor',
       date_trunc('milliseconds', now())
-    from automation_firings where status = 'planned' and planned_at < ${limit}
+    from automation_firings where status = 'planned' and planned_at < ${limit} and reason is null
     on conflict (firing_id, kind) where firing_id is not null do nothing
   `.execute(db);
 }

@@ -8,6 +8,8 @@ import { readSchedule } from "./schedule.ts";
 export type StoredTrigger = Automation["triggers"][number];
 
 export interface Definition extends Pick<Automation, "description" | "prompt" | "model" | "target" | "tools"> {
+  /** Absent in documents from before there were any. */
+  limits?: Automation["limits"];
   triggers: StoredTrigger[];
 }
 
@@ -18,6 +20,8 @@ export const sealDefinition = (key: DataKey, id: string, definition: Definition)
 
 export const openDefinition = (key: DataKey, { id, definition }: { id: string; definition: Buffer }): Definition =>
   JSON.parse(key.openText(definition, definitionAad(id)));
+
+export const limitsOf = ({ limits }: Definition): Automation["limits"] => limits ?? { whenBusy: "queue" };
 
 /** Throws `validation_error`. */
 export function checkTriggers(triggers: AutomationTrigger[], target: Automation["target"]): void {

@@ -24,14 +24,23 @@ export interface NewAutomation extends CreateAutomation {
 
 /** Throws ApiError `automation_name_conflict`. */
 export async function insertAutomation(tx: Queries, automation: NewAutomation, now: Date): Promise<AutomationRow> {
-  const { teamId, userId, key, name, scope, enabled, missed, description, prompt, model, target, tools } = automation;
+  const { teamId, userId, key, name, scope, enabled, missed } = automation;
+  const { description, prompt, model, target, tools, limits } = automation;
   const id = `auto-${randomUUID()}`;
   const triggers = withIds(automation.triggers, []);
   const row = await tx
     .insertInto("automations")
     .values({
       ...{ id, team_id: teamId, user_id: userId, scope, name, missed, enabled },
-      definition: sealDefinition(key, id, { description, prompt, ...(model && { model }), target, tools, triggers }),
+      definition: sealDefinition(key, id, {
+        description,
+        prompt,
+        ...(model && { model }),
+        target,
+        tools,
+        limits,
+        triggers,
+      }),
       ...(enabled ? {} : { disabled_reason: "It was created disabled.", disabled_at: now }),
       created_at: now,
       updated_at: now,

@@ -2,7 +2,7 @@
 import type { Automation, AutomationAlert, Firing } from "@agentcli/protocol/api";
 import { type PlatformContext, type Queries, teamKey } from "../foundation/index.ts";
 import type { AlertRow } from "./alerts.ts";
-import { openDefinition } from "./definition.ts";
+import { limitsOf, openDefinition } from "./definition.ts";
 import type { FiringRow } from "./firings/store.ts";
 import type { AutomationRow } from "./store.ts";
 import { listWebhookKeys } from "./webhook-keys.ts";
@@ -22,6 +22,7 @@ export async function automationOf({ platform, publicUrl }: ViewContext, row: Au
   const keyPrefixes = keys.map(({ id }) => `pla_${id}`);
   return {
     ...definition,
+    limits: limitsOf(definition),
     id: row.id,
     name: row.name,
     scope: row.scope,

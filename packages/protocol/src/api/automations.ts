@@ -89,6 +89,25 @@ const AutomationTools = z.strictObject({
   createPullRequest: z.boolean().default(true).describe("Open a draft pull request with the changes of the run"),
 });
 
+const Usd = z
+  .string()
+  .regex(/^\d{1,9}(\.\d{1,6})?$/, "must be an amount such as 2.50")
+  .refine((amount) => Number(amount) > 0, "must be more than 0");
+
+export const AutomationLimits = z.strictObject({
+  concurrent: z.int().min(1).max(1000).optional().describe("Runs at the same time; left out: any number"),
+  whenBusy: z
+    .enum(["queue", "drop", "replace"])
+    .default("queue")
+    .describe("A firing while so many runs are active: it waits, it is skipped, or the oldest run is cancelled for it"),
+  startsPerHour: z.int().min(1).max(100_000).optional().describe("Further firings are skipped"),
+  usdPerRun: Usd.optional().describe("US dollars that one run may cost, with its sub-agents; it is stopped there"),
+  usdPerDay: Usd.optional().describe(
+    "US dollars of all runs that start on one day (UTC); running ones count with usdPerRun",
+  ),
+});
+export type AutomationLimits = z.infer<typeof AutomationLimits>;
+
 const definition = {
   description: z.string().max(2000),
   prompt: z.strictObject({ text: z.string().min(1).max(200_000) }),
@@ -97,6 +116,7 @@ const definition = {
   target: AutomationTarget,
   tools: AutomationTools,
   missed: MissedPolicy,
+  limits: AutomationLimits,
 };
 
 export const CreateAutomation = z.strictObject({
@@ -110,6 +130,7 @@ export const CreateAutomation = z.strictObject({
   target: definition.target.default({ type: "none" }),
   tools: definition.tools.default({ createPullRequest: true }),
   missed: definition.missed.default("catch_up"),
+  limits: definition.limits.default({ whenBusy: "queue" }),
 });
 export type CreateAutomation = z.infer<typeof CreateAutomation>;
 
@@ -123,6 +144,10 @@ export const ChangeAutomation = z
   })
   .partial();
 export type ChangeAutomation = z.infer<typeof ChangeAutomation>;
+
+export const DisableAutomation = z.strictObject({
+  cancelRuns: z.boolean().default(false).describe("Also cancel the runs that it has started and that are active"),
+});
 
 const shownTrigger = { id: z.string().describe("trg-<uuid>") };
 
@@ -174,7 +199,7 @@ export const Firing = z.object({
   source: z.enum(["schedule", "webhook", "manual", "github"]),
   triggerId: z.string().optional(),
   status: FiringStatus,
-  reason: z.string().optional().describe("Why it was skipped, missed or could not start"),
+  reason: z.string().optional().describe("Why it waits, was skipped, missed, replaced or could not start"),
   plannedAt: Timestamp.describe("A run never starts before it"),
   decidedAt: Timestamp.optional().describe("When it started, or was skipped"),
   agentId: z.string().optional(),
@@ -188,7 +213,7 @@ export const FiringPage = pageOf(Firing);
 
 export const AutomationAlert = z.object({
   id: z.string(),
-  kind: z.enum(["missed", "overdue", "failed_to_start", "run_failed", "disabled"]),
+  kind: z.enum(["missed", "overdue", "failed_to_start", "run_failed", "disabled", "limit_reached"]),
   message: z.string(),
   firingId: z.string().optional(),
   createdAt: Timestamp,
@@ -226,6 +251,7 @@ export const WebhookAnswer = z.union([
     url: z.string(),
   }),
   z.object({ success: z.literal(true), firingId: z.string(), skipped: z.literal(true), reason: z.string() }),
+  z.object({ success: z.literal(true), firingId: z.string(), queued: z.literal(true), reason: z.string() }),
   z.object({ success: z.literal(false), error: z.string() }),
 ]);
 export type WebhookAnswer = z.infer<typeof WebhookAnswer>;

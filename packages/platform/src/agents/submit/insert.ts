@@ -33,6 +33,8 @@ export interface Requester {
   source: string;
   /** The trace that the run is part of, as W3C Trace Context writes it. */
   traceparent?: string | undefined;
+  /** What the run may cost, beside the limits of its user and team. */
+  budgetUsd?: number | undefined;
 }
 
 export interface CreatedIds {
@@ -62,6 +64,7 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
     mode: body.mode ?? "agent",
     envVars: body.runEnvVars ?? {},
     ...(requester.traceparent && { traceparent: requester.traceparent }),
+    ...(requester.budgetUsd !== undefined && { budgetUsd: requester.budgetUsd }),
   };
   const hidden: PrivateSettings = {
     envVars: body.envVars ?? {},

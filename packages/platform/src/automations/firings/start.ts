@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 import type { CreateAgentRequest } from "../../agents/index.ts";
 import { ApiError, type DataKey, teamKey } from "../../foundation/index.ts";
 import { raiseAlert } from "../alerts.ts";
-import { openDefinition } from "../definition.ts";
+import { type Definition, limitsOf, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
 import { type AutomationRow, disableAutomation } from "../store.ts";
+import { admit } from "./admit.ts";
 import { openPayload } from "./payload.ts";
 import { promptOf } from "./prompt.ts";
 import { type Decision, decideFiring, type FiringRow } from "./store.ts";
@@ -24,13 +25,17 @@ export async function startFiring(
   const principal = await principalOf(db, automation);
   if (principal === null) return skipWithoutUser(host, firing);
   const key = await teamKey(db, vault, automation.team_id);
-  const request = requestOf(firing, automation, key);
+  const definition = openDefinition(key, automation);
+  const admitted = await admit(host, firing, limitsOf(definition));
+  if (admitted.kind === "decided") return admitted.firing;
+  const request = requestOf({ firing, automation, definition, key });
   try {
     const submission = {
       principal,
       requestId: firing.id,
       source: "AUTOMATION",
       idempotencyKey: idempotencyKeyOf(firing),
+      budgetUsd: admitted.budgetUsd,
     };
     const created = await host.submit.createAgent(request, submission);
     return await decideFiring(db, firing.id, { status: "started", runId: created.runId });
@@ -88,8 +93,15 @@ async function findRun({ platform: { db } }: AutomationHost, { agent_id }: Firin
 /** Also where the agent has been deleted since: its id alone would be free again. */
 const idempotencyKeyOf = ({ id }: FiringRow) => ({ key: id, hash: createHash("sha256").update(id).digest() });
 
-function requestOf(firing: FiringRow, automation: AutomationRow, key: DataKey): CreateAgentRequest {
-  const { prompt, model, target, tools } = openDefinition(key, automation);
+interface Start {
+  firing: FiringRow;
+  automation: AutomationRow;
+  definition: Definition;
+  key: DataKey;
+}
+
+function requestOf({ firing, automation, definition, key }: Start): CreateAgentRequest {
+  const { prompt, model, target, tools } = definition;
   const payload = firing.payload && openPayload(key, firing.id, firing.payload);
   const repository = target.type === "repo" && {
     repos: [{ url: target.repoUrl, ...(target.branch && { startingRef: target.branch }) }],

@@ -124,7 +124,7 @@ export async function decideFiring(db: Queries, id: string, decision: Decision):
       decided_at: new Date(),
       claimed_by: null,
       claimed_until: null,
-      ...("runId" in rest ? { run_id: rest.runId } : { reason: rest.reason }),
+      ...("runId" in rest ? { run_id: rest.runId, reason: null } : { reason: rest.reason }),
     })
     .where("id", "=", id)
     .where("status", "=", "planned")

@@ -5,6 +5,7 @@ import {
   AutomationPage,
   ChangeAutomation,
   CreateAutomation,
+  DisableAutomation,
   PageQuery,
 } from "@agentcli/protocol/api";
 import { z } from "zod";
@@ -20,6 +21,7 @@ import {
 } from "../../foundation/index.ts";
 import { requireTeamManager } from "../access.ts";
 import { checkTriggers, openDefinition } from "../definition.ts";
+import { cancelRunsOf } from "../firings/admit.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
 import {
@@ -223,11 +225,17 @@ function addEnable(api: Api, host: AutomationHost): void {
 
 function addDisable(api: Api, host: AutomationHost): void {
   const path = "/v1/automations/{automationId}/disable";
-  const summary = "Disable an automation; what is planned is skipped";
-  api.route({ ...switching, problems: [...switching.problems], path, summary }, async ({ params, principal }) => {
+  const summary = "Disable an automation; what is planned or waits is skipped";
+  const route = { ...switching, problems: [...switching.problems], path, summary };
+  api.route({ ...route, body: DisableAutomation, bodyIsOptional: true }, async ({ params, principal, body }) => {
     const { id } = await host.access.find(principal, params.automationId, "manage");
     const change = { id, reason: `Disabled by ${principalName(principal)}.`, now: host.now() };
-    return show(host, await host.platform.db.transaction().execute((tx) => disableAutomation(tx, change)));
+    const disabled = await host.platform.db.transaction().execute(async (tx) => {
+      const row = await disableAutomation(tx, change);
+      if (body.cancelRuns) await cancelRunsOf(tx, id);
+      return row;
+    });
+    return show(host, disabled);
   });
 }
 

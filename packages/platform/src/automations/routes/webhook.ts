@@ -72,6 +72,8 @@ function answer(context: Context<Env>, { platform }: AutomationHost, firing: Fir
   }
   if (status === "skipped")
     return context.json({ success: true, firingId, skipped: true, reason: reason ?? "" } satisfies WebhookAnswer);
+  if (status === "planned")
+    return context.json({ success: true, firingId, queued: true, reason: reason ?? "" } satisfies WebhookAnswer);
   return context.json({ success: false, error: `Failed to start the agent: ${reason}` } satisfies WebhookAnswer, 400);
 }
 

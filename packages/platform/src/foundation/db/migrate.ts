@@ -33,6 +33,7 @@ import * as firingRetention from "./migrations/0029-retention-of-firings.ts";
 import * as staleBuilds from "./migrations/0030-stale-builds.ts";
 import * as inboundEvents from "./migrations/0031-inbound-events.ts";
 import * as runEgress from "./migrations/0032-run-egress.ts";
+import * as limitsOfAutomations from "./migrations/0033-limits-of-automations.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -71,6 +72,7 @@ const migrations: Record<string, Migration> = {
   "0030-stale-builds": staleBuilds,
   "0031-inbound-events": inboundEvents,
   "0032-run-egress": runEgress,
+  "0033-limits-of-automations": limitsOfAutomations,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -10,7 +10,7 @@ import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/inde
 import type { Secrets } from "../../secrets/index.ts";
 import { type ClaimedRun, maxCrashedServers } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
-import { type Allowance, allowanceOf, priceUnknown, spendLimitReached } from "../usage/index.ts";
+import { type Allowance, allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
 import { agentPaths } from "./agent-paths.ts";
 import type { Artifacts } from "./artifacts.ts";
 import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } from "./compose/index.ts";
@@ -61,11 +61,12 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
   try {
     const opened = await openAgent(host.platform, claimed);
     directory = opened.agent.directory;
-    const [activeRun, secrets, allowance] = await Promise.all([
+    const [activeRun, secrets, shared] = await Promise.all([
       openRun(host.platform, claimed, opened),
       host.secrets.ofAgent(opened.agent, opened.key),
       allowanceOf(host.platform, claimed),
     ]);
+    const allowance = limitedTo(shared, activeRun.run.request.budgetUsd);
     const traces = openRunTraces(host.platform, activeRun);
     const plan = traces.planned(planRun({ ...activeRun, secrets }, host.platform.settings));
     await recordModel(host.platform, activeRun, plan.selectedModel);
@@ -112,7 +113,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
   const limits = startRunLimits(outerSignal, activeRun, platform);
   try {
     if (allowance.remainingUsd === 0) throw new RunFault("spend_limit_reached", spendLimitReached);
-    if (allowance.remainingUsd !== null) assertModelsPriced(context);
+    if (allowance.remainingUsd !== null || activeRun.run.request.budgetUsd !== undefined) assertModelsPriced(context);
     const urls = agent.settings.repos.map(({ url }) => url);
     const [chosen] = await Promise.all([
       needsWorker(agent.settings.env) ? null : chooseRunEnvironment({ activeRun, ...host }),

@@ -13,6 +13,8 @@ export interface RunRequest {
   envVars: Record<string, string>;
   /** The trace that the run is part of. */
   traceparent?: string;
+  /** What it may cost; absent: the limits of its user and team alone. */
+  budgetUsd?: number;
 }
 
 /** Sealed in `agents.private_settings`. */

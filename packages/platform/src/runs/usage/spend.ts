@@ -65,3 +65,9 @@ export async function allowanceOf(
     limitedBy: usd < (budget.usd ?? Infinity) ? "spend" : "budget",
   };
 }
+
+/** With a limit of this run alone; undefined: it has none. */
+export function limitedTo(allowance: Allowance, budgetUsd: number | undefined): Allowance {
+  if (budgetUsd === undefined || budgetUsd >= (allowance.budget?.usd ?? Infinity)) return allowance;
+  return { ...allowance, budget: { ...allowance.budget, usd: budgetUsd }, limitedBy: "budget" };
+}

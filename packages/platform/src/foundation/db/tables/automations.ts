@@ -110,6 +110,10 @@ export interface AutomationFiringTable {
   claimed_until: Perhaps<Date>;
   /** How often a server began to start it. */
   attempts: ColumnType<number, number | undefined, number>;
+  /** When the limits of its automation let it start; null: they were not asked. */
+  admitted_at: Perhaps<Date>;
+  /** US dollars that its run may cost. */
+  reserved_usd: Perhaps<string>;
   created_at: Stamped;
 }
 
@@ -118,7 +122,7 @@ export interface AutomationAlertTable {
   id: string;
   automation_id: string;
   firing_id: string | null;
-  kind: "missed" | "overdue" | "failed_to_start" | "run_failed" | "disabled";
+  kind: "missed" | "overdue" | "failed_to_start" | "run_failed" | "disabled" | "limit_reached";
   /** Written by the platform. */
   message: string;
   created_at: Stamped;

@@ -1,0 +1,118 @@
+// Limits of automations: runs at a time, starts per hour, cost per run and per day.
+import type { RunStatus } from "@agentcli/protocol/api";
+import { expect, test } from "vitest";
+import { listAlerts, raiseOverdueAlerts } from "../../src/automations/alerts.ts";
+import { fire } from "../../src/automations/firings/fire.ts";
+import type { AutomationRow } from "../../src/automations/store.ts";
+import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
+
+const start = "2026-05-01T09:30:00Z";
+const webhook = { triggers: [{ type: "webhook" }] };
+
+async function openLimited(limits: object): Promise<AutomationHarness & { automation: AutomationRow }> {
+  const harness = await openAutomationHarness(start);
+  return { ...harness, automation: await harness.create({ ...webhook, limits }) };
+}
+
+const request = { source: "manual", triggerId: null, payload: null, idempotencyKey: null, skipReason: null } as const;
+const fireNow = ({ host, automation }: { host: AutomationHarness["host"]; automation: AutomationRow }) =>
+  fire(host, automation, request);
+
+/** As a runner does; no server runs here. */
+const endRun = ({ host }: AutomationHarness, runId: string | null, cost = "0", status: RunStatus = "FINISHED") =>
+  host.platform.db
+    .updateTable("runs")
+    .set({ status, cost_usd: cost })
+    .where("id", "=", runId ?? "")
+    .execute();
+
+const cancelled = async ({ host }: AutomationHarness): Promise<string[]> => {
+  const rows = host.platform.db.selectFrom("runs").select("id").where("cancel_requested_at", "is not", null);
+  return (await rows.execute()).map(({ id }) => id);
+};
+
+test("a firing waits while as many runs are active as may be, says so, and starts when one has ended", async () => {
+  const harness = await openLimited({ concurrent: 1 });
+  const { host, automation } = harness;
+  const first = await fireNow(harness);
+  const second = await fireNow(harness);
+  expect([first.status, second.status, second.reason]).toEqual([
+    "started",
+    "planned",
+    "Waits: 1 of 1 runs are active.",
+  ]);
+  harness.setClock("2026-05-01T10:30:00Z");
+  await harness.look();
+  expect(await harness.countRuns()).toBe(1);
+  await raiseOverdueAlerts(host.platform.db, new Date("2026-05-01T10:20:00Z"));
+  expect(await listAlerts(host.platform.db, automation.id, { limit: 5, after: null })).toEqual([]);
+  await endRun(harness, first.run_id);
+  harness.setClock("2026-05-01T10:31:00Z");
+  await harness.look();
+  expect(await harness.firings(automation)).toMatchObject([{ status: "started" }, { status: "started" }]);
+  expect((await harness.firings(automation))[1]?.reason).toBeUndefined();
+});
+
+test("with drop, a firing while a run is active is skipped with the reason", async () => {
+  const harness = await openLimited({ concurrent: 1, whenBusy: "drop" });
+  await fireNow(harness);
+  expect(await fireNow(harness)).toMatchObject({ status: "skipped", reason: "1 of 1 runs are active." });
+});
+
+test("with replace, the oldest run is cancelled for the firing, and its record says so", async () => {
+  const harness = await openLimited({ concurrent: 2, whenBusy: "replace" });
+  const first = await fireNow(harness);
+  harness.setClock("2026-05-01T09:31:00Z");
+  await fireNow(harness);
+  const third = await fireNow(harness);
+  expect(third.status).toBe("started");
+  expect(await cancelled(harness)).toEqual([first.run_id]);
+  expect((await harness.firings(harness.automation))[0]?.reason).toBe(
+    `Its run was cancelled: the firing ${third.id} replaced it.`,
+  );
+});
+
+test("ten firings at once start as many runs as may be active, and the others wait", async () => {
+  const harness = await openLimited({ concurrent: 3 });
+  const firings = await Promise.all(Array.from({ length: 10 }, () => fireNow(harness)));
+  expect(firings.map(({ status }) => status).sort()).toEqual([
+    ...Array.from({ length: 7 }, () => "planned"),
+    ...Array.from({ length: 3 }, () => "started"),
+  ]);
+  expect(await harness.countRuns()).toBe(3);
+});
+
+test("more starts than allowed within an hour are skipped and raise an alert", async () => {
+  const harness = await openLimited({ startsPerHour: 2 });
+  for (const _ of [1, 2]) expect((await fireNow(harness)).status).toBe("started");
+  const reason = "It has started 2 times within an hour; limits.startsPerHour is 2.";
+  expect(await fireNow(harness)).toMatchObject({ status: "skipped", reason });
+  const { db } = harness.host.platform;
+  expect(await listAlerts(db, harness.automation.id, { limit: 5, after: null })).toMatchObject([
+    { kind: "limit_reached", message: `Skipped. ${reason}` },
+  ]);
+  harness.setClock("2026-05-01T10:31:00Z");
+  expect((await fireNow(harness)).status).toBe("started");
+});
+
+test("a run that may not fit into the budget of the day does not start; what is not spent is free again", async () => {
+  const harness = await openLimited({ usdPerRun: "2", usdPerDay: "5" });
+  const [first] = [await fireNow(harness), await fireNow(harness)];
+  expect(await fireNow(harness)).toMatchObject({
+    status: "skipped",
+    reason: "Runs of today have cost, or may still cost, 4.000000 USD; limits.usdPerDay is 5, and each run may cost 2.",
+  });
+  await endRun(harness, first.run_id, "0.75");
+  expect((await fireNow(harness)).status).toBe("started");
+  expect((await fireNow(harness)).status).toBe("skipped");
+  harness.setClock("2026-05-02T00:00:01Z");
+  expect((await fireNow(harness)).status).toBe("started");
+});
+
+test("a run that is active over midnight counts for the day on which it started", async () => {
+  const harness = await openLimited({ usdPerDay: "1.50" });
+  await fireNow(harness);
+  expect((await fireNow(harness)).status).toBe("skipped");
+  harness.setClock("2026-05-02T00:30:00Z");
+  expect((await fireNow(harness)).status).toBe("started");
+});
