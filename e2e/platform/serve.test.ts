@@ -157,3 +157,11 @@ test.each([
 
 const nodeIdOf = (log: string[]): string =>
   log.map((line) => JSON.parse(line)).find(({ event }) => event === "server.ready").nodeId;
+
+test("a server on a public address without TLS, or with the practice model at a public URL, does not start", async () => {
+  const harness = await openPlatformForTest();
+  const open = await harness.run(["serve"], { PLATFORM_LISTEN: "0.0.0.0:0" });
+  expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("rate_limits.trusted_proxies") });
+  const practising = await harness.run(["serve"], { PLATFORM_PUBLIC_URL: "https://platform.example.com" });
+  expect(practising).toMatchObject({ code: 2, stderr: expect.stringContaining("practice model") });
+});

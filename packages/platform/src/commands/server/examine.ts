@@ -14,6 +14,7 @@ import { agentLimits, probeForAgents } from "../../runs/index.ts";
 import { listServers } from "../../server-file.ts";
 import { describeEnforcement } from "./enforcement.ts";
 import type { Finding } from "./finding.ts";
+import { findUnsafe } from "./unsafe.ts";
 
 export async function examine(settings: Settings): Promise<Finding[]> {
   const database = await attempt("database", () => inspectDatabase(settings));
@@ -21,6 +22,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
   return [
     server,
     ...examineVariables(settings, server),
+    ...findUnsafe(settings).map((text): Finding => ({ subject: "settings", verdict: "wrong", text })),
     examineStorage(settings),
     "verdict" in database ? database : describeDatabase(database),
     examineKey(settings, "verdict" in database ? null : database),

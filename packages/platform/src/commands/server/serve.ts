@@ -10,10 +10,12 @@ import { anchorEntries } from "../anchor.ts";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { settingsFor } from "../settings.ts";
+import { refuseUnsafe } from "./unsafe.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { settings } = settingsFor(invocation, program);
   requireVariables(settings);
+  refuseUnsafe(settings);
   const server = await Promise.race([start(settings, program), stoppedWhile(program.signal, settings)]);
   program.print(`listening on ${server.url}\nmodel: ${describeModel(settings)}\n`);
   if (!program.signal.aborted) await once(program.signal, "abort");
