@@ -160,7 +160,7 @@ const requests = ({ listed, other }: TryPorts): Try[] => [
   },
 ];
 
-const around: Try[] = [
+const withoutProxy: Try[] = [
   {
     name: "proxy variables removed",
     command: "env -u HTTPS_PROXY -u https_proxy -u ALL_PROXY -u all_proxy curl -sS -m 10 https://three.example/",
@@ -178,5 +178,5 @@ const around: Try[] = [
 export const tries = (ports: TryPorts): Try[] => [
   ...[...addresses, ...metadata, ...names].map((one) => connecting(...one)),
   ...requests(ports),
-  ...around,
+  ...withoutProxy,
 ];
