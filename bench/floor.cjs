@@ -1,28 +1,38 @@
-// The floor: what Node needs to make one request and print the reply. Everything above it is our own cost.
+// The floor: what Node needs to make one request, parse the events of the reply and print its text. Everything above it is our own cost.
 const http = require("node:http");
 
-const body = JSON.stringify({
-  model: "scripted",
-  stream: true,
-  input: [{ role: "user", content: process.argv[3] ?? "hello" }],
-});
-const request = http.request(`${process.argv[2]}/responses`, {
-  method: "POST",
-  headers: { "content-type": "application/json" },
-});
+const [, , url, prompt = "hello", wire = "responses"] = process.argv;
+const wires = {
+  responses: {
+    path: "responses",
+    body: { input: [{ role: "user", content: prompt }] },
+    read: (event, text) => (event.type === "response.output_item.done" ? event.item.content[0].text : text),
+  },
+  chat: {
+    path: "chat/completions",
+    body: { messages: [{ role: "user", content: prompt }] },
+    read: (event, text) => text + (event.choices[0]?.delta.content ?? ""),
+  },
+  anthropic: {
+    path: "messages",
+    body: { messages: [{ role: "user", content: prompt }], max_tokens: 1000 },
+    read: (event, text) => (event.type === "content_block_delta" ? text + event.delta.text : text),
+  },
+};
+const { path, body, read } = wires[wire];
+const request = http.request(`${url}/${path}`, { method: "POST", headers: { "content-type": "application/json" } });
 request.on("response", (response) => {
   response.setEncoding("utf8");
   let rest = "";
   let text = "";
   response.on("data", (piece) => {
-    const lines = (rest + piece).split("\n");
+    // A line of 20 MB is joined once, not searched again with every piece.
+    rest += piece;
+    if (!piece.includes("\n")) return;
+    const lines = rest.split("\n");
     rest = lines.pop();
-    for (const line of lines) {
-      if (!line.startsWith("data: {")) continue;
-      const event = JSON.parse(line.slice(6));
-      if (event.type === "response.output_item.done") text = event.item.content[0].text;
-    }
+    for (const line of lines) if (line.startsWith("data: {")) text = read(JSON.parse(line.slice(6)), text);
   });
   response.on("end", () => process.stdout.write(`${text}\n`));
 });
-request.end(body);
+request.end(JSON.stringify({ model: "scripted", stream: true, ...body }));

@@ -8,12 +8,13 @@ import { fileURLToPath } from "node:url";
 import { compareBuilds } from "./against.mjs";
 import { egressRows } from "./egress.mjs";
 import { largeWorkspaceRows } from "./large-workspace.mjs";
-import { cpuMs, median, minimum, peakMemoryMb, run } from "./measure.mjs";
+import { median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
 import { platformRows } from "./platform.mjs";
 import { responsesProxyRows } from "./responses-proxy.mjs";
 import { reviewRows } from "./review.mjs";
 import { sandboxRows } from "./sandbox.mjs";
+import { streamRows } from "./streams.mjs";
 import { writeThread } from "./thread.mjs";
 import { terminalRows } from "./tui.mjs";
 
@@ -43,7 +44,7 @@ async function measureAll() {
   await toolCalls(repository);
   for (const [what, who, ms, ratio, limit] of await sandboxRows({ root, scratch, rounds }))
     add(what, who, ms, "ms", ratio, limit);
-  await longReply(repository);
+  for (const row of await streamRows({ root, cwd: repository, agent })) add(...row);
   await longThread(repository);
   for (const row of await terminalRows({ agent, cwd: repository, rounds, others: otherTerminals })) add(...row);
   await fullProject(repository);
@@ -146,28 +147,6 @@ function spawnTimes(program, args, count) {
     spawnSync(program, args);
     return performance.now() - startedAt;
   });
-}
-
-async function longReply(cwd) {
-  const text = "0123456789abcdef0123456789abcde\n".repeat(65_536);
-  const reply = message(text, 65_536);
-  const server = await startServer(() => reply);
-  const base = [];
-  const ours = [];
-  for (let round = 0; round < 5; round += 1) {
-    base.push(await cpuMs({ program: process.execPath, args: [floor, server.url], env: process.env, cwd }));
-    ours.push(await cpuMs({ ...agent(server.url, ["exec", "hello"]), cwd }));
-  }
-  add("2 MB reply in 65,536 deltas, CPU", "floor: one request", minimum(base), "ms", 1, "");
-  add(
-    "2 MB reply in 65,536 deltas, CPU",
-    "agentcli exec",
-    minimum(ours),
-    "ms",
-    minimum(ours) / minimum(base),
-    "≤ 1.6x",
-  );
-  server.close();
 }
 
 async function longThread(cwd) {

@@ -43,12 +43,35 @@ const messageItem = (text) => ({
 });
 
 export function message(text, deltas = 1) {
-  const size = Math.ceil(text.length / deltas);
+  const pieces = inPieces(text, deltas, (delta) => event({ type: "response.output_text.delta", item_id: "m", delta }));
+  return created + pieces + event({ type: "response.output_item.done", item: messageItem(text) }) + done;
+}
+
+export function chatMessage(text, deltas = 1) {
+  const chunk = (delta, finish_reason) =>
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "scripted", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  return `${inPieces(text, deltas, (content) => chunk({ content }, null))}${chunk({}, "stop")}data: [DONE]\n\n`;
+}
+
+export function anthropicMessage(text, deltas = 1) {
+  const [start, stop] = [{ type: "text", text: "" }, { stop_reason: "end_turn" }];
+  return [
+    event({ type: "message_start", message: { id: "m", model: "scripted", usage: { input_tokens: 10 } } }),
+    event({ type: "content_block_start", index: 0, content_block: start }),
+    inPieces(text, deltas, (piece) =>
+      event({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: piece } }),
+    ),
+    event({ type: "content_block_stop", index: 0 }),
+    event({ type: "message_delta", delta: stop, usage: { output_tokens: 2 } }),
+    event({ type: "message_stop" }),
+  ].join("");
+}
+
+function inPieces(text, count, write) {
+  const size = Math.ceil(text.length / count);
   const pieces = [];
-  for (let start = 0; start < text.length; start += size) {
-    pieces.push(event({ type: "response.output_text.delta", item_id: "m", delta: text.slice(start, start + size) }));
-  }
-  return created + pieces.join("") + event({ type: "response.output_item.done", item: messageItem(text) }) + done;
+  for (let start = 0; start < text.length; start += size) pieces.push(write(text.slice(start, start + size)));
+  return pieces.join("");
 }
 
 export function command(cmd, number) {

@@ -29,7 +29,7 @@ export { noRepository, type Repository, type RepositoryTexts } from "./prompt/re
 export type { Dependencies, SteeringInput, StopReason, SubagentSupervisor } from "./running.ts";
 export { apply } from "./state/apply.ts";
 export { chargeOf } from "./state/apply-note.ts";
-export { compactionPrompt } from "./state/compaction.ts";
+export { compactionPrompt, estimateRequest } from "./state/compaction.ts";
 export { answerOf, callsOf, isShown, textOf } from "./state/messages.ts";
 export { emptyThread, type ThreadState } from "./state/state.ts";
 export { estimateMessage, estimateText } from "./state/tokens.ts";

@@ -116,6 +116,8 @@ export interface ModelFault {
   quota?: true;
   /** Charged despite the fault, if the server reports it. */
   usage?: Usage;
+  /** For code `context_window`, if it is known: the tokens that a request may have. */
+  maxTokens?: number;
 }
 
 export type ModelReply =
@@ -125,6 +127,8 @@ export type ModelReply =
 export interface Model {
   /** Always resolves; failures of server or network are a fault, never thrown. Stops at once on abort. */
   reply(request: ModelRequest, onProgress: (progress: ModelProgress) => void, signal: AbortSignal): Promise<ModelReply>;
+  /** The tokens of the request as the provider counts them; null if it does not say. Absent where there is no such request. */
+  countTokens?(request: ModelRequest, signal: AbortSignal): Promise<number | null>;
 }
 
 export interface NamedModel {

@@ -1,5 +1,12 @@
 // A model with others that take its place while its provider is overloaded or its quota is used up.
-import type { Model, ModelFault, ModelProgress, ModelReply, ModelRequest } from "@agentcli/engine";
+import {
+  estimateRequest,
+  type Model,
+  type ModelFault,
+  type ModelProgress,
+  type ModelReply,
+  type ModelRequest,
+} from "@agentcli/engine";
 
 export interface FallbackModel {
   /** As the user wrote it. */
@@ -7,6 +14,8 @@ export interface FallbackModel {
   /** As its provider knows it. */
   name: string;
   model: Model;
+  /** In tokens. Threads are compacted by that of their own model; that of this one may be smaller. */
+  contextWindow: number;
 }
 
 /** From the failure to the end of the turn the next model is asked; the turn after it begins with the first again. */
@@ -37,7 +46,7 @@ export function withFallback(main: Model, chain: FallbackModel[]): Model {
 /** Also for a sub-agent with a model of its own; what stands before its model in the chain is not asked. */
 function candidatesFor({ model: name }: ModelRequest, main: Model, chain: FallbackModel[]): FallbackModel[] {
   const own = chain.findIndex((entry) => entry.name === name && entry.model === main);
-  return [{ label: name, name, model: main }, ...chain.slice(own + 1)];
+  return [{ label: name, name, model: main, contextWindow: Infinity }, ...chain.slice(own + 1)];
 }
 
 const isExhausted = ({ code, quota }: ModelFault): boolean =>
@@ -55,10 +64,13 @@ interface Listener {
 }
 
 async function ask(
-  { model, name, hasNext }: FallbackModel & { hasNext: boolean },
-  request: ModelRequest,
+  { model, name, contextWindow, hasNext }: FallbackModel & { hasNext: boolean },
+  original: ModelRequest,
   { onProgress, signal }: Listener,
 ): Promise<ModelReply> {
+  const request = { ...original, model: name };
+  const maxTokens = Math.floor(contextWindow * usableShare);
+  if (await isTooLong(request, { model, maxTokens, signal })) return tooLong(name, maxTokens);
   const stop = new AbortController();
   let longDelay: ModelFault | undefined;
   const abort = () => stop.abort(signal.reason);
@@ -71,9 +83,33 @@ async function ask(
     } else if (!longDelay) onProgress(progress);
   };
   try {
-    const reply = await model.reply({ ...request, model: name }, watch, stop.signal);
+    const reply = await model.reply(request, watch, stop.signal);
     return longDelay && reply.kind === "fault" ? { kind: "fault", fault: longDelay } : reply;
   } finally {
     signal.removeEventListener("abort", abort);
   }
 }
+
+/** As for the model of a thread: the rest is for the reply. */
+const usableShare = 0.9;
+
+/** Near the limit the provider is asked, if it counts: an estimate may be wrong by a third. */
+async function isTooLong(
+  request: ModelRequest,
+  { model, maxTokens, signal }: { model: Model; maxTokens: number; signal: AbortSignal },
+): Promise<boolean> {
+  if (maxTokens === Infinity) return false;
+  const estimated = estimateRequest(request);
+  if (estimated < maxTokens / 1.5 || estimated > maxTokens * 1.5) return estimated > maxTokens;
+  return ((await model.countTokens?.(request, signal)) ?? estimated) > maxTokens;
+}
+
+/** The engine compacts the conversation and asks again. */
+const tooLong = (name: string, maxTokens: number): ModelReply => ({
+  kind: "fault",
+  fault: {
+    code: "context_window",
+    message: `The conversation is longer than the ${maxTokens} tokens that ${name} can be sent (model_fallback).`,
+    maxTokens,
+  },
+});

@@ -1,13 +1,11 @@
 // The models that a provider offers to this key, as it lists them.
+import { addressOf } from "./addressing.ts";
 import { modelFacts } from "./catalog.ts";
-import { post } from "./http.ts";
+import { requestJson } from "./json-request.ts";
 import { wires } from "./open.ts";
 import { priceOf } from "./prices.ts";
 import type { Client, Provider } from "./provider.ts";
-import { hideSecrets } from "./secrets.ts";
-import { statusFailure } from "./status.ts";
-import { fields, parseJson, text } from "./untrusted.ts";
-import { addressOf, clientHeaders, keyHeader } from "./wire.ts";
+import { fields, text } from "./untrusted.ts";
 
 export interface OfferedModel {
   id: string;
@@ -39,7 +37,6 @@ export async function listModels(provider: Provider, client: Client, signal: Abo
 
 /** Far above any real list. */
 const maxModels = 10_000;
-const maxBytes = 32 * 1024 * 1024;
 
 type Page = Extract<Listing, { kind: "failed" }> | { kind: "page"; models: OfferedModel[]; next: string | undefined };
 
@@ -48,48 +45,18 @@ async function readPage(
   client: Client,
   { after, signal }: { after: string | undefined; signal: AbortSignal },
 ): Promise<Page> {
-  const { apiKey, firstByteMs, idleMs, wireApi } = provider;
-  const key = typeof apiKey === "function" ? await apiKey() : apiKey;
-  const wire = wires[wireApi];
+  const { wireApi } = provider;
   const url = addressOf(provider, "models");
   if (wireApi === "anthropic") url.searchParams.set("limit", "1000");
   if (after !== undefined) url.searchParams.set("after_id", after);
-  const headers = {
-    accept: "application/json",
-    ...wire.headers,
-    ...keyHeader(provider.keyHeader ?? wire.keyHeader, key),
-    ...clientHeaders(provider, client),
-  };
-  const received = { status: 0, headers: {}, body: "" };
-  const ending = await post(
-    { url, headers, body: "", method: "GET", firstByteMs, idleMs },
-    {
-      begin: (status, answered) => void Object.assign(received, { status, headers: answered }),
-      take(bytes) {
-        received.body += bytes.toString("latin1");
-        return received.body.length > maxBytes ? "enough" : "progress";
-      },
-    },
-    signal,
-  );
-  if (ending.kind !== "ended")
-    return {
-      kind: "failed",
-      code: "network",
-      message: `${provider.name} (${url.origin}${url.pathname}) did not answer: ${"reason" in ending ? ending.reason : ending.kind}. Check base_url and the network.`,
-    };
-  const body = Buffer.from(received.body, "latin1").toString("utf8");
-  if (received.status !== 200) {
-    const { fault } = statusFailure({ ...provider, model: "" }, { ...received, body });
-    return { kind: "failed", code: fault.code, message: hideSecrets(provider, key)(fault.message) };
-  }
-  return pageOf(body, provider);
+  const answer = await requestJson({ provider, client, wire: wires[wireApi] }, { url }, signal);
+  return answer.kind === "failed" ? answer : pageOf(answer.value, provider);
 }
 
 /** `{data: […]}`, or `{models: […]}` of an older Ollama. */
-function pageOf(body: string, provider: Provider): Page {
+function pageOf(value: unknown, provider: Provider): Page {
   const { name } = provider;
-  const answer = fields(parseJson(body));
+  const answer = fields(value);
   const entries = answer.data ?? answer.models;
   if (!Array.isArray(entries))
     return { kind: "failed", code: "protocol", message: `${name} did not answer with a list of models.` };

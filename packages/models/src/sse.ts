@@ -9,17 +9,17 @@ export interface SseParser {
 
 /** `id` is empty if the event has none. */
 export function openSse(onEvent: (data: string, name: string, id: string) => void): SseParser {
-  const lines = openLines(takeLine);
   let name = "";
   let id = "";
   let data: string | undefined;
 
-  function takeLine(line: string): void {
-    if (line === "") dispatch();
-    else if (line.startsWith("data:"))
-      data = data === undefined ? valueAfter(line, 5) : `${data}\n${valueAfter(line, 5)}`;
-    else if (line.startsWith("event:")) name = valueAfter(line, 6);
-    else if (line.startsWith("id:")) id = valueAfter(line, 3);
+  function takeLine(text: string, start: number, end: number): void {
+    if (start === end) dispatch();
+    else if (text.startsWith("data:", start)) {
+      const value = valueAfter(text, start + 5, end);
+      data = data === undefined ? value : `${data}\n${value}`;
+    } else if (text.startsWith("event:", start)) name = valueAfter(text, start + 6, end);
+    else if (text.startsWith("id:", start)) id = valueAfter(text, start + 3, end);
   }
 
   function dispatch(): void {
@@ -32,16 +32,17 @@ export function openSse(onEvent: (data: string, name: string, id: string) => voi
     if (event) onEvent(event, eventName, eventId);
   }
 
-  return { push: lines, end: dispatch };
+  return { push: openLines(takeLine), end: dispatch };
 }
 
 const space = 32;
-const valueAfter = (line: string, colonEnd: number): string =>
-  line.slice(line.charCodeAt(colonEnd) === space ? colonEnd + 1 : colonEnd);
+const valueAfter = (text: string, colonEnd: number, end: number): string =>
+  text.slice(text.charCodeAt(colonEnd) === space ? colonEnd + 1 : colonEnd, end);
 
 const byteOrderMark = "\uFEFF";
 
-function openLines(onLine: (line: string) => void): (bytes: Buffer) => void {
+/** A line is passed on as a range of a text: most lines are only compared, and need no string of their own. */
+function openLines(onLine: (text: string, start: number, end: number) => void): (bytes: Buffer) => void {
   const decoder = new StringDecoder("utf8");
   const unify = openLineEnds();
   let begun = false;
@@ -54,9 +55,16 @@ function openLines(onLine: (line: string) => void): (bytes: Buffer) => void {
     if (!begun && text.startsWith(byteOrderMark)) text = text.slice(1);
     begun = true;
     let start = 0;
-    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
-      onLine(unfinished === "" ? text.slice(start, end) : unfinished + text.slice(start, end));
+    let end = text.indexOf("\n");
+    if (end >= 0 && unfinished !== "") {
+      const line = unfinished + text.slice(0, end);
       unfinished = "";
+      onLine(line, 0, line.length);
+      start = end + 1;
+      end = text.indexOf("\n", start);
+    }
+    for (; end >= 0; end = text.indexOf("\n", start)) {
+      onLine(text, start, end);
       start = end + 1;
     }
     unfinished += start === 0 ? text : text.slice(start);

@@ -1,5 +1,6 @@
 // Shared by all wires: URL, headers, attempts.
 import type { Model, ModelProgress, ModelRequest } from "@agentcli/engine";
+import { addressOf, clientHeaders, keyHeader, type WireHeaders } from "./addressing.ts";
 import { attempt, type StreamReader } from "./attempt.ts";
 import { type ModelFacts, modelFacts } from "./catalog.ts";
 import { openEndpoint } from "./endpoints/open.ts";
@@ -9,12 +10,9 @@ import type { Client, Provider } from "./provider.ts";
 import { delay, withRetries } from "./retry.ts";
 
 /** One protocol of model servers, as a value. */
-export interface Wire {
+export interface Wire extends WireHeaders {
   /** Below the base URL of the provider. */
   path: string;
-  /** The header with the key, unless the provider has another one. */
-  keyHeader: string;
-  headers: Record<string, string>;
   load(): Promise<WireFormat>;
 }
 
@@ -22,6 +20,15 @@ export interface WireFormat {
   /** With what the server has written of a reply that it paused. */
   body(request: ModelRequest, facts: ModelFacts, paused?: object[]): object;
   reader(context: ReplyContext): StreamReader;
+  /** How a server is asked for the tokens of a request; absent: it is not. */
+  count?: TokenCount;
+}
+
+export interface TokenCount {
+  path: string;
+  body(request: ModelRequest, facts: ModelFacts): object;
+  /** In the answer of the server. */
+  read(answer: unknown): number | null;
 }
 
 export interface ReplyContext {
@@ -66,17 +73,21 @@ export function openWire(wire: Wire, provider: Provider, client: Client): Model 
       };
       return continuePaused(ask);
     },
+    async countTokens(request, signal) {
+      const { count } = await wire.load();
+      // Services that offer models of others sign or translate what is sent to them.
+      if (!count || provider.endpoint) return null;
+      const { requestJson } = await import("./json-request.ts");
+      const facts = modelFacts(request.model, provider.wireApi, provider.catalogue);
+      const body = JSON.stringify(count.body(request, facts));
+      const answer = await requestJson(
+        { provider, client, wire },
+        { url: addressOf(provider, count.path), body },
+        signal,
+      );
+      return answer.kind === "answered" ? count.read(answer.value) : null;
+    },
   };
-}
-
-export function addressOf(provider: Provider, path: string): URL {
-  const address = `${provider.baseUrl.replace(/\/+$/, "")}/${path}`;
-  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
-    throw new Error(`base_url of provider ${provider.id} is not an http or https URL: ${provider.baseUrl}`);
-  }
-  const url = new URL(address);
-  for (const [name, value] of Object.entries(provider.query)) url.searchParams.set(name, value);
-  return url;
 }
 
 function headersOf(provider: Provider, client: Client, request: ModelRequest): Record<string, string> {
@@ -88,18 +99,3 @@ function headersOf(provider: Provider, client: Client, request: ModelRequest): R
     ...clientHeaders(provider, client),
   };
 }
-
-export const clientHeaders = (provider: Provider, client: Client): Record<string, string> => ({
-  originator: client.originator ?? "agent_exec",
-  "user-agent": `${client.clientName}/${client.clientVersion} (${process.platform}; ${process.arch})`,
-  ...lowerCased(provider.headers),
-});
-
-export function keyHeader(name: string, key: string | undefined): Record<string, string> {
-  if (key === undefined) return {};
-  return { [name.toLowerCase()]: name.toLowerCase() === "authorization" ? `Bearer ${key}` : key };
-}
-
-// Same case, so that a configured header replaces the default one.
-const lowerCased = (headers: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

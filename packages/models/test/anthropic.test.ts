@@ -1,10 +1,10 @@
 import type { Message, ModelRequest } from "@agentcli/engine";
 import type { Block, CallBlock } from "@agentcli/protocol";
-import { call, incomplete, type LoggedRequest, type Reply, replyWith } from "@agentcli/testkit";
-import { expect, test } from "vitest";
-import { costUsd } from "../src/index.ts";
+import { call, incomplete, type LoggedRequest, type Reply, replyWith, startModelServer } from "@agentcli/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import { costUsd, openModel } from "../src/index.ts";
 import { everything } from "./everything.ts";
-import { faultOf, openHarness, plainRequest } from "./harness.ts";
+import { faultOf, openHarness, plainRequest, secretKey, testProvider } from "./harness.ts";
 
 const text = (value: string) => ({ type: "text" as const, text: value });
 const cached = { cache_control: { type: "ephemeral" } };
@@ -225,4 +225,23 @@ test("the scripted server refuses what the real one refuses", async () => {
     ask({ ...plainRequest, messages: [user("Go"), { role: "assistant", blocks: tampered }, user("On")] }),
   );
   expect(message).toContain("Invalid `signature` in `thinking` block");
+});
+
+test("the tokens of a request are counted by the server, from what the request itself would send", async () => {
+  const server = await startModelServer([]);
+  onTestFinished(() => server.close());
+  const client = { clientName: "agentcli", clientVersion: "1", random: () => 0 };
+  const { signal } = new AbortController();
+  const request = { ...plainRequest, ...everything, model: "claude-opus-5-5" };
+  const model = openModel(testProvider(server.url, "anthropic"), client);
+  expect(await model.countTokens?.(request, signal)).toBeGreaterThan(100);
+  const [sent] = server.requests();
+  expect(sent).toMatchObject({ path: "/v1/messages/count_tokens", headers: { "x-api-key": secretKey } });
+  expect(Object.keys(sent?.body as object).sort()).toEqual(
+    ["messages", "model", "output_config", "system", "thinking", "tool_choice", "tools"].sort(),
+  );
+  // Other wires have no such request, and a server that is gone has no answer.
+  expect(await openModel(testProvider(server.url, "chat"), client).countTokens?.(request, signal)).toBeNull();
+  await server.close();
+  expect(await model.countTokens?.(request, signal)).toBeNull();
 });

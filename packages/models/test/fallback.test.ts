@@ -8,7 +8,7 @@ import { plainRequest, testProvider, type WireName } from "./harness.ts";
 const wires = ["responses", "chat", "anthropic"] as const;
 
 /** One server; replies are those of the model that a request names. */
-async function openChain(wire: WireName, replies: Record<string, Reply[]>) {
+async function openChain(wire: WireName, replies: Record<string, Reply[]>, contextWindow = 100_000) {
   const server = await startModelServer((body) => replies[JSON.parse(body).model]?.shift());
   onTestFinished(() => server.close());
   const waits: number[] = [];
@@ -18,7 +18,7 @@ async function openChain(wire: WireName, replies: Record<string, Reply[]>) {
   };
   const main = openModel(provider, { clientName: "agentcli", clientVersion: "1", random: () => 0.5, delay });
   const names = Object.keys(replies).slice(1);
-  const chain = names.map((name): FallbackModel => ({ label: name, name, model: main }));
+  const chain = names.map((name): FallbackModel => ({ label: name, name, model: main, contextWindow }));
   const model = withFallback(main, chain);
   return {
     waits,
@@ -65,6 +65,21 @@ describe.each(wires)("model_fallback on the %s wire", (wire) => {
     });
     expect(await ask()).toMatchObject({ reply: { blocks: [{ text: "at once" }] }, replaced: ["second"] });
     expect(waits).toEqual([]);
+  });
+
+  test("a conversation that is too long for the next model is to be compacted first", async () => {
+    const { ask, asked } = await openChain(
+      wire,
+      { main: [fault(503), fault(503)], second: [replyWith("short enough")] },
+      1_000,
+    );
+    const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: "word ".repeat(2_000) }] }];
+    expect(await ask({ messages })).toMatchObject({
+      reply: { kind: "fault", fault: { code: "context_window", maxTokens: 900 } },
+      replaced: ["second"],
+    });
+    expect(await ask()).toMatchObject({ reply: { blocks: [{ text: "short enough" }] } });
+    expect(asked()).toEqual(["main", "main", "second"]);
   });
 
   test("a refused key and an invalid request are reported, not passed on to another model", async () => {

@@ -1,6 +1,6 @@
 // `model_fallback`: the models behind that of a run, opened before it starts, so that a missing key is reported then.
 import type { Model } from "@agentcli/engine";
-import { locateModel } from "@agentcli/models";
+import { locateModel, modelFacts } from "@agentcli/models";
 import { type FallbackModel, withFallback } from "@agentcli/models/fallback";
 import type { ModelConfig } from "@agentcli/project";
 import type { TurnSettings } from "@agentcli/protocol";
@@ -19,7 +19,8 @@ export async function withConfiguredFallback(main: Model, { settings, config, op
     const known = opened.get(location.provider);
     const model = known ?? (await open({ ...settings, ...location }));
     opened.set(location.provider, model);
-    chain.push({ label, name: location.model, model });
+    const { contextWindow } = modelFacts(location.model, "responses", config.catalogue);
+    chain.push({ label, name: location.model, model, contextWindow });
   }
   return withFallback(main, chain);
 }

@@ -51,7 +51,8 @@ async function requestSummary(run: ThreadRun): Promise<ModelReply> {
     const reply = await send(next ?? shortCompactionRequest(full, { context: frozen.context, room, prompt }), run);
     const tooLong = reply.kind === "fault" && reply.fault.code === "context_window";
     if (!tooLong || attempt === maxAttempts) return reply;
-    if (next === null || turn?.settings.compactAt === undefined) room = Math.floor(room / 2);
+    if (reply.fault.maxTokens !== undefined) room = Math.min(room, reply.fault.maxTokens);
+    else if (next === null || turn?.settings.compactAt === undefined) room = Math.floor(room / 2);
     next = null;
   }
 }

@@ -30,14 +30,19 @@ export function openBlocks(freeform: Set<string>) {
   function grow(event: Fields, onProgress: Show): void {
     const block = blocks.get(event.index);
     const delta = fields(event.delta);
-    if (block?.type === "text" && typeof delta.text === "string") {
-      block.text += delta.text;
-      if (delta.text !== "") onProgress({ type: "text", delta: delta.text });
-    } else if (block?.type === "thinking" && typeof delta.thinking === "string") {
+    if (block?.type === "text" && typeof delta.text === "string") growText(event, delta.text, onProgress);
+    else if (block?.type === "thinking" && typeof delta.thinking === "string") {
       block.text += delta.thinking;
       if (delta.thinking !== "") onProgress({ type: "reasoning", delta: delta.thinking });
     } else if (block?.type === "thinking") block.signature += text(delta.signature) ?? "";
     else if (block && "input" in block) block.input += text(delta.partial_json) ?? "";
+  }
+
+  function growText(event: Fields, delta: string, onProgress: Show): void {
+    const block = blocks.get(event.index);
+    if (block?.type !== "text") return;
+    block.text += delta;
+    if (delta !== "") onProgress({ type: "text", delta });
   }
 
   function stop(event: Fields): Block | undefined {
@@ -48,7 +53,7 @@ export function openBlocks(freeform: Set<string>) {
     return blockOf(block, freeform);
   }
 
-  return { begin, grow, stop, count: () => blocks.size, content: () => stopped.flatMap(wireBlock) };
+  return { begin, grow, growText, stop, count: () => blocks.size, content: () => stopped.flatMap(wireBlock) };
 }
 
 /** Whether a block began before. Some servers send no indexes, or no ids: then two blocks are two. */

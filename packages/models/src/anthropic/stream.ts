@@ -3,6 +3,7 @@ import type { Block, Usage } from "@agentcli/protocol";
 import { type EventOutcome, keepAliveOf, type StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
 import { freeformNames } from "../freeform.ts";
+import { openRepeatedEvents } from "../repeated-events.ts";
 import { count, type Fields, fields, parseJson, text } from "../untrusted.ts";
 import type { ReplyContext } from "../wire.ts";
 import { messagesFailure, stopFailure } from "./errors.ts";
@@ -11,18 +12,20 @@ import { openBlocks } from "./open-blocks.ts";
 export function messagesReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
   const open = openBlocks(freeformNames(request.tools));
   const blocks: Block[] = [];
+  const repeated = openRepeatedEvents(textOf);
   let usage: Fields = {};
   let model = request.model;
   let stop: Fields | undefined;
 
   function take(data: string, name: string): EventOutcome {
+    const again = repeated.read(data);
+    if (again) return void open.growText(again.first, again.text, onProgress);
     const parsed = parseJson(data);
     if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
     const event = fields(parsed);
     switch (text(event.type) ?? name) {
       case "content_block_delta":
-        open.grow(event, onProgress);
-        return undefined;
+        return grow(data, event);
       case "content_block_start":
         open.begin(event, onProgress);
         return undefined;
@@ -40,6 +43,11 @@ export function messagesReader({ serverName, request, onProgress }: ReplyContext
         return messagesFailure(serverName, fields(event.error));
     }
     return keepAliveOf(text(event.type) ?? name);
+  }
+
+  function grow(data: string, event: Fields): undefined {
+    open.grow(event, onProgress);
+    if (textOf(event) !== undefined) repeated.learn(data, event);
   }
 
   function start(message: Fields): undefined {
@@ -66,6 +74,10 @@ export function messagesReader({ serverName, request, onProgress }: ReplyContext
 
   return { take, end: () => (stop === undefined || open.count() > 0 ? undefined : settle()) };
 }
+
+/** Of a delta that is known by its data alone. */
+const textOf = (event: Fields): string | undefined =>
+  event.type === "content_block_delta" ? text(fields(event.delta).text) : undefined;
 
 /** Members that are null say nothing: an earlier event had the figure. */
 const given = (usage: Fields): Fields =>

@@ -3,6 +3,7 @@ import type { Block, CallBlock, Usage } from "@agentcli/protocol";
 import type { EventOutcome, StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
 import { freeformInput, freeformNames } from "../freeform.ts";
+import { openRepeatedEvents } from "../repeated-events.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
 import type { ReplyContext } from "../wire.ts";
 import { chatFailure, finishFailure } from "./errors.ts";
@@ -11,12 +12,15 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
   // Appending does not copy: the pieces are linked and flattened once, at the end.
   let messageText: string | undefined;
   let reasoningText = "";
+  const repeated = openRepeatedEvents(contentOf);
   const calls = openCalls((name) => onProgress({ type: "calling", name }));
   let usage: Fields = {};
   let model = request.model;
   let finish: string | undefined;
 
   function take(data: string): EventOutcome {
+    const content = repeated.read(data)?.text;
+    if (content !== undefined) return show(content);
     if (data.trim() === "[DONE]") return settle();
     const parsed = parseJson(data);
     if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
@@ -28,6 +32,7 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
     if (first === undefined && !chunk.usage) return "keep-alive";
     const choice = fields(first);
     takeDelta(fields(choice.delta));
+    if (contentOf(chunk) !== undefined) repeated.learn(data, chunk);
     finish = text(choice.finish_reason) ?? finish;
     return undefined;
   }
@@ -36,10 +41,14 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
     const reasoningDelta = text(delta.reasoning_content) ?? text(delta.reasoning);
     const textDelta = text(delta.content) ?? text(delta.refusal);
     if (reasoningDelta) onProgress({ type: "reasoning", delta: reasoningDelta });
-    if (textDelta) onProgress({ type: "text", delta: textDelta });
     reasoningText += reasoningDelta ?? "";
-    if (textDelta !== undefined) messageText = (messageText ?? "") + textDelta;
+    if (textDelta !== undefined) show(textDelta);
     if (delta.tool_calls) for (const piece of list(delta.tool_calls)) calls.take(fields(piece));
+  }
+
+  function show(delta: string): undefined {
+    if (delta) onProgress({ type: "text", delta });
+    messageText = (messageText ?? "") + delta;
   }
 
   function settle(): Attempt {
@@ -48,15 +57,22 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
   }
 
   function blocks(): Block[] {
-    const reasoning: Block[] = reasoningText ? [{ type: "reasoning", summary: [], text: reasoningText }] : [];
+    const thoughts: Block[] = reasoningText ? [{ type: "reasoning", summary: [], text: reasoningText }] : [];
     const called = calls.blocks(`call_${request.messages.length}`, freeformNames(request.tools));
     // Servers put an empty text beside reasoning and calls; alone it is what the model said.
     const isMessage = messageText || (messageText === "" && !reasoningText && called.length === 0);
-    const message: Block[] = isMessage ? [{ type: "message", text: messageText ?? "" }] : [];
-    return [...reasoning, ...message, ...called];
+    const written: Block[] = isMessage ? [{ type: "message", text: messageText ?? "" }] : [];
+    return [...thoughts, ...written, ...called];
   }
 
   return { take, end: () => (finish === undefined ? undefined : settle()) };
+}
+
+/** Of a chunk that has nothing else. */
+function contentOf(chunk: Fields): string | undefined {
+  const delta = fields(fields(list(chunk.choices)[0]).delta);
+  const isAlone = !delta.tool_calls && !delta.reasoning_content && !delta.reasoning;
+  return isAlone ? text(delta.content) : undefined;
 }
 
 interface OpenCall {

@@ -2,6 +2,7 @@
 import type { Block, MessageBlock, Usage, WebSearchAction } from "@agentcli/protocol";
 import { type EventOutcome, keepAliveOf, type StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
+import { openRepeatedEvents } from "../repeated-events.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
 import type { ReplyContext } from "../wire.ts";
 import { incompleteFailure, responseFailure } from "./errors.ts";
@@ -10,13 +11,17 @@ import { openItems } from "./items.ts";
 export function responsesReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
   const items = openItems({ toBlocks: blockOf, onBlock: (block) => onProgress({ type: "settled", block }) });
   const isNew = openNumbers();
+  const repeated = openRepeatedEvents(textOf);
 
   function take(data: string, name: string): EventOutcome {
+    const again = repeated.read(data);
+    if (again) return show("text", again.first, again.text);
     const parsed = parseJson(data);
     if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
     const event = fields(parsed);
     switch (text(event.type) ?? name) {
       case "response.output_text.delta":
+        if (textOf(event) !== undefined) repeated.learn(data, event);
         return show("text", event);
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
@@ -37,8 +42,7 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
     return keepAliveOf(text(event.type) ?? name);
   }
 
-  function show(type: "text" | "reasoning", event: Fields): undefined {
-    const delta = text(event.delta);
+  function show(type: "text" | "reasoning", event: Fields, delta = text(event.delta)): undefined {
     if (delta && !items.isSettled(indexOf(event)) && isNew(event)) onProgress({ type, delta });
   }
 
@@ -67,14 +71,19 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
   return { take, end: () => undefined };
 }
 
-/** Whether an event has a number that was not seen yet. Numbers below 1 do not count: some servers give all events the same. */
+/** Of a delta that is known by its data alone. */
+const textOf = (event: Fields): string | undefined =>
+  event.type === "response.output_text.delta" ? text(event.delta) : undefined;
+
+/** Whether the number of an event is above all before it. Numbers below 1 do not count: some servers give all events the same. */
 function openNumbers(): (event: Fields) => boolean {
-  const seen = new Set<number>();
+  let last = 0;
   return ({ sequence_number }) => {
     const number = count(sequence_number);
-    const isNew = !seen.has(number);
-    if (number > 0) seen.add(number);
-    return isNew;
+    if (number === 0) return true;
+    if (number <= last) return false;
+    last = number;
+    return true;
   };
 }
 

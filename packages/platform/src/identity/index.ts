@@ -47,5 +47,6 @@ export {
   readDefaultModels,
   readTeamSettings,
   readUserSettings,
+  settingsOfTeam,
 } from "./settings/index.ts";
 export { type AgentAction, openSharing, type RepositoryReading, relationOf, type Sharing } from "./sharing/index.ts";

@@ -4,7 +4,7 @@ import { estimateMessage, type ModelReply, type ModelRequest } from "@agentcli/e
 import type { ChosenModel } from "@agentcli/host";
 import type { InferenceRequest, InferenceResponse } from "@agentcli/protocol/api";
 import { ApiError, type PlatformContext } from "../foundation/index.ts";
-import type { Principal } from "../identity/index.ts";
+import { type Principal, settingsOfTeam } from "../identity/index.ts";
 import { chooseModel } from "../runs/index.ts";
 import { listModels } from "./catalogue/index.ts";
 import { isRejected, toApiError, toStreamError } from "./errors.ts";
@@ -27,10 +27,12 @@ const noRetries = { requestMaxRetries: 0, streamMaxRetries: 0 };
 
 /** Reserves the cost: an admitted call must be executed and settled. */
 export async function admitCall(
-  { db, settings }: PlatformContext,
+  platform: PlatformContext,
   body: InferenceRequest,
   principal: Principal,
 ): Promise<AdmittedCall> {
+  const { db } = platform;
+  const settings = await settingsOfTeam(platform, principal.teamId);
   const models = listModels(settings.models);
   const entry = models.find(({ id, aliases = [] }) => id === body.model || aliases.includes(body.model ?? ""));
   if (body.model !== undefined && !entry)

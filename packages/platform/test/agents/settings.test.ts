@@ -29,7 +29,8 @@ async function modelOfNewAgent(key: string): Promise<string | undefined> {
 }
 
 test("the default model is the user's, else the team's, else the server's", async () => {
-  expect(await read(member, "team")).toEqual({ followUps: "disabled", defaultModel: null, egress: null });
+  const none = { defaultModel: null, allowedModels: null, egress: null };
+  expect(await read(member, "team")).toEqual({ followUps: "disabled", ...none });
   expect(await modelOfNewAgent(member)).toBeUndefined();
   expect(await change(admin, "team", { defaultModel: { id: "small" } })).toMatchObject({
     status: 200,
@@ -54,7 +55,7 @@ test("administrators change the team's settings, one member at a time; others re
   expect(await change(admin, "team", { followUps: "all" })).toMatchObject({
     body: { followUps: "all", defaultModel: { id: "small" } },
   });
-  expect(await read(member, "team")).toEqual({ followUps: "all", defaultModel: { id: "small" }, egress: null });
+  expect(await read(member, "team")).toMatchObject({ followUps: "all", defaultModel: { id: "small" } });
   await change(admin, "team", { followUps: "disabled", defaultModel: null });
 });
 
@@ -94,6 +95,41 @@ test("a default that the server no longer has is named when it would be used", a
       error: { code: "invalid_model", message: expect.stringMatching(/default of the team's settings.*retired/) },
     },
   });
+});
+
+test("a team uses only the models that its administrators allow, in every way that names one", async () => {
+  const owner = await server.key({ team: "careful", owner: { kind: "user", email: "eve@example.com" } });
+  const create = (body: object) => server.call(owner, "POST", "/v1/agents", { prompt: { text: "do it" }, ...body });
+  const refused = {
+    status: 400,
+    body: { error: { code: "invalid_model", message: expect.stringContaining("may use") } },
+  };
+  expect(await change(owner, "team", { allowedModels: ["small", "gone"] })).toMatchObject({
+    body: { error: { message: expect.stringContaining("allowedModels.1: unknown model gone") } },
+  });
+  expect(
+    await change(owner, "team", { allowedModels: ["small", "large"], defaultModel: { id: "gpt-5" } }),
+  ).toMatchObject(refused);
+  expect(await read(owner, "team")).toMatchObject({ allowedModels: null, defaultModel: null });
+  expect(await change(owner, "team", { allowedModels: ["small", "large"] })).toMatchObject({
+    body: { allowedModels: ["small", "large"] },
+  });
+  const listed = (await server.call(owner, "GET", "/v1/models")).body as { items: { id: string }[] };
+  expect(listed.items.map(({ id }) => id)).toEqual(["small", "large"]);
+  expect((await server.call(owner, "GET", "/v0/models")).body).toEqual({ models: ["small", "large"] });
+  expect(await create({ model: { id: "large" } })).toMatchObject({ status: 201 });
+  expect(await create({ model: { id: "gpt-5" } })).toMatchObject(refused);
+  expect(await create({ model: { id: "practice" } })).toMatchObject(refused);
+  const subagent = { name: "helper", description: "helps", prompt: "Help.", model: "gpt-5" };
+  expect(await create({ model: { id: "large" }, customSubagents: [subagent] })).toMatchObject(refused);
+  expect(await change(owner, "me", { defaultModel: { id: "gpt-5" } })).toMatchObject(refused);
+  const call = { model: "practice", input: "Hello" };
+  expect(await server.call(owner, "POST", "/v1/inference/responses", call)).toMatchObject({
+    status: 400,
+    body: { error: { code: "invalid_model" } },
+  });
+  // Another team is not concerned.
+  expect(await modelOfNewAgent(member)).toBeUndefined();
 });
 
 test("every change is in the audit log, with its actor", async () => {

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { syntax } from "../../src/commands/syntax.ts";
 import { loadSettings } from "../../src/foundation/config/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { settingsOfTeam } from "../../src/identity/index.ts";
 import { describeModel } from "../../src/runs/index.ts";
 import { openRunHarness } from "./run-harness.ts";
 
@@ -56,6 +57,27 @@ test("models of several providers are used side by side", async () => {
     model: { id: "large", provider: "other" },
   });
   expect(other.requests().map(({ body }) => (body as { model: string }).model)).toEqual(["large"]);
+});
+
+test("what a team may not use is refused when it runs, whatever was allowed before", async () => {
+  const {
+    client,
+    fixture: { platform },
+  } = await openRunHarness({
+    replies: [replyWith("Allowed.")],
+    models: { models: ["other"], model_fallback: ["other"] },
+  });
+  const ids = await client.create({ prompt: { text: "one" } });
+  await client.stream(ids);
+  expect(await client.read(ids)).toMatchObject({ result: "Allowed." });
+  const { team_id } = await platform.db.selectFrom("agents").select("team_id").executeTakeFirstOrThrow();
+  const settings = JSON.stringify({ allowedModels: ["practice"] });
+  await platform.db.insertInto("team_settings").values({ team_id, settings }).execute();
+  const { models } = await settingsOfTeam(platform, team_id);
+  expect([models.model, models.allowed]).toEqual(["practice", ["practice"]]);
+  const next = await client.create({ prompt: { text: "say hello" } });
+  await client.stream(next);
+  expect(await client.read(next)).toMatchObject({ model: { id: "practice" } });
 });
 
 const settingsWith = (variables: NodeJS.ProcessEnv, home: string) =>

@@ -8,6 +8,12 @@ const ofTeam = {
     .enum(["disabled", "service_accounts", "all"])
     .describe("Whose agents accept follow-ups from the whole team"),
   defaultModel: ModelSelection.nullable().describe("Of agents that name no model; null: the server's"),
+  allowedModels: z
+    .array(z.string().min(1).max(200))
+    .min(1)
+    .max(200)
+    .nullable()
+    .describe("Ids of the models that agents and model calls of the team may use; null: all of the server"),
   egress: TeamEgress.nullable().describe("What machines of the team may reach; null: all public hosts"),
 };
 const ofUser = {

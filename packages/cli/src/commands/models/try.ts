@@ -36,11 +36,14 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     if (!trials[0]?.works) break;
   }
   const { provider } = settings;
-  if (invocation.has("json"))
-    await program.print(
-      `${JSON.stringify({ model: settings.model, provider, trials: trials.map(toJson) }, null, 2)}\n`,
-    );
-  else await program.print(`${settings.model} of ${provider}\n${trials.map(toText).join("")}`);
+  const countedTokens = (await model.countTokens?.(requestFor("answers", settings.model), program.signal)) ?? null;
+  if (invocation.has("json")) {
+    const report = { model: settings.model, provider, trials: trials.map(toJson), counted_tokens: countedTokens };
+    await program.print(`${JSON.stringify(report, null, 2)}\n`);
+  } else {
+    const counted = countedTokens === null ? "" : `     counts the tokens of a request: ${countedTokens}\n`;
+    await program.print(`${settings.model} of ${provider}\n${trials.map(toText).join("")}${counted}`);
+  }
   const code = trials.find(({ works }) => !works)?.code;
   if (trials.every(({ works }) => works)) return exitCodes.completed.code;
   return exitCodes[code ? exitOf[code] : "failed"].code;
@@ -61,17 +64,20 @@ interface TrialContext {
 
 async function attempt(name: Trial["name"], port: Model, { model, costOf, signal }: TrialContext): Promise<Trial> {
   const startedAt = performance.now();
-  const reply = await port.reply(
-    { ...questions[name], model, cacheKey: randomUUID(), turnId: randomUUID() },
-    () => {},
-    signal,
-  );
+  const reply = await port.reply(requestFor(name, model), () => {}, signal);
   const durationMs = Math.round(performance.now() - startedAt);
   const usage = reply.kind === "replied" ? reply.usage : reply.fault.usage;
   const problem = problemOf(name, reply);
   const code = reply.kind === "fault" ? reply.fault.code : null;
   return { name, works: problem === null, durationMs, costUsd: usage ? costOf(model, usage) : null, problem, code };
 }
+
+const requestFor = (name: Trial["name"], model: string): ModelRequest => ({
+  ...questions[name],
+  model,
+  cacheKey: randomUUID(),
+  turnId: randomUUID(),
+});
 
 function problemOf(name: Trial["name"], reply: ModelReply): string | null {
   // A model that reasons at length is cut at the maximum, and has answered.

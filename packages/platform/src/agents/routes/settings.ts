@@ -8,8 +8,9 @@ import {
   type Principal,
   readTeamSettings,
   readUserSettings,
+  settingsOfTeam,
 } from "../../identity/index.ts";
-import { checkDefaultModel } from "../submit/index.ts";
+import { checkAllowedModels, checkDefaultModel } from "../submit/index.ts";
 
 const tag = "Settings";
 
@@ -36,9 +37,15 @@ function addTeamSettings(api: Api, { db, settings }: PlatformContext): void {
       problems: ["invalid_model"],
     },
     async ({ body, principal: { teamId } }) => {
-      checkDefaultModel(body.defaultModel, settings);
+      checkAllowedModels(body.allowedModels, settings);
       await checkAllowlist(body.egress?.allowlist);
-      await db.transaction().execute((tx) => changeTeamSettings(tx, teamId, body));
+      await db.transaction().execute(async (tx) => {
+        await changeTeamSettings(tx, teamId, body);
+        // The default is one of those that are allowed from now on.
+        const { defaultModel } = await readTeamSettings(tx, teamId);
+        if (body.defaultModel || body.allowedModels)
+          checkDefaultModel(defaultModel, await settingsOfTeam({ db: tx, settings }, teamId));
+      });
       return readTeamSettings(db, teamId);
     },
   );
@@ -62,7 +69,8 @@ function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
       body: UserSettingsChange,
     },
     async ({ body, principal }) => {
-      checkDefaultModel(body.defaultModel, settings);
+      if (body.defaultModel)
+        checkDefaultModel(body.defaultModel, await settingsOfTeam({ db, settings }, principal.teamId));
       await checkAllowlist(body.egress?.allowlist);
       if (Object.keys(body).length > 0) await changeUserSettings(db, userOf(principal), body);
       return readOwn(db, principal);

@@ -4,8 +4,9 @@ import { ApiError, type PlatformContext } from "../../foundation/index.ts";
 import { type Principal, readDefaultModels } from "../../identity/index.ts";
 import { checkDefaultModel } from "./policy.ts";
 
+/** `settings`: as the team of the principal sees them. */
 export async function findDefaultModel(
-  { db, settings }: PlatformContext,
+  { db, settings }: Pick<PlatformContext, "db" | "settings">,
   principal: Principal,
 ): Promise<ModelSelection | null> {
   const userId = principal.kind === "user" ? principal.userId : null;

@@ -26,6 +26,13 @@ export const checkModel = (selection: ModelSelection | undefined, settings: Sett
 export const checkDefaultModel = (selection: ModelSelection | null | undefined, settings: Settings): void =>
   checkSelection({ selection: selection ?? undefined, field: "defaultModel", subject: "" }, settings);
 
+/** As a setting of a team: all are models of the server. */
+export function checkAllowedModels(allowedModels: string[] | null | undefined, settings: Settings): void {
+  (allowedModels ?? []).forEach((id, index) => {
+    checkSelection({ selection: { id }, field: "", idField: `allowedModels.${index}`, subject: "" }, settings);
+  });
+}
+
 interface Requested {
   selection: ModelSelection | undefined;
   /** As the client wrote it: `model`. */
@@ -48,11 +55,10 @@ function checkSelection(requested: Requested, { models: configured }: Settings):
       : selection.id;
   const entry = models.find((model) => model.id === id || model.aliases?.includes(id));
   const names = models.map((model) => model.id).join(", ");
-  if (!entry)
-    throw new ApiError(
-      "invalid_model",
-      `${idField}: ${subject}unknown model ${id.slice(0, 100)}. Available: ${names}.`,
-    );
+  if (!entry) {
+    const known = configured.allowed ? "not a model that the team may use:" : "unknown model";
+    throw new ApiError("invalid_model", `${idField}: ${subject}${known} ${id.slice(0, 100)}. Available: ${names}.`);
+  }
   const complaints = (selection.params ?? []).flatMap((_, index, params) => complaintAbout(params, index, entry));
   if (complaints.length > 0)
     throw invalid(complaints.map(({ member, wrong }) => `${field}.params.${member}: ${subject}${wrong}`));

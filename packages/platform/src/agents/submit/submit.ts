@@ -2,7 +2,7 @@
 import type { FindNamedEnvironment, NamedEnvironment } from "../../environments/index.ts";
 import type { EnvCheck } from "../../fleet/index.ts";
 import type { PlatformContext } from "../../foundation/index.ts";
-import { relationOf } from "../../identity/index.ts";
+import { relationOf, settingsOfTeam } from "../../identity/index.ts";
 import type { AgentAccess } from "../access.ts";
 import type { ListedAgent } from "../views/views.ts";
 import { findDefaultModel } from "./default-model.ts";
@@ -50,23 +50,26 @@ export function openSubmit(options: SubmitOptions): Submit {
   return {
     async createAgent(given, requester) {
       const { principal } = requester;
-      const model = given.model ?? (await findDefaultModel(platform, principal)) ?? undefined;
-      checkModels({ ...given, model }, platform.settings);
+      const settings = await settingsOfTeam(platform, principal.teamId);
+      const model = given.model ?? (await findDefaultModel({ ...platform, settings }, principal)) ?? undefined;
+      checkModels({ ...given, model }, settings);
       await checkEnv(principal, given);
       const environment = await findEnvironment(principal, given.env);
       const request = { ...given, model, ...(environment && inEnvironment(given, environment)) };
       await checkRepositories(principal, request.repos ?? []);
       if (request.webhook) await checkReceiver(request.webhook.url);
-      return once(platform, requester, (tx) => insertAgent({ tx, platform, requester }, request));
+      const context = { platform: { ...platform, settings }, requester };
+      return once(platform, requester, (tx) => insertAgent({ tx, ...context }, request));
     },
     async createRun(agentId, request, requester) {
       const { principal } = requester;
       const agent = await access.find(principal, agentId, "follow_up");
       // The run can reach what its requester can, which may be less than the agent's owner: refused before it begins.
       if (relationOf(principal, agent) !== "owner") await checkRepositories(principal, agent.settings.repos);
-      checkModel(request.model, platform.settings);
+      const settings = await settingsOfTeam(platform, principal.teamId);
+      checkModel(request.model, settings);
       const created = await once(platform, requester, (tx) =>
-        insertFollowUp({ tx, platform, requester }, agent.id, request),
+        insertFollowUp({ tx, platform: { ...platform, settings }, requester }, agent.id, request),
       );
       return { ...created, agent };
     },

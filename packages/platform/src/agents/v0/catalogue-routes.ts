@@ -1,7 +1,7 @@
 // `GET /v0/me`, `GET /v0/models` and `GET /v0/repositories`.
 import { V0Me, V0Models, V0Repositories } from "@agentcli/protocol/api";
 import type { Api, PlatformContext } from "../../foundation/index.ts";
-import type { Principal } from "../../identity/index.ts";
+import { type Principal, settingsOfTeam } from "../../identity/index.ts";
 import { listModels } from "../../inference/index.ts";
 import type { OfferedRepositories } from "../../repositories/index.ts";
 
@@ -9,7 +9,7 @@ const shared = { method: "get", tag: "v0" } as const;
 
 export function addCatalogueRoutes(
   api: Api,
-  { settings }: PlatformContext,
+  platform: PlatformContext,
   repositories: (principal: Principal) => Promise<OfferedRepositories>,
 ): void {
   api.route(
@@ -34,7 +34,10 @@ export function addCatalogueRoutes(
       scope: null,
       answer: { status: 200, schema: V0Models, description: "The configured one first" },
     },
-    async () => ({ models: listModels(settings.models).map(({ id }) => id) }),
+    async ({ principal: { teamId } }) => {
+      const { models } = await settingsOfTeam(platform, teamId);
+      return { models: listModels(models).map(({ id }) => id) };
+    },
   );
   api.route(
     {

@@ -19,6 +19,7 @@ import {
   principalName,
   teamKey,
 } from "../../foundation/index.ts";
+import { settingsOfTeam } from "../../identity/index.ts";
 import { requireTeamManager } from "../access.ts";
 import { checkTriggers, openDefinition } from "../definition.ts";
 import { cancelRunsOf } from "../firings/admit.ts";
@@ -50,7 +51,7 @@ export function addAutomationRoutes(api: Api, host: AutomationHost): void {
 }
 
 function addCreate(api: Api, host: AutomationHost): void {
-  const { db, vault, settings } = host.platform;
+  const { db, vault } = host.platform;
   api.route(
     {
       method: "post",
@@ -72,7 +73,7 @@ function addCreate(api: Api, host: AutomationHost): void {
     async ({ body, principal }) => {
       const userId = ownerOf(principal, body.scope);
       checkTriggers(body.triggers, body.target);
-      checkModel(body.model, settings);
+      if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
       await checkTarget(host, principal, body.target);
       const { teamId } = principal;
       const key = await teamKey(db, vault, teamId);
@@ -151,7 +152,7 @@ function addRead(api: Api, host: AutomationHost): void {
 }
 
 function addChange(api: Api, host: AutomationHost): void {
-  const { db, vault, settings } = host.platform;
+  const { db, vault } = host.platform;
   api.route(
     {
       method: "patch",
@@ -176,7 +177,7 @@ function addChange(api: Api, host: AutomationHost): void {
       const key = await teamKey(db, vault, automation.team_id);
       const former = openDefinition(key, automation);
       checkTriggers(body.triggers ?? former.triggers, body.target ?? former.target);
-      checkModel(body.model ?? undefined, settings);
+      if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
       await checkTarget(host, principal, body.target);
       const context = { automation, key, now: host.now() };
       await db.transaction().execute((tx) => changeAutomation(tx, context, body));

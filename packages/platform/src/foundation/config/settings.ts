@@ -138,7 +138,11 @@ export type ModelSettings = Pick<
   | "compatible_folders"
   | "limits"
   | "budget"
-> & { model: string };
+> & {
+  model: string;
+  /** Ids of the models that a team may use; absent: all. */
+  allowed?: string[];
+};
 
 export interface MachineSettings {
   provider: "auto" | "host" | "local";

@@ -1,4 +1,5 @@
 // Settings of teams and of users.
+export { settingsOfTeam } from "./allowed-models.ts";
 export {
   changeTeamSettings,
   changeUserSettings,

@@ -13,7 +13,12 @@ import { followUpsOf, setFollowUps } from "../principals/index.ts";
 export async function readTeamSettings(db: Queries, teamId: number): Promise<TeamSettings> {
   const row = await db.selectFrom("team_settings").select("settings").where("team_id", "=", teamId).executeTakeFirst();
   const { egress, ...others } = settingsIn(row);
-  return { followUps: await followUpsOf(db, teamId), ...others, egress: egress && { locked: false, ...egress } };
+  return {
+    followUps: await followUpsOf(db, teamId),
+    ...others,
+    allowedModels: row?.settings.allowedModels ?? null,
+    egress: egress && { locked: false, ...egress },
+  };
 }
 
 export async function readUserSettings(db: Queries, userId: number): Promise<UserSettings> {

@@ -3,8 +3,10 @@ import { modelFacts, practice as practiceId } from "@agentcli/models";
 import type { ModelEntry } from "@agentcli/protocol/api";
 import type { ModelSettings } from "../../foundation/index.ts";
 
-export function listModels({ model, models = [] }: ModelSettings): ModelEntry[] {
-  return [...new Set([model, ...models, practice.id])].map((id) => (id === practice.id ? practice : entryOf(id)));
+export function listModels({ model, models = [], allowed }: ModelSettings): ModelEntry[] {
+  return [...new Set([model, ...models, practice.id])]
+    .filter((id) => !allowed || allowed.includes(id))
+    .map((id) => (id === practice.id ? practice : entryOf(id)));
 }
 
 const entryOf = (id: string): ModelEntry => ({

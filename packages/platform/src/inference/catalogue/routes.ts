@@ -1,14 +1,14 @@
 // `GET /v1/me`, `GET /v1/models` and `GET /v1/repositories`.
 import { Me, ModelList, RepositoryList } from "@agentcli/protocol/api";
 import type { Api, PlatformContext } from "../../foundation/index.ts";
-import type { Principal } from "../../identity/index.ts";
+import { type Principal, settingsOfTeam } from "../../identity/index.ts";
 import type { OfferedRepositories } from "../../repositories/index.ts";
 import { listModels } from "./models.ts";
 
 /** `repositories`: those that the principal can start agents on. */
 export function addCatalogueRoutes(
   api: Api,
-  { settings }: PlatformContext,
+  platform: PlatformContext,
   repositories: (principal: Principal) => Promise<OfferedRepositories>,
 ): void {
   api.route(
@@ -31,7 +31,7 @@ export function addCatalogueRoutes(
       scope: null,
       answer: { status: 200, schema: ModelList, description: "The configured one first" },
     },
-    async () => ({ items: listModels(settings.models) }),
+    async ({ principal }) => ({ items: listModels((await settingsOfTeam(platform, principal.teamId)).models) }),
   );
   api.route(
     {

@@ -4,7 +4,14 @@ import type { TurnEnd } from "@agentcli/protocol";
 import { openEgressRecord, readPolicy } from "../../egress/index.ts";
 import type { ChosenEnvironment, RunEnvironments } from "../../environments/index.ts";
 import { needsWorker, type UsedWorker, type Workers } from "../../fleet/index.ts";
-import { isStorageFull, type NetworkPolicy, type PlatformContext, storageFullMessage } from "../../foundation/index.ts";
+import {
+  isStorageFull,
+  type NetworkPolicy,
+  type PlatformContext,
+  type Settings,
+  storageFullMessage,
+} from "../../foundation/index.ts";
+import { settingsOfTeam } from "../../identity/index.ts";
 import { type AgentMachines, removeAgentMachine } from "../../machines/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
@@ -61,29 +68,31 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
   try {
     const opened = await openAgent(host.platform, claimed);
     directory = opened.agent.directory;
-    const [activeRun, secrets, shared] = await Promise.all([
+    const [activeRun, settings, secrets, shared] = await Promise.all([
       openRun(host.platform, claimed, opened),
+      settingsOfTeam(host.platform, opened.agent.teamId),
       host.secrets.ofAgent(opened.agent, opened.key),
       allowanceOf(host.platform, claimed),
     ]);
     const allowance = limitedTo(shared, activeRun.run.request.budgetUsd);
     const traces = openRunTraces(host.platform, activeRun);
-    const plan = traces.planned(planRun({ ...activeRun, secrets }, host.platform.settings));
+    const plan = traces.planned(planRun({ ...activeRun, secrets }, settings));
     await recordModel(host.platform, activeRun, plan.selectedModel);
     const telemetry = openRunTelemetry(host.platform, claimed);
     const { id: model, provider } = plan.selectedModel;
     telemetry.started({ startedAt: activeRun.run.startedAt, model, provider });
     const recorder = openRunRecorder(activeRun, plan.scrub, host);
-    const end = await execute({ claimed, activeRun, allowance, plan, recorder, telemetry, traces, host }, signal).catch(
-      async (error: unknown) => {
-        if (canBeResumed(error)) throw error;
-        if (isStorageFull(error)) await host.platform.storage.check();
-        // After a cancellation, or when the agent was deleted with its directories, errors are expected.
-        const isExpected = isUserFacingError(error) || signal.aborted || (await isDeleted(claimed, host));
-        if (!isExpected) host.platform.log.error("run failed", error, { runId: claimed.runId });
-        return failed(error, signal);
-      },
-    );
+    const end = await execute(
+      { claimed, activeRun, settings, allowance, plan, recorder, telemetry, traces, host },
+      signal,
+    ).catch(async (error: unknown) => {
+      if (canBeResumed(error)) throw error;
+      if (isStorageFull(error)) await host.platform.storage.check();
+      // After a cancellation, or when the agent was deleted with its directories, errors are expected.
+      const isExpected = isUserFacingError(error) || signal.aborted || (await isDeleted(claimed, host));
+      if (!isExpected) host.platform.log.error("run failed", error, { runId: claimed.runId });
+      return failed(error, signal);
+    });
     const { platform, completionQueries } = host;
     telemetry.ended(await finishRun(end, { activeRun, recorder, platform, completionQueries }));
     await traces.end();
@@ -97,6 +106,8 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
 interface RunContext {
   claimed: ClaimedRun;
   activeRun: ActiveRun;
+  /** As the team of the agent sees them. */
+  settings: Settings;
   allowance: Allowance;
   plan: RunPlan;
   recorder: Recorder;
@@ -170,10 +181,10 @@ interface Location {
 
 async function driveInMachine(
   workspace: OpenWorkspace,
-  { activeRun, plan, recorder, telemetry, traces, host, allowance, machine, worker }: RunContext & Location,
+  { activeRun, settings, plan, recorder, telemetry, traces, host, allowance, machine, worker }: RunContext & Location,
   signal: AbortSignal,
 ): Promise<RunEnd> {
-  const { db, settings } = host.platform;
+  const { db } = host.platform;
   const { agent, key, fence } = activeRun;
   const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
   const store = traces.store(stored, { machine: worker?.description });

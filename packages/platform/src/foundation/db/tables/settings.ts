@@ -6,6 +6,8 @@ import type { Stamped } from "./columns.ts";
 /** The parts that follow add their members here. */
 export interface StoredSettings {
   defaultModel?: ModelSelection | null;
+  /** Of teams. Ids; null: all. */
+  allowedModels?: string[] | null;
   egress?: StoredEgress | null;
 }
 

@@ -36,11 +36,14 @@ export function chooseModel(
 export function chooseModels(id: string | undefined, settings: Settings): LocatedModel {
   const chosen = chooseModel(id, settings);
   const { models } = settings;
-  const chain = (models.model_fallback ?? []).map((label) => {
-    const { name, providerId } = locate(label, models);
-    const isSame = providerId === chosen.provider && chosen.obstacle === null;
-    return { label, name, model: isSame ? chosen.model : openModelAt({ name, providerId }, settings).model };
-  });
+  const located = (models.model_fallback ?? []).map((label) => ({ label, ...locate(label, models) }));
+  const chain = located
+    .filter((location) => isAllowed(location, models))
+    .map(({ label, name, providerId }) => {
+      const isSame = providerId === chosen.provider && chosen.obstacle === null;
+      const model = isSame ? chosen.model : openModelAt({ name, providerId }, settings).model;
+      return { label, name, model, contextWindow: modelFacts(name, "responses").contextWindow };
+    });
   return chain.length === 0 ? chosen : { ...chosen, model: withFallback(chosen.model, chain) };
 }
 
@@ -48,9 +51,9 @@ function openModelAt(
   { name, providerId, otherwise = {} }: Location & { otherwise?: Partial<Provider> },
   settings: Settings,
 ): LocatedModel {
-  if (providerId === practice) return practiceModel();
+  if (providerId === practice) return limitedTo(practiceModel(), settings.models);
   try {
-    return openProviderModel({ name, providerId, otherwise }, settings);
+    return limitedTo(openProviderModel({ name, providerId, otherwise }, settings), settings.models);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const fault = { code: "refused" as const, message: error.message };
@@ -114,6 +117,32 @@ function openProviderModel(
   const secrets = keyName && key ? [{ name: keyName, value: key }] : [];
   const client = { name: "platform", version };
   return { ...openChosenModel({ id: name, provider, client, secrets }), baseUrl, obstacle: null };
+}
+
+/** Whatever name it was given by. */
+const isAllowed = ({ name, providerId }: Location, models: ModelSettings): boolean =>
+  !models.allowed ||
+  models.allowed.some((id) => {
+    const allowed = locate(id, models);
+    return allowed.name === name && allowed.providerId === providerId;
+  });
+
+/** Answers for no model that the team may not use, also where a sub-agent or a hook names another one of its provider. */
+function limitedTo(located: LocatedModel, models: ModelSettings): LocatedModel {
+  const { provider, model } = located;
+  if (!models.allowed) return located;
+  return {
+    ...located,
+    model: {
+      ...model,
+      async reply(request, onProgress, signal) {
+        const { model: name } = request;
+        if (isAllowed({ name, providerId: provider }, models)) return model.reply(request, onProgress, signal);
+        const message = `The team may not use the model ${name} of ${provider}. Choose one of GET /v1/models, or ask an administrator of the team.`;
+        return { kind: "fault", fault: { code: "refused", message } };
+      },
+    },
+  };
 }
 
 const wayOn =
