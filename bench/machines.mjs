@@ -25,7 +25,7 @@ export async function machineRows({ root, scratch, rounds, parts }) {
   if (obstacle !== null) return [["machines", "platform", null, "", null, obstacle]];
   const tar = packBase(directory, { root, parts });
   const rows = await startRows({ provider, tar, parts, rounds });
-  // A machine of an ordinary user has root alone, as whom PostgreSQL does not run.
+  // A machine of an ordinary user has root alone, and PostgreSQL does not run as root.
   if (users === "single") return rows;
   return [...rows, ...(await agentRows({ root, scratch, rounds, tar, parts }))];
 }

@@ -52,6 +52,7 @@ export const exceptions: { name: string; below?: string; reason: string }[] = [
     below: "packages/models/test/practice.test.ts",
     reason: "a phrase of users that the practice model understands",
   },
+  { name: "nobody", below: "packages/testkit/src/shop/debian-base.ts", reason: "a user of Debian" },
   { name: "remark", below: "packages/web/", reason: "name of the Markdown parser" },
   { name: "remarkPlugins", below: "packages/web/", reason: "property of the Markdown component" },
   { name: "longestPrefix", reason: "the field's word: longest common prefix" },

@@ -49,9 +49,9 @@ test("limits hold where only Landlock works, in the mode that may use it", async
   const local = { sandboxOptions: { enabled: true, limits: { memory: "200m" } } };
   const agent = await Agent.create(harness.options({ mode: "plan", local }));
   await readAll(await agent.send("Plan"));
-  const told = bodiesOf(harness).at(-1);
-  expect(told).toContain("done");
-  expect(told).not.toContain("TAKEN");
+  const sent = bodiesOf(harness).at(-1);
+  expect(sent).toContain("done");
+  expect(sent).not.toContain("TAKEN");
   const writing = await Agent.create(harness.options({ local }));
   await expect(writing.send("Try")).rejects.toMatchObject({ message: expect.stringContaining("Only Landlock works") });
 });

@@ -29,7 +29,7 @@ export function forwardRequest(request: IncomingMessage, response: ServerRespons
 
 /**
  * What follows is not HTTP only once the machine has agreed. Any other answer ends the connection: a proxy in front of the
- * platform may use it for the next request, which would then reach the machine, whoever sent it.
+ * platform may use it for the next request, which would then reach the machine although another client sent it.
  */
 export function forwardSocket(
   request: IncomingMessage,

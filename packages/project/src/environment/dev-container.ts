@@ -15,12 +15,12 @@ export function readDevContainer({ paths, read }: RepositoryFiles, reasons: stri
     reasons.push(`${path} is not used: it is not valid JSON.`);
     return {};
   }
-  const adopted = { ...baseOf(found, path), ...commandsOf(found), ...portsOf(found) };
-  const names = Object.keys(adopted);
+  const taken = { ...baseOf(found, path), ...commandsOf(found), ...portsOf(found) };
+  const names = Object.keys(taken);
   reasons.push(
     names.length > 0 ? `${names.join(", ")}: from ${path}` : `${path} has nothing that an environment can use.`,
   );
-  return adopted;
+  return taken;
 }
 
 function baseOf(found: Record<string, unknown>, path: string): Pick<Adopted, "build" | "image"> {

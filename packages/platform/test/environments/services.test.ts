@@ -51,7 +51,7 @@ test("an environment with PostgreSQL and a dev server is built once; twenty agen
   onTestFinished(() => removeMachineFiles(join(dataDirectory, "machines")));
   const { provider } = openMachines(fixture.platform.settings);
   const { obstacle, users } = await (await provider()).capabilities();
-  // A machine of an ordinary user has root alone, as whom PostgreSQL does not run.
+  // A machine of an ordinary user has root alone, and PostgreSQL does not run as root.
   if (obstacle !== null || users === "single") return;
   await importBase(provider, fixture.platform);
 
