@@ -31,6 +31,11 @@ const credentials = split(`
   .config/neomutt .purple .config/Signal .config/Slack .config/discord .config/Element .local/share/TelegramDesktop
   .config/Code/User/globalStorage .config/VSCodium/User/globalStorage .config/JetBrains
 
+  .local/share/DBeaverData .config/Postman .config/Insomnia .local/share/jupyter/runtime .tsh .ivy2/.credentials
+  .sbt/.credentials .dockercfg .saml2aws .granted .pnpmrc .config/pnpm/rc .smbcredentials .edgerc .chef .erlang.cookie
+  .doppler .infisical .config/turso .config/planetscale .config/neonctl .modal.toml .rclone.conf .config/goa-1.0
+  .config/evolution .local/share/evolution .config/Mattermost
+
   .kaggle .huggingface .cache/huggingface/token .cache/huggingface/stored_tokens .config/wandb .config/solana .electrum
   .bitcoin .ethereum .foundry/keystores
 `);
@@ -40,12 +45,14 @@ const otherAgents = split(`
   .aider.conf.yml .amazonq .crush .kiro .windsurf .cline .roo .augment .kimi .grok .openhands .ollama/id_ed25519
   .config/github-copilot .config/goose .config/amp .config/cursor .config/opencode .config/crush .config/aichat
   .config/io.datasette.llm .config/shell_gpt .config/fabric .local/share/opencode .local/share/amp .local/share/goose
+  .config/Cursor .config/Windsurf .config/Claude .local/share/zed .cursor-server .openai .anthropic
+  .vscode-server/data/User/globalStorage
   .local/share/crush .local/share/amazon-q .local/share/kiro-cli .local/share/agent-worker
 `);
 
 const histories = split(`
   .bash_history .zsh_history .zhistory .histfile .sh_history .ash_history .history .local/share/fish/fish_history
-  .local/share/atuin .local/state/bash .local/state/zsh .python_history .node_repl_history .irb_history .Rhistory
+  .local/share/atuin .local/share/mcfly .local/state/bash .local/state/zsh .python_history .node_repl_history .irb_history .Rhistory
   .psql_history .mysql_history .mariadb_history .sqlite_history .duckdb_history .rediscli_history .dbshell .mongodb
   .zsh_sessions .gdb_history .lesshst .viminfo .local/state/nvim/shada
 `);
@@ -54,6 +61,8 @@ const browserProfiles = [
   ...split(`
     .mozilla .librewolf .thunderbird .config/google-chrome .config/google-chrome-beta .config/chromium
     .config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera .cache/mozilla .cache/google-chrome
+    .config/google-chrome-unstable .zen .waterfox .floorp .cache/BraveSoftware .cache/microsoft-edge
+    .local/share/epiphany .local/share/qutebrowser
     .cache/chromium .var/app snap/firefox snap/chromium Library/Safari
   `),
   ...["Library/Application Support/Google/Chrome", "Library/Application Support/Firefox"],

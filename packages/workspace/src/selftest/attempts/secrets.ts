@@ -17,6 +17,7 @@ const readFiles = (...files: ((context: AttemptContext) => string)[]): Attempt["
 const personalPaths = [
   ...[".platform/config.toml", ".codex/auth.json", ".claude/.credentials.json", ".gemini/oauth_creds.json"],
   ...[".Xauthority", ".config/Signal/config.json", ".config/Code/User/globalStorage/state.vscdb", ".mc/config.json"],
+  ...[".config/Cursor/User/globalStorage/state.vscdb", ".local/share/DBeaverData/credentials", ".zen/p/logins.json"],
   ...[".bash_history", ".zsh_history", ".mozilla/firefox/p/logins.json", ".config/chromium/Default/Cookies"],
 ];
 
