@@ -1,6 +1,16 @@
 // A platform on this machine, to try it out: server, API key, sample repository, login link.
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync, cpSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -32,17 +42,21 @@ export async function startPlatform({ data, listen = "127.0.0.1:7420" }) {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => void stop());
   const started = await Promise.race([listening(child), exited.then((exit) => ({ exit }))]);
   if ("exit" in started) return reportFailure(started.exit, logFile);
-  const run = (...args) => platform(data, args);
   const stopImage = makeBaseImage(data, logFile);
   void exited.then(stopImage);
+  const { url, model } = started;
+  const key = await provideKey(data, url);
+  const sample = provideSample(data);
+  // For `agentcli cloud` without any configuration.
+  writeFileSync(join(data, "local.json"), `${JSON.stringify({ url, key, repository: sample })}\n`, { mode: 0o600 });
   return {
-    url: started.url,
-    model: started.model,
+    url,
+    model,
     logFile,
     exited,
-    key: run("keys", "create", "--name", "npm start", "--expires", "30d"),
-    loginUrl: run("login-link"),
-    sample: provideSample(data),
+    key,
+    loginUrl: platform(data, ["login-link"]),
+    sample,
     isStopping: () => isStopping,
     stop,
   };
@@ -87,6 +101,22 @@ function reportFailure(exit, logFile) {
   const error = stdout.split("\n").findLast((line) => line.startsWith("ERROR: "));
   console.error(error ?? `The platform exited (${exit}) before it was ready. Last lines of ${logFile}:\n${stdout}`);
   process.exit(1);
+}
+
+/** The key of the last start as long as it is accepted, otherwise a new one. */
+async function provideKey(data, url) {
+  const key = formerKey(join(data, "local.json"));
+  const answer = key && (await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${key}` } }));
+  return answer?.ok ? key : platform(data, ["keys", "create", "--name", "npm start", "--expires", "30d"]);
+}
+
+/** Undefined without such a file, and for one that cannot be read: a new key is as good. */
+function formerKey(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")).key;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The clone URL of the sample repository, which the first start creates. */

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { call, replyWith, startModelServer, waitForExit } from "@agentcli/testkit";
+import { call, cliProgram, replyWith, startModelServer, waitForExit } from "@agentcli/testkit";
 import { openClient } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
 
@@ -19,8 +19,8 @@ test("the demo goes from a prompt to a draft pull request with its diff, and lea
 });
 
 test("npm start with a key names model and provider, agents use it, and Ctrl-C stops everything cleanly", async () => {
-  const command = call("exec_command", { cmd: "echo in $PWD" });
-  const model = await startModelServer([command, replyWith("From the configured model.")]);
+  const shell = call("exec_command", { cmd: "echo in $PWD" });
+  const model = await startModelServer([shell, replyWith("From the configured model."), replyWith("Fixed.")]);
   onTestFinished(() => model.close());
   const data = mkdtempSync(join(tmpdir(), "platform-start-"));
   const settings = { PLATFORM_DATA: data, PLATFORM_LISTEN: "127.0.0.1:0", PLATFORM_OPENAI_BASE_URL: model.url };
@@ -34,8 +34,11 @@ test("npm start with a key names model and provider, agents use it, and Ctrl-C s
       if (printed.includes("Ctrl-C")) resolve();
     }),
   );
-  expect(printed).toContain(`Model:        gpt-5.4 of openai at ${model.url}`);
-  const client = openClient(/runs at (\S+)\./.exec(printed)?.[1] ?? "", /^API key: *(\S+)$/m.exec(printed)?.[1] ?? "");
+  expect(printed).toContain(`Model:   gpt-5.4 of openai at ${model.url}`);
+  expect(printed.match(/https?:\S+\/login\S*/g)).toHaveLength(1);
+  const local = JSON.parse(readFileSync(join(data, "local.json"), "utf8"));
+  expect(printed).not.toContain(local.key);
+  const client = openClient(/runs at (\S+)\./.exec(printed)?.[1] ?? "", local.key);
   expect(await client.waitForRun(await client.create("hello"))).toMatchObject({
     result: "From the configured model.",
     model: { id: "gpt-5.4", provider: "openai" },
@@ -44,11 +47,20 @@ test("npm start with a key names model and provider, agents use it, and Ctrl-C s
   });
   expect(JSON.stringify(model.requests()[1]?.body)).toContain("in /workspace/workspace");
   expect(model.requests()[0]?.headers.authorization).toBe("Bearer sk-of-the-operator");
+  // The printed command, as it stands.
+  const command = /^Try it: +npx agentcli (.*)$/m.exec(printed)?.[1] ?? "";
+  const tried = await waitForExit(
+    spawn("bash", ["-c", `"${process.execPath}" "${cliProgram}" ${command}`], {
+      env: { ...env, AGENT_HOME: data, PLATFORM_BACKEND_URL: "", PLATFORM_API_KEY: "" },
+    }),
+  );
+  expect(tried, tried.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^bc-/) });
+  expect(tried.stderr).toContain(`Repository ${local.repository}`);
   const pid = child.pid ?? 0;
   // The terminal signals the whole process group, and npm signals its child again.
   process.kill(-pid, "SIGINT");
   process.kill(pid, "SIGINT");
-  expect(await over).toMatchObject({ code: 0, stderr: "" });
+  expect(await over).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("Stopped, nothing lost") });
   const log = readFileSync(join(data, "server.log"), "utf8");
   expect(log).toContain(`"model":"gpt-5.4 of openai at ${model.url}"`);
   expect(log).toContain('"event":"server.stopped"');

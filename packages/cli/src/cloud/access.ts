@@ -5,11 +5,14 @@ import type { Invocation } from "../command.ts";
 import { configRequest } from "../config/request.ts";
 import { configOptions } from "../config/run-options.ts";
 import type { Program } from "../program.ts";
+import { findLocalPlatform } from "./local-platform.ts";
 
 export interface Access {
   /** Without a slash at the end. */
   url: string;
   key: string;
+  /** Where agents work unless a repository is named; absent: the repository around the directory. */
+  repository?: string;
 }
 
 export async function readAccess(invocation: Invocation, { environment }: Program): Promise<Access> {
@@ -20,6 +23,8 @@ export async function readAccess(invocation: Invocation, { environment }: Progra
   const url = variables.PLATFORM_BACKEND_URL || config.platform?.url;
   const keyName = config.platform?.env_key ?? "PLATFORM_API_KEY";
   const key = variables[keyName];
+  const local = url || key ? null : findLocalPlatform(variables);
+  if (local) return { ...local, url: checkedUrl(local.url) };
   if (!url)
     throw new CommandError(
       "usage",

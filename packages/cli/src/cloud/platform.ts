@@ -8,6 +8,8 @@ import { askJson, readBytes } from "./http.ts";
 import { readWhole, type WholeDiff } from "./patch.ts";
 
 export interface CloudPlatform {
+  /** Where agents work unless a repository is named; undefined: the repository around the directory. */
+  repository: string | undefined;
   createAgent(request: CreateAgent): Promise<{ agent: Agent; run: Run }>;
   listAgents(page: { limit: number; cursor: string | undefined }): Promise<AgentPage>;
   readAgent(agentId: string): Promise<Agent>;
@@ -33,6 +35,7 @@ export async function openCloud(invocation: Invocation, program: Program): Promi
   const { signal } = program;
   const get = <T>(path: string, expects: string) => askJson<T>(access, { method: "GET", path, expects }, signal);
   return {
+    repository: access.repository,
     createAgent: (body) => askJson(access, { method: "POST", path: "/v1/agents", body, expects: "agent" }, signal),
     listAgents({ limit, cursor }) {
       const query = new URLSearchParams({ limit: String(limit), ...(cursor !== undefined && { cursor }) });

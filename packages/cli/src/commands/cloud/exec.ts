@@ -21,7 +21,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     signal,
   });
   const cloud = await openCloud(invocation, program);
-  const created = await cloud.createAgent(await composeRequest(invocation, program, text));
+  const created = await cloud.createAgent(await composeRequest(invocation, text, () => repositoryFor(cloud, program)));
   const { agent, run: first } = created;
   const isJson = invocation.has("json");
   if (!isJson) for (const line of [agent.url, ...modelLines(first)]) reporter.log(line);
@@ -31,10 +31,14 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   return follow(created, { cloud, program, form: isJson ? "json" : "text" });
 }
 
-async function composeRequest(invocation: Invocation, program: Program, text: string): Promise<CreateAgent> {
+async function composeRequest(
+  invocation: Invocation,
+  text: string,
+  findRepository: () => Promise<string | null>,
+): Promise<CreateAgent> {
   const env = readEnv(invocation.list("env").at(-1));
   const isWhole = env?.type === "cloud" && env.name !== undefined;
-  const url = invocation.text("repo") ?? (isWhole ? null : await ownAddress(program));
+  const url = invocation.text("repo") ?? (isWhole ? null : await findRepository());
   const branch = invocation.text("branch");
   if (branch !== undefined && url === null)
     throw new CommandError(
@@ -56,6 +60,12 @@ function readEnv(text: string | undefined): CreateAgent["env"] {
   if (text === undefined) return undefined;
   const [, type, name] = /^(?:(cloud|pool|machine)(?::|$))?(.*)$/s.exec(text) ?? [];
   return { type: (type as "cloud" | "pool" | "machine" | undefined) ?? "cloud", ...(name && { name }) };
+}
+
+async function repositoryFor({ repository }: CloudPlatform, program: Program): Promise<string | null> {
+  if (repository === undefined) return ownAddress(program);
+  program.reporter.log(`Repository ${repository}`);
+  return repository;
 }
 
 async function ownAddress({ environment, reporter, signal }: Program): Promise<string | null> {
