@@ -2,7 +2,7 @@
 import type { EgressPolicy } from "@agentcli/protocol/api";
 import { loadMachineParts } from "@agentcli/workspace";
 import { ApiError, type Queries } from "../foundation/index.ts";
-import { readTeamSettings, readUserSettings } from "../identity/index.ts";
+import { readEgressSettings } from "../identity/index.ts";
 import { type PolicySources, resolvePolicy } from "./policy.ts";
 
 export interface PolicyRequest extends Pick<PolicySources, "environment"> {
@@ -11,12 +11,9 @@ export interface PolicyRequest extends Pick<PolicySources, "environment"> {
 }
 
 export async function readPolicy(db: Queries, { agent, environment, publicUrl }: PolicyRequest): Promise<EgressPolicy> {
-  const [team, user] = await Promise.all([
-    readTeamSettings(db, agent.teamId),
-    agent.userId === null ? null : readUserSettings(db, agent.userId),
-  ]);
+  const { team, user } = await readEgressSettings(db, agent);
   const always = [publicUrl, ...agent.settings.repos.map(({ url }) => url)].flatMap(hostOf);
-  return resolvePolicy({ team: team.egress, user: user?.egress ?? null, environment, always });
+  return resolvePolicy({ team, user, environment, always });
 }
 
 /** With its port, if that is neither 80 nor 443. Addresses are not listed: a private one would be reached then. */

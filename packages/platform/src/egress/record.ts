@@ -21,6 +21,8 @@ export interface EgressRecordOptions {
   db: Kysely<Tables>;
   key: DataKey;
   runId: string;
+  /** A server that drove the run before may have stored some of it. */
+  isResumed: boolean;
   /** Stores it with the run. */
   store(sealed: Buffer): Promise<void>;
   policy: EgressPolicy;
@@ -35,7 +37,7 @@ const egressAad = (runId: string): string => `egress:${runId}`;
 
 export async function openEgressRecord(options: EgressRecordOptions): Promise<EgressRecord> {
   const { key, runId, policy, store, scrub, now } = options;
-  const former = await readFormer(options);
+  const former = options.isResumed ? await readFormer(options) : empty;
   const entries = new Map(former.items.map((entry) => [keyOf(entry), entry]));
   let { omitted } = former;
   let phase: EgressPhase = "run";

@@ -45,6 +45,7 @@ export {
   changeTeamSettings,
   changeUserSettings,
   readDefaultModels,
+  readEgressSettings,
   readTeamSettings,
   readUserSettings,
   settingsOfTeam,

@@ -5,7 +5,7 @@ import type { PlatformContext } from "../../foundation/index.ts";
 import { relationOf, settingsOfTeam } from "../../identity/index.ts";
 import type { AgentAccess } from "../access.ts";
 import type { ListedAgent } from "../views/views.ts";
-import { findDefaultModel } from "./default-model.ts";
+import { checkedDefault, findDefaultModel } from "./default-model.ts";
 import { type IdempotencyKey, once } from "./idempotency.ts";
 import {
   type CreateAgentRequest,
@@ -50,8 +50,11 @@ export function openSubmit(options: SubmitOptions): Submit {
   return {
     async createAgent(given, requester) {
       const { principal } = requester;
-      const settings = await settingsOfTeam(platform, principal.teamId);
-      const model = given.model ?? (await findDefaultModel({ ...platform, settings }, principal)) ?? undefined;
+      const [settings, found] = await Promise.all([
+        settingsOfTeam(platform, principal.teamId),
+        given.model ? null : findDefaultModel(platform.db, principal),
+      ]);
+      const model = given.model ?? (found && checkedDefault(found, settings)) ?? undefined;
       checkModels({ ...given, model }, settings);
       await checkEnv(principal, given);
       const environment = await findEnvironment(principal, given.env);

@@ -4,6 +4,7 @@ export {
   changeTeamSettings,
   changeUserSettings,
   readDefaultModels,
+  readEgressSettings,
   readTeamSettings,
   readUserSettings,
 } from "./settings.ts";

@@ -12,12 +12,12 @@ import { followUpsOf, setFollowUps } from "../principals/index.ts";
 
 export async function readTeamSettings(db: Queries, teamId: number): Promise<TeamSettings> {
   const row = await db.selectFrom("team_settings").select("settings").where("team_id", "=", teamId).executeTakeFirst();
-  const { egress, ...others } = settingsIn(row);
+  const { egress: _, ...others } = settingsIn(row);
   return {
     followUps: await followUpsOf(db, teamId),
     ...others,
     allowedModels: row?.settings.allowedModels ?? null,
-    egress: egress && { locked: false, ...egress },
+    egress: teamEgress(row?.settings),
   };
 }
 
@@ -26,16 +26,41 @@ export async function readUserSettings(db: Queries, userId: number): Promise<Use
   return settingsIn(row);
 }
 
+export interface SettingsOwner {
+  teamId: number;
+  userId: number | null;
+}
+
 /** What a user and the team set as the model of agents that name none. */
 export async function readDefaultModels(
   db: Queries,
-  { teamId, userId }: { teamId: number; userId: number | null },
+  owner: SettingsOwner,
 ): Promise<Record<"user" | "team", ModelSelection | null>> {
+  const { user, team } = await readBoth(db, owner);
+  return { user: user?.defaultModel ?? null, team: team?.defaultModel ?? null };
+}
+
+/** What a user and the team set about the network. */
+export async function readEgressSettings(
+  db: Queries,
+  owner: SettingsOwner,
+): Promise<{ user: UserSettings["egress"]; team: TeamSettings["egress"] }> {
+  const { user, team } = await readBoth(db, owner);
+  return { user: user?.egress ?? null, team: teamEgress(team) };
+}
+
+/** In one statement: a run waits for it. */
+async function readBoth(
+  db: Queries,
+  { teamId, userId }: SettingsOwner,
+): Promise<Partial<Record<"user" | "team", StoredSettings | null>>> {
   const team = db.selectFrom("team_settings").select("settings").where("team_id", "=", teamId);
   const user = db.selectFrom("user_settings").select("settings").where("user_id", "=", sql<number>`${userId}`);
-  const row = await db.selectNoFrom([team.as("team"), user.as("user")]).executeTakeFirst();
-  return { user: row?.user?.defaultModel ?? null, team: row?.team?.defaultModel ?? null };
+  return (await db.selectNoFrom([team.as("team"), user.as("user")]).executeTakeFirst()) ?? {};
 }
+
+const teamEgress = (stored: StoredSettings | null | undefined): TeamSettings["egress"] =>
+  stored?.egress ? { locked: false, ...stored.egress } : null;
 
 const settingsIn = (row: { settings: StoredSettings } | undefined): UserSettings => ({
   defaultModel: row?.settings.defaultModel ?? null,

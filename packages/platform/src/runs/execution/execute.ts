@@ -188,13 +188,15 @@ async function driveInMachine(
   const { agent, key, fence } = activeRun;
   const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
   const store = traces.store(stored, { machine: worker?.description });
-  const history = await readHistory(activeRun, store, recorder);
+  const [history, policy] = await Promise.all([
+    readHistory(activeRun, store, recorder),
+    readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() }),
+  ]);
   const isNewThread = history.state.seq === 0;
   const paths = agentPaths(settings.dataDirectory, agent.directory);
   const turn = turnSettings(plan, paths.inside(workspace.root), allowance.budget);
-  const policy = await readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() });
   const egress = await openEgressRecord({
-    ...{ db, key, runId: fence.runId, policy },
+    ...{ db, key, runId: fence.runId, policy, isResumed: fence.epoch > 1 },
     store: (sealed) => recordEgress(db, activeRun, sealed),
     scrub: plan.scrub,
     now: () => new Date(),
