@@ -20,25 +20,35 @@ const serverNameExtension = 0;
 export function readFirstBytes(bytes: Buffer): FirstBytes {
   if (bytes.length === 0) return { kind: "part" };
   if (bytes[0] === handshakeRecord) return readTls(bytes);
-  const text = bytes.subarray(0, maxHeadBytes).toString("latin1");
+  // Servers pass over empty lines before a request.
+  const text = bytes
+    .subarray(0, maxHeadBytes)
+    .toString("latin1")
+    .replace(/^[\r\n]+/, "");
+  if (text === "") return { kind: bytes.length < maxHeadBytes ? "part" : "invalid" };
   if (text.startsWith(http2Preface) || http2Preface.startsWith(text))
     return text.length < http2Preface.length ? { kind: "part" } : { kind: "http2" };
-  return /^[A-Z]{3,20}(?: |$)/.test(text) || /^[A-Z]{1,20}$/.test(text) ? readHttp(text) : { kind: "other" };
+  if (isMethod.test(text)) return { kind: "part" };
+  return startsWithMethod.test(text) ? readHttp(text) : { kind: "other" };
 }
 
 const http2Preface = "PRI * HTTP/2.0";
+/** Servers are lenient: some read methods in lower case, or of their own. */
+const method = /[\w!#$%&'*+.^`|~-]{1,40}/.source;
+const isMethod = new RegExp(`^${method}$`);
+const startsWithMethod = new RegExp(`^${method} `);
+const requestLine = new RegExp(`^${method} \\S+ HTTP/\\d\\.\\d$`, "i");
 
 function readHttp(text: string): FirstBytes {
-  const [line = ""] = text.split("\r\n", 1);
-  const isRequest = /^[A-Z]{1,20} \S+ HTTP\/1\.[01]$/.test(line);
-  const hasLine = text.includes("\r\n");
-  // Lines in upper case begin other protocols too.
-  if (hasLine && !isRequest) return { kind: "other" };
-  const end = text.indexOf("\r\n\r\n");
+  const [line = ""] = text.split(/\r?\n/, 1);
+  // Lines of text begin other protocols too.
+  if (text.includes("\n") && !requestLine.test(line)) return { kind: "other" };
+  const end = text.search(/\n\r?\n/);
   if (end < 0) return text.length < maxHeadBytes ? { kind: "part" } : { kind: "invalid" };
-  const hosts = [...text.slice(0, end).matchAll(/\r\nhost[ \t]*:[ \t]*([^\r\n]*)/gi)].map(([, host = ""]) =>
-    host.trim(),
-  );
+  const head = text.slice(0, end + 1);
+  // Some servers end a line there, and would read a Host header that is none for others.
+  if (/\r(?!\n)|(?<!\r)\n/.test(head)) return { kind: "invalid" };
+  const hosts = [...head.matchAll(/\r\nhost[ \t]*:[ \t]*([^\r\n]*)/gi)].map(([, host = ""]) => host.trim());
   return hosts.length > 1 ? { kind: "invalid" } : { kind: "http", host: hosts[0] ?? null };
 }
 
