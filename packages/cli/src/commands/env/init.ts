@@ -6,6 +6,7 @@ import { directoriesThatMatter, proposeEnvironment, type RepositoryFiles } from 
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { findRepositoryRoot } from "@agentcli/workspace";
 import type { Invocation } from "../../command.ts";
+import { refuseLinks } from "../../init/refuse-links.ts";
 import type { Program } from "../../program.ts";
 
 const file = ".platform/environment.json";
@@ -27,6 +28,7 @@ export async function run({ has, text }: Invocation, { environment, print }: Pro
       "usage",
       `${path} exists already. Pass --force to write it anew, or --json to see a proposal.`,
     );
+  refuseLinks(root, file);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
   await print([`Wrote ${path}.`, ...(reasons.length > 0 ? reasons : ["Nothing to install was found."]), ""].join("\n"));

@@ -1,7 +1,7 @@
 // The files of the research, plan, implement workflow for one dialect, compared with those of a repository.
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
-import { CommandError } from "@agentcli/command-line";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { refuseLinks } from "../refuse-links.ts";
 import { addHooks, commandsOf } from "./hooks.ts";
 
 export type Dialect = "agentcli" | "platform";
@@ -42,7 +42,7 @@ const withDialect = (driver: string, dialect: Dialect): string =>
   Object.entries(settings[dialect]).reduce((text, [name, value]) => text.replaceAll(`@${name}@`, value), driver);
 
 function compare(repository: string, path: string, text: string): RpiFile {
-  refuseOutside(repository, path);
+  refuseLinks(repository, path);
   const target = join(repository, path);
   const isExecutable = false;
   if (!existsSync(target)) return { path, text, isExecutable, state: "new" };
@@ -51,16 +51,4 @@ function compare(repository: string, path: string, text: string): RpiFile {
   if (!path.endsWith("/hooks.json")) return { path, text, isExecutable, state: "different" };
   const extended = addHooks(existing, text, target);
   return { path, text: extended, isExecutable, state: extended === existing ? "same" : "extended" };
-}
-
-/** A link in the repository would have the file written elsewhere. */
-function refuseOutside(repository: string, path: string): void {
-  const target = join(repository, path);
-  let parent = dirname(target);
-  while (!existsSync(parent)) parent = dirname(parent);
-  const root = realpathSync(repository);
-  const isInside = `${realpathSync(parent)}${sep}`.startsWith(`${root}${sep}`);
-  const isLink = lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  if (!isInside || isLink)
-    throw new CommandError("usage", `${target} is reached through a link. Remove the link first.`);
 }
