@@ -106,7 +106,7 @@ test("a connection that the sandbox blocked is on the run once, without secrets"
   const warnings = frames.filter(({ event, data }) => event === "tool_call" && data.name === "warning");
   const blocked = (host: string) => ({
     error: {
-      message: `The sandbox blocked a connection: ${host}:80 is not in allowed_domains (*). "*" allows names, not addresses.`,
+      message: `The sandbox blocked a connection: ${host}:80 is not in the egress policy (allow_all: public hosts on ports 80 and 443) (*). "*" allows names, not addresses.`,
     },
   });
   expect(warnings.map(({ data }) => data.result)).toEqual([blocked("10.1.2.3"), blocked("[REDACTED]")]);
