@@ -35,9 +35,14 @@ test("a listed server is reachable, another is refused and reported once, and th
   expect(command?.aggregated_output).toContain("no names");
   expect(itemsOf(events, "error")).toEqual([
     expect.objectContaining({ message: expect.stringContaining("The sandbox blocked a connection: evil.example:80") }),
+    // The kernel counts what goes past the proxy, and knows no names.
+    expect.objectContaining({ message: expect.stringMatching(/blocked a connection: \d+ packets .* had no way out/) }),
   ]);
   const notes = harness.records().filter(({ record }) => record.type === "noted" && record.kind === "policy");
-  expect(notes).toMatchObject([{ record: { data: { host: "evil.example", port: 80, by: "allowlist" } } }]);
+  expect(notes).toMatchObject([
+    { record: { data: { host: "evil.example", port: 80, by: "allowlist" } } },
+    { record: { data: { host: "address without the proxy", by: "policy" } } },
+  ]);
   expect(JSON.stringify(harness.requests()[0]?.body)).toContain(`only to 127.0.0.1:${port}, *.npmjs.org`);
 });
 

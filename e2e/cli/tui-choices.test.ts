@@ -1,9 +1,9 @@
 // What a user is asked before a thread, and what the terminal and the message can do besides.
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { call, replyWith } from "@agentcli/testkit";
+import { call, replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { openHarness } from "@agentcli/testkit/cli";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openMemoryTerminal, openTmux } from "../support/terminal.ts";
 import { guard } from "./hook-harness.ts";
 
@@ -56,8 +56,8 @@ test("an answer is copied, an image of the clipboard attached, the budget shown,
     ],
   });
   const png = Buffer.from(onePixel, "base64");
-  const tools = join(repository, "tools");
-  mkdirSync(tools);
+  const { path: tools, remove } = await temporaryDirectory();
+  onTestFinished(remove);
   writeFileSync(join(repository, "clipboard.png"), png);
   writeFileSync(join(tools, "xclip"), `#!/bin/sh\nexec cat ${join(repository, "clipboard.png")}\n`);
   chmodSync(join(tools, "xclip"), 0o755);

@@ -1,4 +1,4 @@
-// A restore that is told to end leaves nothing behind, whichever user runs it.
+// A restore that gets a signal to end leaves nothing behind, whichever user runs it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually, waitForExit } from "@agentcli/testkit";

@@ -61,18 +61,30 @@ export function messagesReader({ serverName, request, onProgress }: ReplyContext
     onProgress({ type: "settled", block });
   }
 
-  function settle(): Attempt {
-    if (open.count() > 0)
-      return failAttempt("protocol", `${serverName} completed its response without a block that it had begun.`);
-    if (stop === undefined) return failAttempt("stream_cut", `${serverName} ended its response without a reason.`);
-    const used = usageOf(usage);
-    const failure = stopFailure(serverName, stop, used);
-    if (failure) return failure;
-    const paused = stop.stop_reason === "pause_turn" ? { paused: open.content() } : {};
-    return { kind: "replied", blocks, usage: used, model, ...paused };
-  }
+  const settle = (): Attempt => replyOf({ serverName, open, blocks, usage, model, stop });
 
   return { take, end: () => (stop === undefined || open.count() > 0 ? undefined : settle()) };
+}
+
+interface Received {
+  serverName: string;
+  open: ReturnType<typeof openBlocks>;
+  blocks: Block[];
+  usage: Fields;
+  model: string;
+  /** The event that names the reason; undefined: it has not come. */
+  stop: Fields | undefined;
+}
+
+function replyOf({ serverName, open, blocks, usage, model, stop }: Received): Attempt {
+  if (open.count() > 0)
+    return failAttempt("protocol", `${serverName} completed its response without a block that it had begun.`);
+  if (stop === undefined) return failAttempt("stream_cut", `${serverName} ended its response without a reason.`);
+  const used = usageOf(usage);
+  const failure = stopFailure(serverName, stop, used);
+  if (failure) return failure;
+  const paused = stop.stop_reason === "pause_turn" ? { paused: open.content() } : {};
+  return { kind: "replied", blocks, usage: used, model, ...paused };
 }
 
 /** Of a delta that is known by its data alone. */

@@ -29,7 +29,7 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
       case "response.output_item.added":
         return announce(event);
       case "response.output_item.done":
-        return settle(event);
+        return void items.settle(indexOf(event), fields(event.item));
       case "response.completed":
         return completed(fields(event.response));
       case "response.failed":
@@ -50,10 +50,6 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
     const item = fields(event.item);
     const name = text(item.name);
     if (name && isCall(item) && items.announceCall(indexOf(event))) onProgress({ type: "calling", name });
-  }
-
-  function settle(event: Fields): undefined {
-    items.settle(indexOf(event), fields(event.item));
   }
 
   function completed(response: Fields): Attempt {

@@ -3,11 +3,11 @@ import { posix } from "node:path";
 import type { EnvironmentFile } from "@agentcli/protocol/environment-file";
 import type { RepositoryFiles } from "./repository-files.ts";
 
-type Adopted = Pick<EnvironmentFile, "build" | "image" | "install" | "start" | "ports">;
+type FromDevContainer = Pick<EnvironmentFile, "build" | "image" | "install" | "start" | "ports">;
 
 const locations = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 
-export function readDevContainer({ paths, read }: RepositoryFiles, reasons: string[]): Adopted {
+export function readDevContainer({ paths, read }: RepositoryFiles, reasons: string[]): FromDevContainer {
   const path = locations.find((name) => paths.includes(name));
   if (path === undefined) return {};
   const found = parse(read(path) ?? "");
@@ -23,7 +23,7 @@ export function readDevContainer({ paths, read }: RepositoryFiles, reasons: stri
   return taken;
 }
 
-function baseOf(found: Record<string, unknown>, path: string): Pick<Adopted, "build" | "image"> {
+function baseOf(found: Record<string, unknown>, path: string): Pick<FromDevContainer, "build" | "image"> {
   const build = isRecord(found.build) ? found.build : { dockerfile: found.dockerFile, context: found.context };
   const directory = posix.dirname(path);
   const fromHere = (name: string) => posix.relative(".platform", posix.join(directory, name)) || ".";
@@ -34,7 +34,7 @@ function baseOf(found: Record<string, unknown>, path: string): Pick<Adopted, "bu
   return typeof found.image === "string" ? { image: found.image } : {};
 }
 
-function commandsOf(found: Record<string, unknown>): Pick<Adopted, "install" | "start"> {
+function commandsOf(found: Record<string, unknown>): Pick<FromDevContainer, "install" | "start"> {
   const [created, started] = [commandOf(found.postCreateCommand), commandOf(found.postStartCommand)];
   return { ...(created && { install: created }), ...(started && { start: started }) };
 }
@@ -50,7 +50,7 @@ function commandOf(value: unknown): string | undefined {
 
 const quote = (word: string) => (/^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-function portsOf({ forwardPorts }: Record<string, unknown>): Pick<Adopted, "ports"> {
+function portsOf({ forwardPorts }: Record<string, unknown>): Pick<FromDevContainer, "ports"> {
   const ports = (Array.isArray(forwardPorts) ? forwardPorts : []).filter(
     (port): port is number => Number.isInteger(port) && port > 0 && port < 65_536,
   );
