@@ -384,8 +384,8 @@ function checkUser(name) {
 		id,
 		"-u",
 		name
-	]).stdout.trim() === "0") throw new StepError("agent-user is root. Name a user without privileges.");
-	if (execute(underSudo(["-u", name], asRoot(findProgram("true") ?? ""))).ok) throw new StepError(`agent-user ${name} may use sudo itself. Name a user without privileges.`);
+	]).stdout.trim() === "0") throw new StepError("agent-user is root. Set it to a user without privileges.");
+	if (execute(underSudo(["-u", name], asRoot(findProgram("true") ?? ""))).ok) throw new StepError(`agent-user ${name} may use sudo itself. Set it to a user without privileges.`);
 }
 /** As root, in a process of its own. */
 function dropRootAccess(user) {

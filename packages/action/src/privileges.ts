@@ -52,9 +52,9 @@ function checkUser(name: string): void {
   if (!execute([id, "-u", name]).ok)
     throw new StepError(`agent-user ${name} does not exist on this runner. Create it in a step before.`);
   if (execute([id, "-u", name]).stdout.trim() === "0")
-    throw new StepError("agent-user is root. Name a user without privileges.");
+    throw new StepError("agent-user is root. Set it to a user without privileges.");
   if (execute(underSudo(["-u", name], asRoot(findProgram("true") ?? ""))).ok)
-    throw new StepError(`agent-user ${name} may use sudo itself. Name a user without privileges.`);
+    throw new StepError(`agent-user ${name} may use sudo itself. Set it to a user without privileges.`);
 }
 
 /** As root, in a process of its own. */

@@ -1,7 +1,6 @@
 // Runs a thread until its turn ends. Start, follow-up, resume and crash recovery are this same call.
-// A turn that is answered at once needs no other steps: they are loaded when they come.
+// The steps that a simple answer does not need are imported when they come, so that it starts fast.
 
-import type { TurnEnd } from "@agentcli/protocol";
 import { abandonTurn } from "./abandon-turn.ts";
 import { checkFinalMessage } from "./answer/answer.ts";
 import { addLedgers, emptyLedger, reservation } from "./budget/ledger.ts";
@@ -17,16 +16,16 @@ import {
   type ThreadRun,
   withAgentCharges,
 } from "./running.ts";
-import { maxFruitlessCalls } from "./state/call-streak.ts";
+import { maxCallsWithoutProgress } from "./state/call-streak.ts";
 import type { ThreadState } from "./state/state.ts";
 
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
-  const charging: Log = {
+  const logWithAgentCharges: Log = {
     state: log.state,
     write: (...records) => log.write(...withAgentCharges(records, dependencies.subagents)),
   };
   const reservations = dependencies.reservations ?? new Map();
-  const run: ThreadRun = { ...dependencies, log: charging, signal, reservations };
+  const run: ThreadRun = { ...dependencies, log: logWithAgentCharges, signal, reservations };
   if (log.state.turn && !signal.aborted) {
     await run.subagents?.resume(run);
     await run.hooks?.begin(run);
@@ -34,19 +33,19 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
   for (;;) {
     await applySteering(run);
     const step = nextStep(log.state, spentByOtherAgents(run));
-    if (step.kind === "rest") return log.state;
+    if (step.kind === "idle") return log.state;
     if (signal.aborted) {
-      await abandon(run, stopReason(signal));
+      await stopTurn(run, stopReason(signal));
       continue;
     }
     switch (step.kind) {
-      case "ask":
+      case "request-model":
         await withReservation(run, async () => {
           // If instructions were added, loop again: the next pass sends the request.
           if ((await injectInstructions(run)) === "none") await ask(run);
         });
         break;
-      case "run":
+      case "run-calls":
         await (await import("./calls/run-calls.ts")).runCalls(step.calls, run);
         break;
       case "compact":
@@ -62,10 +61,10 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
         await (await import("./requests/wrap-up.ts")).endOverBudget(step.exhaustedLimit, run);
         break;
       case "end-without-progress":
-        await abandon(run, { status: "failed", code: "no_progress", message: noProgress });
+        await stopTurn(run, { status: "failed", code: "no_progress", message: noProgress });
         break;
       case "stop-by-hook":
-        await abandon(run, { status: "failed", code: "hook", message: step.message, hook: step.hook });
+        await stopTurn(run, { status: "failed", code: "hook", message: step.message, hook: step.hook });
         break;
     }
   }
@@ -78,12 +77,11 @@ async function end(message: string | null, run: ThreadRun): Promise<void> {
   if (result.kind === "retry") return log.write(...result.records);
   if (result.end.status === "completed" && hooks && !(await hooks.mayEnd(result.end.message, run))) return;
   await noteRunningAgents(run);
-  const lost =
-    log.state.backgroundProcesses.size > 0 ? await endProcesses(run).then(() => undefined, commitLost) : undefined;
-  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: lost ?? result.end });
+  const failure = log.state.backgroundProcesses.size > 0 ? await endBackgroundProcesses(run) : null;
+  await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: failure ?? result.end });
 }
 
-/** The answer cannot have the results of sub-agents that still run. */
+/** Warns that the answer has no results of sub-agents that still run. */
 async function noteRunningAgents({ log, subagents }: ThreadRun): Promise<void> {
   const running = (subagents?.overview() ?? []).filter(({ status }) => status === "running");
   if (running.length === 0) return;
@@ -92,19 +90,23 @@ async function noteRunningAgents({ log, subagents }: ThreadRun): Promise<void> {
   await log.write({ type: "noted", kind: "warning", data: { message } });
 }
 
-/** A commit that a command reported and the repository did not get: the turn has not succeeded. */
-function commitLost(error: unknown): TurnEnd {
-  if (error instanceof Error && error.name === "CommitLost")
+/** Returns a failed end when a commit that a command reported did not reach the repository: the turn has not succeeded. */
+async function endBackgroundProcesses(run: ThreadRun): Promise<StopReason["end"] | null> {
+  try {
+    await endProcesses(run);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Error && error.name === "CommitLost")) throw error;
     return { status: "failed", code: "sandbox", message: error.message };
-  throw error;
+  }
 }
 
-const noProgress = `The last ${maxFruitlessCalls} tool calls were rejected or repeated the call before, so the turn was ended. The work so far is kept; resume with a prompt that says what to do differently.`;
+const noProgress = `The last ${maxCallsWithoutProgress} tool calls were rejected or repeated the call before, so the turn was ended. The work so far is kept; resume with a prompt that says what to do differently.`;
 
-/** Ends the turn, its open calls and its processes. */
-async function abandon(run: ThreadRun, reason: StopReason["end"]): Promise<void> {
-  await endProcesses(run);
-  await run.log.write(...abandonTurn(run.log.state, reason));
+/** Ends the turn, its open calls and its processes. The work so far is kept. */
+async function stopTurn(run: ThreadRun, reason: StopReason["end"]): Promise<void> {
+  const failure = await endBackgroundProcesses(run);
+  await run.log.write(...abandonTurn(run.log.state, failure ?? reason));
 }
 
 /** Adds input that users sent during the turn. Never between a call and its result: some providers reject such a conversation. */
@@ -126,7 +128,7 @@ async function withReservation(run: ThreadRun, spend: () => Promise<void>): Prom
   const { log, reservations, signal } = run;
   const { threadId, seq, turn, tokens } = log.state;
   const ledger = turn?.ledger ?? emptyLedger();
-  const before = ledger.requests;
+  const requestsBefore = ledger.requests;
   const expected = {
     ...emptyLedger(),
     ...reservation(addLedgers(ledger, spentByOtherAgents(run)), tokens),
@@ -137,7 +139,8 @@ async function withReservation(run: ThreadRun, spend: () => Promise<void>): Prom
     await spend();
   } finally {
     reservations.delete(threadId);
-    // Aborted in flight, cost unknown. Kept under a separate key so that every thread, including this one, counts it.
-    if (signal.aborted && ledger.requests === before) reservations.set(`${threadId} at ${seq}`, expected);
+    // The log counts a finished request in this same ledger. One that was aborted in flight has an unknown cost: its
+    // reservation stays for good, under a key of its own, so that every thread, including this one, counts it.
+    if (signal.aborted && ledger.requests === requestsBefore) reservations.set(`${threadId} at ${seq}`, expected);
   }
 }

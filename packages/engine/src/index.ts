@@ -4,7 +4,6 @@ export type { ApprovalQuestion, Approver, Decision, Judgement, UserAnswers, User
 export { addCharges, addUsage, noCharges, noUsage } from "./budget/charges.ts";
 export { type Guard, type ProposedCall, policyGuard, type Verdict, writableRootsGuard } from "./calls/guard.ts";
 export { drive } from "./drive.ts";
-export type { HookGate } from "./hook-gate.ts";
 export type { Json } from "./json.ts";
 export { lastTurn } from "./last-turn.ts";
 export { type FoundSecret, secretFinder, secretForms } from "./log/find-secret.ts";
@@ -38,6 +37,7 @@ export { agentToolNames } from "./subagents/names.ts";
 export { openSubagents } from "./subagents/open.ts";
 export { type AgentRole, builtInRoles } from "./subagents/role.ts";
 export type { SubagentObserver } from "./subagents/tree.ts";
+export type { ThreadHooks } from "./thread-hooks.ts";
 export { agentTools } from "./tools/agent-tools.ts";
 export { builtInTools, requestUserInput } from "./tools/built-in.ts";
 export { imageType } from "./tools/image-type.ts";

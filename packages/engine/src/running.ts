@@ -4,13 +4,13 @@ import type { Answer } from "./answer/answer.ts";
 import type { Approver } from "./approver.ts";
 import { addLedgers, emptyLedger, type Ledger } from "./budget/ledger.ts";
 import type { Guard } from "./calls/guard.ts";
-import type { HookGate } from "./hook-gate.ts";
 import type { Log } from "./log/log.ts";
 import type { Model, Progress, Workspace } from "./ports.ts";
 import type { Repository } from "./prompt/repository.ts";
 import type { ModelAccess, RequestOptions } from "./requests/request.ts";
 import type { AgentOverview } from "./state/restate.ts";
 import type { Subagents } from "./subagents/subagents.ts";
+import type { ThreadHooks } from "./thread-hooks.ts";
 import type { Tool } from "./tools/tool.ts";
 
 export interface Dependencies {
@@ -41,7 +41,7 @@ export interface Dependencies {
   /** Absent if sub-agents are disabled. */
   subagents?: SubagentSupervisor | undefined;
   /** Absent in a thread without hooks. */
-  hooks?: HookGate | undefined;
+  hooks?: ThreadHooks | undefined;
   /** Shared with sub-agents. Absent: a new map. */
   reservations?: Map<string, Ledger>;
   onProgress(progress: Progress): void;

@@ -20,10 +20,10 @@ import {
 } from "@agentcli/engine";
 import { type ProjectContext, type ThreadTexts, wait } from "@agentcli/project";
 import type { HookDefinition, SandboxMode, SandboxReport, ThreadRecord, TurnSettings } from "@agentcli/protocol";
+import type { RunCallbacks } from "./callbacks.ts";
 import type { Today } from "./date.ts";
 import { logBlockedConnections } from "./denials.ts";
 import type { HookSource, OpenHooks } from "./hooks.ts";
-import type { RunObservers } from "./observers.ts";
 import { type OtherModels, openNamedModels } from "./other-models.ts";
 import type { RepositoryWarnings } from "./repository-changes.ts";
 import { type OpenSandbox, openSandboxes, type Sandboxes } from "./sandboxes.ts";
@@ -38,7 +38,7 @@ export interface AssemblyRequest {
   /** A new thread reads its instructions from the project's files now; an existing one has them in its first record. */
   thread: "new" | "existing";
   model: Model;
-  /** Absent: the provider of `model` has all models. */
+  /** Opens the models that sub-agents name. Absent: they use the provider of `model` for every model. */
   models?: OtherModels | undefined;
   costOf: Dependencies["costOf"];
   requestOptions?: Dependencies["requestOptions"];
@@ -55,7 +55,7 @@ export interface AssemblyRequest {
   hooks: (() => Promise<HookSource>) | null;
   /** Null: no MCP servers. A function for the same reason. */
   servers: (() => Promise<ServerSource>) | null;
-  /** Tools of the web; absent: none. */
+  /** Web search and web fetch; absent: the model has neither. */
   webTools?: Tool[];
   /** Selects the tools that the model is offered. Absent: all available tools. */
   selectTools?(available: Tool[]): Tool[];
@@ -65,11 +65,11 @@ export interface AssemblyRequest {
   /** Removes secrets from everything that is stored. */
   scrub: Scrub;
   newId(): string;
-  observers: RunObservers;
-  /** Warnings of the host, shown before those of the assembly. */
+  callbacks: RunCallbacks;
+  /** Warnings of the calling program, shown before those of the assembly. */
   warnings: string[];
-  /** Sentences about repositories that killed runs have created or changed, written at the end of the first turn. */
-  leftovers?: string[];
+  /** Warnings left over from runs that were killed before they could report which repositories they created or changed. Written at the end of the first turn. */
+  unreportedChanges?: string[];
 }
 
 /** Everything `drive` of the engine needs. `tools` and `dependencies` are replaced when `joinServers` adds the tools of MCP servers. */
@@ -78,7 +78,7 @@ export interface Assembly {
   tools: Tool[];
   /** Recorded when a thread begins; the same for all its turns. */
   hooks: HookDefinition[];
-  /** Date, rules and sandbox, as stated in the prompt. */
+  /** What the prompt says about its surroundings: date, instructions of the project, what the sandbox allows. */
   promptEnvironment: PromptEnvironment;
   sandbox: SandboxReport;
   /** MCP servers that are starting; `joinServers` waits for them. */
@@ -99,13 +99,13 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
   const open = (mode: SandboxMode) => request.openSandbox(mode, source?.protectedPaths ?? []);
   const sandboxes = await openSandboxes(open, request.settings);
   const threadInstructions = request.thread === "new" ? await request.instructions.forThread() : noInstructions;
-  // Lazy: read when a sub-agent starts, after MCP tools were added.
+  // Both are called only after `assemble` has returned. `dependencies`, when a sub-agent starts: by then MCP tools were added.
   const dependencies = () => assembly.dependencies;
-  const onAgentRest = async () => repositories?.afterAgent();
-  const subagents = assembleSubagents({ ...request, onAgentRest }, sandboxes, dependencies);
+  const onAgentIdle = async () => repositories?.afterAgent();
+  const subagents = assembleSubagents({ ...request, onAgentIdle }, sandboxes, dependencies);
   const hooks = source?.open(sandboxes) ?? noHooks;
   const servers = await startServers(request, sandboxes);
-  const repositories = await watchRepositories(request, { sandboxes, servers, supervisor: subagents.supervisor });
+  const repositories = await openRepositoryWarnings(request, { sandboxes, servers, supervisor: subagents.supervisor });
   const offerTools = createToolSelector(request, subagents.tools);
   const tools = offerTools([]);
   const assembly: Assembly = {
@@ -121,7 +121,7 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
       ...fixedDependencies(request, sandboxes),
       tools,
       subagents: subagents.supervisor,
-      hooks: hooks.gate,
+      hooks: hooks.threadHooks,
     },
     openLog(state, emit) {
       const log = openLog(state, { store: request.store, emit, scrub: request.scrub });
@@ -130,7 +130,7 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
     },
     async endServers() {
       await servers?.close();
-      await sandboxes.endServers();
+      await sandboxes.endServerProcesses();
     },
     // Sub-agents first: they use everything else. Sandboxes last: hooks and servers run inside them.
     async close() {
@@ -144,19 +144,19 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
   return assembly;
 }
 
-/** Undefined where nothing can write: sub-agents never have more rights. */
-async function watchRepositories(
-  { observers, settings, leftovers = [] }: AssemblyRequest,
+/** Undefined if there is nothing to warn about: neither the run (so no sub-agent either) nor a server can write, and no earlier run left warnings. */
+async function openRepositoryWarnings(
+  { callbacks, settings, unreportedChanges = [] }: AssemblyRequest,
   { sandboxes, servers, supervisor }: RunningParts,
 ): Promise<RepositoryWarnings | undefined> {
-  if (settings.sandbox !== "workspace-write" && !servers && leftovers.length === 0) return undefined;
-  const { openRepositoryWarnings } = await import("./repository-changes.ts");
-  return openRepositoryWarnings({
+  if (settings.sandbox !== "workspace-write" && !servers && unreportedChanges.length === 0) return undefined;
+  const changes = await import("./repository-changes.ts");
+  return changes.openRepositoryWarnings({
     sandboxes,
     findServerChanges: async () => servers?.findRepositoryChanges() ?? [],
     hasRunningAgents: () => (supervisor?.overview() ?? []).some(({ status }) => status === "running"),
-    warn: observers.warn ?? (() => {}),
-    leftovers,
+    warn: callbacks.warn ?? (() => {}),
+    unreportedChanges,
   });
 }
 
@@ -171,7 +171,7 @@ const noInstructions: ThreadTexts = { rules: [], catalogues: [], warnings: [] };
 
 /** Dependencies that do not change during the run. */
 function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspace }: Sandboxes) {
-  const { model, costOf, limits, finalMessageCheck, observers, instructions, guard } = request;
+  const { model, costOf, limits, finalMessageCheck, callbacks, instructions, guard } = request;
   return {
     model,
     openModel: request.models && openNamedModels(request.models, request),
@@ -186,18 +186,18 @@ function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspac
     requestOptions: request.requestOptions ?? {},
     compactionPrompt: request.compactionPrompt,
     finalMessageCheck,
-    approver: observers.approver,
+    approver: callbacks.approver,
     onProgress(progress) {
-      // The model has begun to write a tool call: open the sandbox now, so that it is ready when the call is complete.
+      // The model has begun to write a tool call: start the sandboxed process of the workspace now, so that it is ready when the call is complete.
       if (progress.type === "calling") main.workspace.warm();
-      observers.onProgress(progress);
+      callbacks.onProgress(progress);
     },
   } satisfies Partial<Dependencies>;
 }
 
 function createToolSelector(request: AssemblyRequest, subAgentTools: Tool[]) {
-  const { observers, webTools = [], selectTools = (tools) => tools } = request;
-  const hostTools = [...builtInTools, ...webTools, ...(observers.approver ? [requestUserInput] : []), ...subAgentTools];
+  const { callbacks, webTools = [], selectTools = (tools) => tools } = request;
+  const hostTools = [...builtInTools, ...webTools, ...(callbacks.approver ? [requestUserInput] : []), ...subAgentTools];
   return (serverTools: Tool[]) => selectTools([...hostTools, ...serverTools]);
 }
 
@@ -216,17 +216,17 @@ const describeEnvironment = (
   allowedDomains: main.allowedDomains,
 });
 
-const noHooks: OpenHooks = { gate: undefined, recordedHooks: [], warnings: [], async close() {} };
+const noHooks: OpenHooks = { threadHooks: undefined, recordedHooks: [], warnings: [], async close() {} };
 
 /** Read before the sandboxes open, which protect the files that hooks run. */
 async function openHookSource({ hooks, program, newId }: AssemblyRequest) {
   if (!hooks) return null;
-  const { openHookGate, protectedPaths } = await import("./hooks.ts");
+  const { openThreadHooks, protectedPaths } = await import("./hooks.ts");
   const source = await hooks();
   return {
     protectedPaths: protectedPaths(source),
     open: ({ main }: Sandboxes): OpenHooks =>
-      openHookGate(source, { workspace: main.workspace, version: program.version, newId }),
+      openThreadHooks(source, { workspace: main.workspace, version: program.version, newId }),
   };
 }
 

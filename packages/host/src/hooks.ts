@@ -1,5 +1,5 @@
-// Opens the hooks of a run as the engine's gate. Loaded only if there are hooks.
-import type { HookGate } from "@agentcli/engine";
+// Opens the hooks of a run for the engine. Loaded only if there are hooks.
+import type { ThreadHooks } from "@agentcli/engine";
 import { type HookRunner, openHooks, type ServerLocation } from "@agentcli/engine/hooks";
 import { hookDialects, isUnchanged } from "@agentcli/project/hooks";
 import type { HookDefinition, McpServer, Workspace } from "@agentcli/protocol";
@@ -33,7 +33,7 @@ export interface HookSource {
 }
 
 export interface OpenHooks {
-  gate: HookGate | undefined;
+  threadHooks: ThreadHooks | undefined;
   /** Those of the source. */
   recordedHooks: HookDefinition[];
   warnings: string[];
@@ -48,14 +48,14 @@ export interface HookContext {
   newId(): string;
 }
 
-export function openHookGate(source: HookSource, context: HookContext): OpenHooks {
+export function openThreadHooks(source: HookSource, context: HookContext): OpenHooks {
   const { definitions, skipped, recordedHooks, warnings, runner: _, ...options } = source;
   if (definitions.length === 0 && skipped.length === 0)
-    return { gate: undefined, recordedHooks, warnings, async close() {} };
+    return { threadHooks: undefined, recordedHooks, warnings, async close() {} };
   const { version } = context;
   const { notices, close, ...running } = openRunner(source, context);
-  const gate = openHooks({ ...options, definitions, skipped, dialects: hookDialects, ...running, version });
-  return { gate, recordedHooks, warnings: [...warnings, ...notices], close };
+  const threadHooks = openHooks({ ...options, definitions, skipped, dialects: hookDialects, ...running, version });
+  return { threadHooks, recordedHooks, warnings: [...warnings, ...notices], close };
 }
 
 function openRunner({ runner, definitions, projectRoot }: HookSource, { workspace, version, newId }: HookContext) {

@@ -1,5 +1,6 @@
 // Loaded by every run. Hooks, MCP servers, reviews and JSON Schema have separate entry points.
 export { type Assembly, type AssemblyRequest, assemble } from "./assemble.ts";
+export { callbacksFor, type RunCallbacks } from "./callbacks.ts";
 export { localToday, type Today } from "./date.ts";
 export {
   asLastTurn,
@@ -15,7 +16,6 @@ export { joinServers } from "./join-servers.ts";
 export { type LineFile, LineFileFault, openLineFile } from "./line-file.ts";
 export { isLockHeld, type Lock, type LockAttempt, takeLock } from "./lock.ts";
 export { sandboxNote, takeNotes, threadCreated } from "./notes.ts";
-export { observersFor, type RunObservers } from "./observers.ts";
 export type { OtherModels } from "./other-models.ts";
 export { makePrivateDirectory } from "./private-directory.ts";
 export { openProbeCache, type ProbeCache } from "./probe-cache.ts";

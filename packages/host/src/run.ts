@@ -3,9 +3,9 @@ import type { Model } from "@agentcli/engine";
 import type { ProjectContext } from "@agentcli/project";
 import type { HookDefinition, TurnSettings } from "@agentcli/protocol";
 import type { Assembly } from "./assemble.ts";
+import type { RunCallbacks } from "./callbacks.ts";
 import type { Today } from "./date.ts";
 import type { TimeLimit } from "./drive-turn.ts";
-import type { RunObservers } from "./observers.ts";
 import type { FileStore } from "./sessions/index.ts";
 
 export interface Run extends Assembly {
@@ -49,7 +49,7 @@ export interface Tape {
   servers: "started" | "none";
 }
 
-/** Store, recorded settings and observers of a run. */
+/** Store, recorded settings and callbacks of a run. */
 export interface RunContext {
   store: FileStore;
   /** Absent: as the options say. */
@@ -58,5 +58,5 @@ export interface RunContext {
   hooks?: "sandboxed" | "as-trusted";
   /** Null for a new thread. */
   recorded: Recorded | null;
-  observers: RunObservers;
+  callbacks: RunCallbacks;
 }

@@ -37,7 +37,7 @@ export interface Sandboxes {
   /** Ends what commands left running where they can write, so that nothing changes any more. */
   endCommands(): Promise<void>;
   /** Ends what servers left running there. */
-  endServers(): Promise<void>;
+  endServerProcesses(): Promise<void>;
   /** One sentence for each repository that commands and servers have created or changed, once. */
   findRepositoryChanges(): Promise<string[]>;
   close(): Promise<void>;
@@ -59,7 +59,7 @@ export async function openSandboxes(
     forMode: (other) => workspaceOf(toolSandboxes.open(other)),
     forServers: (other = mode) => workspaceOf(serverSandboxes.open(other)),
     endCommands: () => endProcesses(toolSandboxes),
-    endServers: () => endProcesses(serverSandboxes),
+    endServerProcesses: () => endProcesses(serverSandboxes),
     async findRepositoryChanges() {
       const opened = await Promise.all([...toolSandboxes.opened(), ...serverSandboxes.opened()]);
       return changesIn(opened.map(({ workspace }) => workspace));

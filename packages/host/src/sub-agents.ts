@@ -43,9 +43,9 @@ export interface SubagentRequest {
   scrub: Scrub;
   newId(): string;
   program: { name: string; version: string };
-  observers: { watch?: ((childId: string) => SubagentObserver) | undefined };
+  callbacks: { watch?: ((childId: string) => SubagentObserver) | undefined };
   /** A sub-agent has come to rest. */
-  onAgentRest(): Promise<void>;
+  onAgentIdle(): Promise<void>;
 }
 
 /** `current` returns the dependencies of the main thread when a sub-agent starts. */
@@ -54,7 +54,7 @@ export function assembleSubagents(
   sandboxes: Sandboxes,
   current: () => Dependencies,
 ): AssembledSubagents {
-  const { subagents, settings, models, store, scrub, newId, program, observers } = request;
+  const { subagents, settings, models, store, scrub, newId, program, callbacks } = request;
   if (!subagents) return { supervisor: undefined, tools: [] };
   const { roles, maxOpen, maxDepth, defaultModel, defaultEffort, progress } = subagents;
   const dependenciesFor = async (child: TurnSettings): Promise<Dependencies | null> => {
@@ -69,14 +69,14 @@ export function assembleSubagents(
     try {
       return await drive(...turn);
     } finally {
-      await request.onAgentRest();
+      await request.onAgentIdle();
     }
   };
   const supervisor = openSubagents({
     ...{ store, scrub, roles, maxOpen, maxDepth, defaultModel, defaultEffort, newId, program, dependenciesFor },
     drive: driveAgent,
     ...(models && { locateModel: models.locate, compactAtOf: models.compactAt }),
-    ...(observers.watch && { watch: observers.watch }),
+    ...(callbacks.watch && { watch: callbacks.watch }),
   });
   return { supervisor, tools: agentTools(roles) };
 }

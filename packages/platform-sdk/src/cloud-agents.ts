@@ -90,7 +90,7 @@ export function cloudAgents(runtime: Runtime): AgentCalls {
     },
     messages: {
       async list() {
-        throw new ConfigurationError("Messages are listed for local agents. Use run.conversation().", {
+        throw new ConfigurationError("Messages can be listed only for local agents. Use run.conversation().", {
           code: "unsupported",
           operation: "Agent.messages.list",
         });

@@ -50,14 +50,19 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     authenticate,
     repositories,
     findAgent: agents.findAgent,
-    completionQueries: { touchAgent, enqueueDeliveries, recordOutcome, raiseRunAlert },
+    endOfRunStatements: { touchAgent, enqueueDeliveries, recordOutcome, raiseRunAlert },
     machines,
     secrets,
     workers: fleet.workers,
     environments: environments.forRuns,
   });
   const { principals, sessions } = identity;
-  const previews = openPreviews(context, { live: runs.live, principals, sessions, findOwned: agents.findOwned });
+  const previews = openPreviews(context, {
+    machinesInUse: runs.machinesInUse,
+    principals,
+    sessions,
+    findOwned: agents.findOwned,
+  });
   const automations = openAutomations(context, { agents: agents.host, repositories });
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });

@@ -79,7 +79,7 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
   const release = () => {
     if (!turns.isBusy() && !children.areAtWork()) store.close();
   };
-  const observers = clientObservers(id, turns, { agentHome: host.program.environment.agentHome, warn: reporter.log });
+  const callbacks = clientCallbacks(id, turns, { agentHome: host.program.environment.agentHome, warn: reporter.log });
   threadRun = await openThreadRun(request.options, {
     runs: host.agent.runs,
     reporting: { reporter, signal: ended.signal },
@@ -87,8 +87,8 @@ export async function openOwnThread(request: OwnThreadRequest, host: OwnThreadHo
     context: () => ({
       store,
       recorded: history.state.seq === 0 ? null : recordedIn(history.state),
-      observers: {
-        ...observers,
+      callbacks: {
+        ...callbacks,
         warn: reporter.log,
         watch: children.watch,
         onProgress: (progress) => audience.notify(history.view.progress(progress)),
@@ -117,7 +117,7 @@ function threadReporter(id: string, history: History, audience: Audience, onTurn
 }
 
 /** Approvals and questions of MCP servers go to the client that started the turn. */
-function clientObservers(
+function clientCallbacks(
   threadId: string,
   turns: Turns,
   { agentHome, warn }: { agentHome: string; warn(message: string): void },

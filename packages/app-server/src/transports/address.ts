@@ -32,7 +32,7 @@ function unixAddress(given: string, agentHome: string): Address {
   if (Buffer.byteLength(path) > maxPathBytes)
     throw new CommandError(
       "usage",
-      `--listen unix://${path}: a socket path may have ${maxPathBytes} bytes; choose a shorter one.`,
+      `--listen unix://${path}: a socket path can have at most ${maxPathBytes} bytes; choose a shorter one.`,
     );
   return { kind: "unix", path };
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { exitNameOf } from "@agentcli/command-line";
 import type { StoredRecord } from "@agentcli/engine";
-import { observersFor, type Reporter, type RunContext, type RunOptions, type Tape } from "@agentcli/host";
+import { callbacksFor, type Reporter, type RunContext, type RunOptions, type Tape } from "@agentcli/host";
 import { describeDifference, failingModel, openPlayer, readCassette } from "@agentcli/host/cassette";
 import { type FileStore, newId, openMemoryStore } from "@agentcli/host/sessions";
 import type { Part } from "@agentcli/protocol";
@@ -136,7 +136,7 @@ async function runIn(one: Case, running: Running): Promise<{ facts: CaseFacts }>
     openModel: openModel ?? ((open) => open()),
     servers: "started",
   };
-  const context = { store: openMemoryStore(), recorded: null, observers: observersFor(program.reporter), tape, hooks };
+  const context = { store: openMemoryStore(), recorded: null, callbacks: callbacksFor(program.reporter), tape, hooks };
   const end = await execute({ text: prompt, options: runOptions }, program, context).catch(
     running.model === "live" ? rethrow : asEnd,
   );

@@ -64,7 +64,10 @@ async function savedCredential({ environment, log }: CredentialSearch): Promise<
   const isAccount = tokens && (!key || (mode !== undefined && mode !== "api_key"));
   if (isAccount) return { source: "saved-account", path, tokens };
   if (key?.trim()) return { source: "saved-key", path, key: key.trim() };
-  throw new CommandError("auth", `${path} holds neither a key nor an account. Run agentcli login, or agentcli logout.`);
+  throw new CommandError(
+    "auth",
+    `${path} holds neither a key nor an account. Run agentcli login to sign in again, or agentcli logout to remove the file.`,
+  );
 }
 
 function federated(auth: Auth | undefined): Credential {

@@ -1,17 +1,17 @@
 // With hide_agent_reasoning, neither records nor progress that are shown hold the reasoning of the model. The session keeps it.
 import type { Emit, Progress } from "@agentcli/engine";
-import type { Assembly, RunObservers } from "@agentcli/host";
+import type { Assembly, RunCallbacks } from "@agentcli/host";
 
-export function withoutReasoning(observers: RunObservers): RunObservers {
-  const { watch } = observers;
+export function withoutReasoning(callbacks: RunCallbacks): RunCallbacks {
+  const { watch } = callbacks;
   const hideFrom = (show: (progress: Progress) => void) => (progress: Progress) => {
     const isHidden =
       progress.type === "reasoning" || (progress.type === "settled" && progress.block.type === "reasoning");
     if (!isHidden) show(progress);
   };
   return {
-    ...observers,
-    onProgress: hideFrom(observers.onProgress),
+    ...callbacks,
+    onProgress: hideFrom(callbacks.onProgress),
     ...(watch && {
       watch(id) {
         const observer = watch(id);

@@ -7,7 +7,7 @@ export function prepareOutputFile(file: string, cwd: string): void {
   const path = resolve(cwd, file);
   try {
     const existing = statSync(path, { throwIfNoEntry: false });
-    if (existing?.isDirectory()) throw refusal(file, "it is a directory. Name a file in it");
+    if (existing?.isDirectory()) throw refusal(file, "it is a directory. Specify a file in it");
     if (!existing) checkDirectory(path, file);
     else if (existing.isFile()) truncateSync(path);
     // Devices and pipes have no earlier answer, and opening a pipe would wait for its reader.

@@ -23,7 +23,7 @@ import type { EffortWire } from "../model/effort.ts";
 import { chooseModels, describeModel, otherModels } from "../model/model.ts";
 import type { OutputSchema } from "../output-schema/load.ts";
 import type { Program } from "../program.ts";
-import { findLeftovers } from "../sandbox/unfinished-runs.ts";
+import { findUnreportedChanges } from "../sandbox/unfinished-runs.ts";
 import { composeWorkspace, type SandboxSettings } from "../sandbox/workspace.ts";
 import { checkPrice, resolveBudget } from "./budget.ts";
 import { composeGuard } from "./guard.ts";
@@ -54,7 +54,7 @@ export async function openRun(options: RunOptions, program: Program, given: RunC
   const isReview = options.purpose === "review";
   const { subagents, warnings } = isReview ? noSubagents : await configuredSubagents(loaded, cwd, environment);
   const hiding = config.hide_agent_reasoning ? await import("./hide-reasoning.ts") : null;
-  const observers = hiding?.withoutReasoning(context.observers) ?? context.observers;
+  const callbacks = hiding?.withoutReasoning(context.callbacks) ?? context.callbacks;
   const traced = telemetry?.context;
   const assembly = await assemble({
     program: { name: "agentcli", version: program.version },
@@ -79,8 +79,8 @@ export async function openRun(options: RunOptions, program: Program, given: RunC
     store: context.store,
     scrub: program.scrub,
     newId: () => newId(Date.now()),
-    observers,
-    warnings: [...chosen.warnings, ...warnings, ...(await findLeftovers(environment))],
+    callbacks,
+    warnings: [...chosen.warnings, ...warnings, ...(await findUnreportedChanges(environment))],
   });
   // The same object: sub-agents and MCP servers change and read what `assemble` has made.
   return Object.assign(assembly, hiding?.openingLogs(assembly), telemetry?.closing(assembly), {

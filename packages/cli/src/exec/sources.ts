@@ -18,7 +18,7 @@ interface Chosen {
 export function chooseServers(
   { settings, loaded }: Chosen,
   program: Program,
-  { observers: { elicit }, tape }: RunContext,
+  { callbacks: { elicit }, tape }: RunContext,
 ) {
   const { config } = loaded;
   if (tape?.servers === "none") return null;

@@ -22,7 +22,7 @@ export async function openTape(options: RunOptions, program: Program): Promise<T
     return fixtureTape(readCassette(resolve(program.environment.cwd, fixture)), fixture);
   throw new CommandError(
     "usage",
-    "--record has no effect with AGENT_REPLAY: the model is a recording. Use one of them.",
+    "--record has no effect with AGENT_REPLAY: the replies come from a recording. Use one of them.",
   );
 }
 

@@ -42,6 +42,9 @@ async function settingsOf({
   const settings = await readServer(name, serverNamed(name, config), config);
   const { transport } = settings;
   if (transport.kind !== "http")
-    throw new CommandError("usage", `MCP server '${name}' is a program; only a server with a url has a login.`);
+    throw new CommandError(
+      "usage",
+      `MCP server '${name}' is a local program (stdio); login applies only to servers with a url.`,
+    );
   return { ...settings, transport: scopes ? { ...transport, login: { ...transport.login, scopes } } : transport };
 }

@@ -1,7 +1,7 @@
 // What a run was started from, recorded and now: the first difference between them.
 import { relative } from "node:path";
 import { apply, emptyThread, type StoredRecord, textOf } from "@agentcli/engine";
-import { observersFor, type RunOptions, threadCreated } from "@agentcli/host";
+import { callbacksFor, type RunOptions, threadCreated } from "@agentcli/host";
 import { type Cassette, firstDifference } from "@agentcli/host/cassette";
 import { openMemoryStore } from "@agentcli/host/sessions";
 import { isMcpTool } from "@agentcli/mcp/tool-names";
@@ -21,7 +21,7 @@ export async function changedInput(
   const run = await openRun(options, program, {
     store: openMemoryStore(),
     recorded: null,
-    observers: observersFor(program.reporter),
+    callbacks: callbacksFor(program.reporter),
     tape: { store: (store) => store, openModel: async () => unasked, today: header.today, servers: "none" },
   });
   try {

@@ -44,7 +44,7 @@ function protect(): ReturnType<typeof protectMemory> | undefined {
   } catch (error) {
     throw new CommandError(
       "sandbox",
-      `The memory of the proxy cannot be protected: ${(error as Error).message} Install @koromix/koffi-linux-${process.arch} beside agentcli (npm does, unless optional dependencies are left out).`,
+      `The memory of the proxy, which holds the key, cannot be protected from other processes: ${(error as Error).message} Install @koromix/koffi-linux-${process.arch} beside agentcli. npm installs it unless optional dependencies are omitted (--omit=optional).`,
     );
   }
 }

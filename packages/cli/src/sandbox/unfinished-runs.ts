@@ -9,7 +9,7 @@ export const unfinishedRuns = ({ agentHome }: Pick<Environment, "agentHome">): s
   join(agentHome, "unfinished-runs");
 
 /** One sentence for each repository that such a run has created or changed. */
-export async function findLeftovers(environment: Pick<Environment, "agentHome">): Promise<string[]> {
+export async function findUnreportedChanges(environment: Pick<Environment, "agentHome">): Promise<string[]> {
   const directory = unfinishedRuns(environment);
   return existsSync(directory) ? searchUnfinished(directory) : [];
 }

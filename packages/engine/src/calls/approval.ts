@@ -1,12 +1,12 @@
 // Approval of one call by the user: requested once, with request and decision in the log before the call takes effect.
 import type { ThreadRecord } from "@agentcli/protocol";
 import type { ApprovalQuestion, Decision, Judgement } from "../approver.ts";
-import type { Admission, PlannedCall } from "../hook-gate.ts";
 import type { Json } from "../json.ts";
 import { isEditTool } from "../patch/proposed.ts";
 import { withoutHunks } from "../patch/refused-hunks.ts";
 import type { ThreadRun } from "../running.ts";
 import { findOpenCall } from "../state/state.ts";
+import type { Admission, PlannedCall } from "../thread-hooks.ts";
 import { asksEscalation, type Verdict } from "./guard.ts";
 
 /** Decided by the log, then by hooks, then by the user. */

@@ -2,13 +2,13 @@
 import type { Outcome } from "@agentcli/protocol";
 import { interrupted, lost, stopped } from "../abandon-turn.ts";
 import { emptyLedger, type Ledger } from "../budget/ledger.ts";
-import type { Admission, PlannedCall } from "../hook-gate.ts";
 import type { Json } from "../json.ts";
 import { readEmbeddedPatch } from "../patch/embedded.ts";
 import type { Workspace } from "../ports.ts";
 import { spentByOtherAgents, type ThreadRun } from "../running.ts";
 import { textPart } from "../state/messages.ts";
 import { findOpenCall, type OpenCall } from "../state/state.ts";
+import type { Admission, PlannedCall } from "../thread-hooks.ts";
 import { applyPatch } from "../tools/apply-patch.ts";
 import { failed, type Parsed, type Tool, type ToolContext } from "../tools/tool.ts";
 

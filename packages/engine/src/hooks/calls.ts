@@ -1,15 +1,15 @@
 // Hooks around tool calls: before, when an approval is missing, and after.
 import type { Outcome } from "@agentcli/protocol";
-import type { Admission, HookContext, HookGate, PlannedCall } from "../hook-gate.ts";
 import { isEditTool, patchText } from "../patch/proposed.ts";
 import { lastMessage, textPart } from "../state/messages.ts";
 import { readPaths } from "../state/touched.ts";
+import type { Admission, HookContext, PlannedCall, ThreadHooks } from "../thread-hooks.ts";
 import type { Parsed, Tool } from "../tools/tool.ts";
 import type { HookCall, HookPoint } from "./point.ts";
 import type { HookHost } from "./port.ts";
 import type { HookResults } from "./run-hooks.ts";
 
-export interface CallHooks extends Pick<HookGate, "admit" | "approve" | "settled"> {
+export interface CallHooks extends Pick<ThreadHooks, "admit" | "approve" | "settled"> {
   /** The calls of this thread so far. */
   activity(): { toolCalls: number; modifiedFiles: string[] };
 }

@@ -1,4 +1,4 @@
-export type { HookGate } from "../hook-gate.ts";
+export type { ThreadHooks } from "../thread-hooks.ts";
 export type { HookDialect, HookDialects } from "./dialect.ts";
 export type { HookAnswer, HookRequest, HookRun, HookRunner } from "./hook-run.ts";
 export { lastObject, parseObject } from "./last-object.ts";

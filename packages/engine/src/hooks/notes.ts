@@ -1,8 +1,8 @@
 // The notes that hooks leave in the log: which ran, and what follows from their answers.
 import type { HookDefinition, NoteData, ThreadRecord } from "@agentcli/protocol";
-import type { AgentIdentity } from "../hook-gate.ts";
 import { truncateForModel } from "../output.ts";
 import { textPart } from "../state/messages.ts";
+import type { AgentIdentity } from "../thread-hooks.ts";
 import type { HookResult } from "./combine.ts";
 import type { HookPoint } from "./point.ts";
 import type { HookHost } from "./port.ts";

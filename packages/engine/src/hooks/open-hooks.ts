@@ -1,7 +1,7 @@
-// The gate of a thread that has hooks: when each point is reached, and what follows from the reactions.
+// The hooks of a thread: when each point is reached, and what follows from the reactions.
 import type { ThreadRecord, TurnEnd } from "@agentcli/protocol";
-import type { AgentIdentity, HookContext, HookGate } from "../hook-gate.ts";
 import type { Log } from "../log/log.ts";
+import type { AgentIdentity, HookContext, ThreadHooks } from "../thread-hooks.ts";
 import { openBackground } from "./background.ts";
 import { callHooks } from "./calls.ts";
 import { continuationRecords, mirroredNotes, promptedNote, skippedNote, withoutEffect } from "./notes.ts";
@@ -19,17 +19,17 @@ interface Session {
   main: Log | null;
 }
 
-/** The sub-agent that a gate belongs to. */
+/** The sub-agent that the hooks belong to. */
 interface Membership {
   agent: AgentIdentity;
   parentId: string;
 }
 
-export const openHooks = (host: HookHost): HookGate =>
+export const openHooks = (host: HookHost): ThreadHooks =>
   openGate({ host, environment: {}, startedAt: performance.now(), main: null }, null);
 
 // Over 60 lines because it is the list of hook points; each takes a line or two.
-function openGate(session: Session, membership: Membership | null): HookGate {
+function openGate(session: Session, membership: Membership | null): ThreadHooks {
   const { host } = session;
   const write = async (records: ThreadRecord[], log: Log): Promise<void> => {
     if (records.length > 0) await log.write(...records);

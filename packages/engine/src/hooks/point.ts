@@ -1,6 +1,6 @@
 // The points at which hooks run, before a dialect turns them into its events.
 import type { McpOrigin, Outcome, TurnSettings, Usage } from "@agentcli/protocol";
-import type { AgentIdentity } from "../hook-gate.ts";
+import type { AgentIdentity } from "../thread-hooks.ts";
 
 export interface HookCall {
   callId: string;

@@ -1,13 +1,13 @@
 // A prompt hook: one request to a model, which answers whether the thread may continue.
 import type { HookOf } from "@agentcli/protocol";
 import { addLedgers, emptyLedger, outputCap, reservation, spentPart } from "../budget/ledger.ts";
-import type { HookContext } from "../hook-gate.ts";
 import { truncateForModel } from "../output.ts";
 import type { ModelRequest, NamedModel } from "../ports.ts";
 import { charged, request } from "../requests/request.ts";
 import { spentByOtherAgents } from "../running.ts";
 import { lastMessage, textPart } from "../state/messages.ts";
 import { estimateText } from "../state/tokens.ts";
+import type { HookContext } from "../thread-hooks.ts";
 import type { HookRun, HookRunResult } from "./hook-run.ts";
 import { lastObject } from "./last-object.ts";
 

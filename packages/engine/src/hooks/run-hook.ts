@@ -1,6 +1,6 @@
 // Runs one hook of any type: a command of the host, a question to the model, a tool of an MCP server.
 import type { HookDefinition, HookOf } from "@agentcli/protocol";
-import type { HookContext } from "../hook-gate.ts";
+import type { HookContext } from "../thread-hooks.ts";
 import type { HookRun, HookRunResult } from "./hook-run.ts";
 import type { HookEvent } from "./point.ts";
 import type { HookHost } from "./port.ts";

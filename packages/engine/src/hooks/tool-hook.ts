@@ -1,7 +1,7 @@
 // A hook that calls a tool of an MCP server: its result is read like the output of a command.
 import type { HookOf, Outcome } from "@agentcli/protocol";
-import type { HookContext } from "../hook-gate.ts";
 import type { Json } from "../json.ts";
+import type { HookContext } from "../thread-hooks.ts";
 import type { HookRun } from "./hook-run.ts";
 import { outcomeText } from "./outcome-text.ts";
 

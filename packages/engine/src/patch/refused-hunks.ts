@@ -1,6 +1,6 @@
 // A patch without the hunks that the user refused, and what the model reads of them.
 import type { EditChunk, PatchEdit } from "@agentcli/protocol";
-import type { Admission } from "../hook-gate.ts";
+import type { Admission } from "../thread-hooks.ts";
 import { marker } from "./markers.ts";
 import { proposedEdits } from "./proposed.ts";
 

@@ -3,13 +3,13 @@ import type { Outcome } from "@agentcli/protocol";
 import type { CallStreak, OpenCall } from "./state.ts";
 
 /** The turn ends after this many. */
-export const maxFruitlessCalls = 20;
+export const maxCallsWithoutProgress = 20;
 
 export const newStreak = (): CallStreak => ({ newest: "", length: 0, firstReply: "", lastReply: "" });
 
 /** Calls of one reply never end a turn: the model has not seen yet what came of them. */
-export const isFruitless = ({ length, firstReply, lastReply }: CallStreak): boolean =>
-  length >= maxFruitlessCalls && firstReply !== lastReply;
+export const makesNoProgress = ({ length, firstReply, lastReply }: CallStreak): boolean =>
+  length >= maxCallsWithoutProgress && firstReply !== lastReply;
 
 export function countCall(streak: CallStreak, call: OpenCall, outcome: Outcome): CallStreak {
   const { name, input } = call.block;

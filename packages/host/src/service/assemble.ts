@@ -12,7 +12,7 @@ import { defaultMaxOpen, type RoleSource, readRoles } from "../sub-agents.ts";
 import type { ServiceHooks } from "./hooks.ts";
 import type { ServiceServers } from "./servers.ts";
 
-type ChosenHere = "costOf" | "subagents" | "limits" | "today" | "observers" | "warnings";
+type ChosenHere = "costOf" | "subagents" | "limits" | "today" | "callbacks" | "warnings";
 type Described = "instructions" | "hooks" | "servers";
 
 export interface ServiceRequest extends Omit<AssemblyRequest, ChosenHere | Described> {
@@ -41,7 +41,7 @@ const toolOutputTokens = 10_000;
 /** Settles when MCP servers have started, or on abort. */
 export async function assembleService(request: ServiceRequest, signal: AbortSignal): Promise<ServiceAssembly> {
   const { roles: declared, prices, limits = {}, onProgress, ...chosen } = request;
-  const leftovers = await findLeftovers(request.unfinishedRuns);
+  const unreportedChanges = await findUnreportedChanges(request.unfinishedRuns);
   const { roles, warnings } = await readRoles(declared.sources, declared.requested);
   const assembly = await assemble({
     ...chosen,
@@ -52,16 +52,16 @@ export async function assembleService(request: ServiceRequest, signal: AbortSign
     servers: request.servers.list.length === 0 ? null : () => serverSource(request),
     limits: { toolTimeoutMs: durationMs(limits.tool ?? "10m"), toolOutputTokens },
     today: utcToday(),
-    observers: { onProgress },
+    callbacks: { onProgress },
     warnings,
-    leftovers,
+    unreportedChanges,
   });
   await joinServers(assembly, signal);
   return Object.assign(assembly, { instructions: request.instructions });
 }
 
 /** One sentence for each repository that killed runs have created or changed. */
-const findLeftovers = async (unfinishedRuns: string): Promise<string[]> =>
+const findUnreportedChanges = async (unfinishedRuns: string): Promise<string[]> =>
   existsSync(unfinishedRuns) ? searchUnfinished(unfinishedRuns) : [];
 
 async function hookSource({ hooks, servers, limits }: ServiceRequest) {

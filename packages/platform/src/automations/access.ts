@@ -16,7 +16,7 @@ export function openAutomationAccess({ db }: Pick<PlatformContext, "db">): Autom
       if (automation.scope === "private" && !isOwner) throw notFound(id);
       if (action === "read" || isOwner) return automation;
       if (automation.scope === "team_visible")
-        throw new ApiError("forbidden", "Only its owner changes an automation of the scope team_visible.");
+        throw new ApiError("forbidden", "Only the owner can change an automation of the scope team_visible.");
       requireTeamManager(principal, "Automations of the scope team_owned");
       return automation;
     },

@@ -2,5 +2,5 @@
 export { policyName } from "./policy.ts";
 export { presetHosts } from "./presets.ts";
 export { checkAllowlist, readPolicy } from "./read.ts";
-export { type EgressRecord, openEgressRecord } from "./record.ts";
+export { type EgressRecord, type EgressRecordOptions, openEgressRecord } from "./record.ts";
 export { addEgressRoute } from "./routes.ts";

@@ -47,6 +47,6 @@ export function requireTeamManager(principal: Principal): void {
   if (mayManageTeam(principal)) return;
   throw new ApiError(
     "team_admin_required",
-    "Environments of the team are changed by its administrators (with a key that has the scope admin) and service accounts. Create a personal one instead.",
+    "Only administrators of the team (with a key that has the scope admin) and service accounts can change its environments. Create a personal one instead.",
   );
 }

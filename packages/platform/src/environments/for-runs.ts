@@ -24,7 +24,10 @@ import { configAad } from "./store.ts";
 export interface RunEnvironments {
   choose(agent: AgentOwner, options: ChoiceOptions): Promise<ChosenEnvironment>;
   /** The repositories with the commits that the build has, where the agent begins with them. */
-  pin(chosen: ChosenEnvironment, agent: { repos: AgentRepository[]; workOnCurrentBranch: boolean }): AgentRepository[];
+  pinRepositories(
+    chosen: ChosenEnvironment,
+    agent: { repos: AgentRepository[]; workOnCurrentBranch: boolean },
+  ): AgentRepository[];
   /** For a machine, once the repositories are there. */
   describe(request: DescribeRequest, signal: AbortSignal): Promise<EnvironmentUse>;
   /** The configuration alone. One that cannot be read counts as empty: `describe` names the reason. */
@@ -58,7 +61,7 @@ export function openRunEnvironments(options: RunEnvironmentsOptions): RunEnviron
   const { holds } = machines;
   return {
     choose: (agent, choice) => chooseEnvironment({ db: platform.db, lookup, holds }, agent, choice),
-    pin: (chosen, agent) => pinToBuild({ chosen, ...agent, shown: sources.shown, now: new Date() }),
+    pinRepositories: (chosen, agent) => pinToBuild({ chosen, ...agent, shown: sources.shown, now: new Date() }),
     describe: (request, signal) => describe(options, request, signal),
     readConfig: (request, signal) => readConfig(options, request, signal),
     describeOnHost: (chosen, workspace) => shownOf({ chosen, commits: commitsOf(workspace, sources) }),

@@ -51,7 +51,7 @@ export interface UsedWorker {
   prepare(): Promise<void>;
   openSandbox(mode: SandboxMode): Promise<Sandbox>;
   /** Makes the files here equal to those there. No command may run meanwhile. */
-  collect(): Promise<void>;
+  copyFilesBack(): Promise<void>;
 }
 
 /** The worker of a run is gone, or cannot do what is asked. */
@@ -80,7 +80,7 @@ export const openWorkers = ({ db, gateway, syncDirectory }: WorkersOptions): Wor
     return {
       description: `worker ${claimed.name}${claimed.pool === null ? "" : ` of the pool ${claimed.pool}`}`,
       prepare: async () => prepare(call, files, await loadFileSync()),
-      collect: async () => collect(call, files, await loadFileSync()),
+      copyFilesBack: async () => copyFilesBack(call, files, await loadFileSync()),
       openSandbox(mode) {
         opened += 1;
         return openSandbox(call, request, { mode, key: `${mode} ${opened}` });
@@ -153,7 +153,7 @@ async function prepare(call: Caller, { name, directory, stateFile }: SyncedFiles
 
 const maxFiles = 2_000_000;
 
-async function collect(call: Caller, files: SyncedFiles, sync: FileSync): Promise<void> {
+async function copyFilesBack(call: Caller, files: SyncedFiles, sync: FileSync): Promise<void> {
   const { name, directory, stateFile, limits, root, writable } = files;
   const directories = [root, ...writable, ".artifacts"];
   const stream = await call.streaming("sync.collect", { agent: name });

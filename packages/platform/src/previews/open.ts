@@ -9,7 +9,7 @@ import {
   type ServerContext,
   type Subject,
 } from "../foundation/index.ts";
-import type { LiveMachine, LiveMachines } from "../runs/index.ts";
+import type { MachineInUse, MachinesInUse } from "../runs/index.ts";
 import { previewOrigin } from "./address.ts";
 import { openPasses, type Passes } from "./passes.ts";
 import { openHostHandler, ticketPath } from "./serve.ts";
@@ -17,7 +17,7 @@ import { listTerminals, readTerminal, typeInto } from "./terminals.ts";
 import type { VisitHost } from "./visits.ts";
 
 export interface PreviewsOptions extends VisitHost {
-  live: LiveMachines;
+  machinesInUse: MachinesInUse;
 }
 
 interface RouteHost extends PreviewsOptions {
@@ -49,12 +49,12 @@ async function find(
   host: RouteHost,
   principal: Principal,
   id: string,
-): Promise<{ agentId: string; machine: LiveMachine | undefined }> {
+): Promise<{ agentId: string; machine: MachineInUse | undefined }> {
   const { id: agentId } = await host.findOwned(principal, id);
-  return { agentId, machine: host.live.find(agentId) };
+  return { agentId, machine: host.machinesInUse.find(agentId) };
 }
 
-async function findRunning(host: RouteHost, principal: Principal, id: string): Promise<LiveMachine> {
+async function findRunning(host: RouteHost, principal: Principal, id: string): Promise<MachineInUse> {
   const { machine } = await find(host, principal, id);
   if (machine) return machine;
   throw new ApiError(

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type Admission, ApiError, endAnswered, type HostHandler } from "../foundation/index.ts";
 import { principalName } from "../identity/index.ts";
-import type { LiveMachine, LiveMachines } from "../runs/index.ts";
+import type { MachineInUse, MachinesInUse } from "../runs/index.ts";
 import { type PreviewTarget, previewOrigin, readPreviewHost } from "./address.ts";
 import { type ForwardTarget, forwardRequest, forwardSocket } from "./forward.ts";
 import { passCookieAt, readPass } from "./headers.ts";
@@ -12,7 +12,7 @@ import { openVisits, type Visit, type VisitHost } from "./visits.ts";
 
 export interface PreviewHost extends VisitHost {
   admission: Pick<Admission, "admitOutside">;
-  live: LiveMachines;
+  machinesInUse: MachinesInUse;
   passes: Passes;
   publicUrl(): string;
 }
@@ -79,7 +79,7 @@ async function authorize(
   await host.admission.admitOutside({ request, until, secret }, async () => ({
     sender: principalName(await visit.check()),
   }));
-  const machine = findLive(host, target);
+  const machine = findMachine(host, target);
   const ended = AbortSignal.any([machine.ended, host.visits.whenLost(visit, until)]);
   return { port: target.port, dial: machine.dial, ended, origin: previewOrigin(host.publicUrl(), target) };
 }
@@ -91,8 +91,8 @@ function targetOf({ headers }: IncomingMessage): PreviewTarget {
   return target;
 }
 
-function findLive({ live }: PreviewHost, { agentId, port }: PreviewTarget): LiveMachine {
-  const machine = live.find(agentId);
+function findMachine({ machinesInUse }: PreviewHost, { agentId, port }: PreviewTarget): MachineInUse {
+  const machine = machinesInUse.find(agentId);
   if (machine === undefined)
     throw new ApiError(
       "machine_not_running",

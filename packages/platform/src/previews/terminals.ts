@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { terminalSession } from "../environments/index.ts";
 import { ApiError } from "../foundation/index.ts";
-import type { LiveMachine } from "../runs/index.ts";
+import type { MachineInUse } from "../runs/index.ts";
 
 export interface TerminalEntry {
   name: string;
@@ -14,7 +14,7 @@ const shownLines = 2_000;
 /** The program that answers is the machine's, and may write without end. */
 const maxCharacters = 1024 * 1024;
 
-export async function listTerminals(machine: LiveMachine): Promise<TerminalEntry[]> {
+export async function listTerminals(machine: MachineInUse): Promise<TerminalEntry[]> {
   const { out, exitCode } = await tmux(machine, [
     "list-windows",
     "-t",
@@ -26,19 +26,19 @@ export async function listTerminals(machine: LiveMachine): Promise<TerminalEntry
   return lines(out).map((line) => ({ name: line.slice(2), isRunning: line.startsWith("0") }));
 }
 
-export async function readTerminal(machine: LiveMachine, name: string): Promise<string> {
+export async function readTerminal(machine: MachineInUse, name: string): Promise<string> {
   const target = await targetOf(machine, name);
   return (await tmux(machine, ["capture-pane", "-p", "-t", target, "-S", `-${shownLines}`])).out.trimEnd();
 }
 
-export async function typeInto(machine: LiveMachine, name: string, text: string): Promise<void> {
+export async function typeInto(machine: MachineInUse, name: string, text: string): Promise<void> {
   const target = await targetOf(machine, name);
   // Return, as the key does.
   await tmux(machine, ["send-keys", "-t", target, "-l", "--", text.replaceAll("\n", "\r").replace(/;$/, "\\;")]);
 }
 
 /** By its number: a name may have characters that mean something in a target. */
-async function targetOf(machine: LiveMachine, name: string): Promise<string> {
+async function targetOf(machine: MachineInUse, name: string): Promise<string> {
   const { out } = await tmux(machine, ["list-windows", "-t", terminalSession, "-F", "#{window_index} #{window_name}"]);
   const found = lines(out).find((line) => line.replace(/^\d+ /, "") === name);
   if (found === undefined)
@@ -49,7 +49,7 @@ async function targetOf(machine: LiveMachine, name: string): Promise<string> {
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
 async function tmux(
-  { workspace, ended }: LiveMachine,
+  { workspace, ended }: MachineInUse,
   args: string[],
 ): Promise<{ out: string; exitCode: number | null }> {
   let out = "";

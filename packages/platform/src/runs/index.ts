@@ -7,7 +7,7 @@ export { chooseModel, describeModel, identifyModel, isPractice, practiceNotice }
 export type { RunHost } from "./execution/execute.ts";
 export { RunFault } from "./execution/fault.ts";
 export { newId, threadOf } from "./execution/ids.ts";
-export type { LiveMachine, LiveMachines } from "./execution/live.ts";
+export type { MachineInUse, MachinesInUse } from "./execution/machines-in-use.ts";
 export { findUnpriced, modelsOfSubagents, type UsedModel } from "./execution/pricing.ts";
 export * from "./execution/request.ts";
 export { forgetMachine } from "./execution/run-machine.ts";

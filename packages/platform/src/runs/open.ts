@@ -9,8 +9,8 @@ import type { Secrets } from "../secrets/index.ts";
 import type { FindReadableAgent } from "./agent-reader.ts";
 import { addArtifactRoutes, artifactRetention, openArtifacts, startArtifactRetries } from "./artifacts/index.ts";
 import type { RunHost } from "./execution/execute.ts";
-import type { CompletionQueries } from "./execution/finish.ts";
-import { type LiveMachines, openLiveMachines } from "./execution/live.ts";
+import type { EndOfRunStatements } from "./execution/finish.ts";
+import { type MachinesInUse, openMachinesInUse } from "./execution/machines-in-use.ts";
 import { readReport, readSummary } from "./execution/run-summary.ts";
 import { type Runner, startRunner } from "./execution/runner.ts";
 import { measureStarts, openSandboxes } from "./execution/sandbox/index.ts";
@@ -21,14 +21,14 @@ import { addUsageRoute } from "./usage/index.ts";
 
 export interface Runs extends Subject {
   streams: StreamHost;
-  live: LiveMachines;
+  machinesInUse: MachinesInUse;
 }
 
 export interface RunsOptions {
   authenticate: Authenticate;
   repositories: Repositories;
   findAgent: FindReadableAgent;
-  completionQueries: CompletionQueries;
+  endOfRunStatements: EndOfRunStatements;
   machines: Machines;
   secrets: Pick<Secrets, "ofAgent">;
   workers: Workers;
@@ -43,10 +43,10 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
   if (settings.roles.includes("runner")) addRunMetrics(metrics);
   const machines = openAgentMachines(settings, options.machines);
   const streams: StreamHost = { platform: context, hub, findAgent };
-  const live = openLiveMachines();
+  const machinesInUse = openMachinesInUse();
   return {
     streams,
-    live,
+    machinesInUse,
     routes(api) {
       addStreamRoute(api, streams, authenticate);
       addArtifactRoutes(api, { platform: context, findAgent, publicUrl });
@@ -58,7 +58,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
       artifactRetention({ db, ...settings, ...settings.retention, now: Date.now }),
     ],
     activities: [
-      { role: "runner", start: () => startInMachines(runHost(context, { hub, machines, live }, options)) },
+      { role: "runner", start: () => startInMachines(runHost(context, { hub, machines, machinesInUse }, options)) },
       { role: "runner", start: () => startArtifactRetries(context) },
       { role: "scheduler", start: () => repositories.startChecks((runId) => readReport(context, runId)) },
       { role: "every server", start: () => ({ stop: async () => hub.close() }) },
@@ -68,8 +68,8 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
 
 const runHost = (
   context: ServerContext,
-  opened: Pick<RunHost, "hub" | "machines" | "live">,
-  { repositories, completionQueries, secrets, workers, environments }: RunsOptions,
+  opened: Pick<RunHost, "hub" | "machines" | "machinesInUse">,
+  { repositories, endOfRunStatements, secrets, workers, environments }: RunsOptions,
 ): RunHost => ({
   platform: context,
   publicUrl: context.publicUrl,
@@ -82,7 +82,7 @@ const runHost = (
   sandboxes: openSandboxes(context.settings, measureStarts(context.metrics)),
   artifacts: openArtifacts(context),
   checkRepositories: repositories.checkAtRun,
-  completionQueries,
+  endOfRunStatements,
   handoff: repositories.openHandoff((runId) => readSummary(context, runId)),
 });
 

@@ -86,5 +86,5 @@ function decode(cursor: string | undefined): { name: string; id: string } | null
   } catch {
     // Not one of ours.
   }
-  throw new ApiError("validation_error", "cursor: is not a cursor of this list.");
+  throw new ApiError("validation_error", "cursor: this is not a cursor of this list.");
 }

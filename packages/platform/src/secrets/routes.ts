@@ -79,7 +79,7 @@ function requireTeamManager(principal: Principal): void {
   if (principal.role === "admin" && principal.scopes.includes("admin")) return;
   throw new ApiError(
     "team_admin_required",
-    "Secrets of the team are changed by its administrators (with a key that has the scope admin) and service accounts. Set one of your own instead: PUT /v1/me/secrets/{name}.",
+    "Only administrators of the team (with a key that has the scope admin) and service accounts can change its secrets. Set one of your own instead: PUT /v1/me/secrets/{name}.",
   );
 }
 

@@ -235,7 +235,7 @@ test("no content can be read without the passphrase", async () => {
   for (const secret of ["something a person", "admin@localhost", readFileSync(kekFile, "utf8").trim()])
     expect(bytes.includes(secret)).toBe(false);
   await expect(eventsIn(path, "another passphrase", kekFile)).rejects.toThrow("the passphrase is wrong");
-  await expect(eventsIn(path, null, kekFile)).rejects.toThrow("sealed with a passphrase");
+  await expect(eventsIn(path, null, kekFile)).rejects.toThrow("encrypted with a passphrase");
 });
 
 test.each([["sealed"], ["plain"]])("every changed, missing or added byte of a %s backup is detected", async (kind) => {

@@ -7,7 +7,7 @@ import type { Settings } from "../../src/foundation/config/index.ts";
 import { ApiError } from "../../src/foundation/http/index.ts";
 import { openIdentity } from "../../src/identity/index.ts";
 import { openPreviews } from "../../src/previews/index.ts";
-import { type LiveMachine, openLiveMachines } from "../../src/runs/execution/live.ts";
+import { type MachineInUse, openMachinesInUse } from "../../src/runs/execution/machines-in-use.ts";
 import { serve } from "../../src/serve.ts";
 import { type TestPlatform, testPlatform } from "../harness/platform.ts";
 import { noRateLimits } from "../harness/settings.ts";
@@ -40,7 +40,7 @@ function rawAnswer(socket: Socket) {
 
 async function preview(
   server: Server,
-  { exec, ...changes }: Partial<Settings> & { exec?: LiveMachine["workspace"]["exec"] } = {},
+  { exec, ...changes }: Partial<Settings> & { exec?: MachineInUse["workspace"]["exec"] } = {},
 ): Promise<Preview> {
   const test = await testPlatform({ roles: ["api"], rateLimits: noRateLimits, ...changes });
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -52,8 +52,8 @@ async function preview(
   const running = await serve(test.platform, async (context) => {
     address = context.serverUrl;
     const { principals, sessions, ...identity } = openIdentity(context);
-    const live = openLiveMachines();
-    live.add(agentId, {
+    const machinesInUse = openMachinesInUse();
+    machinesInUse.add(agentId, {
       config: { ports: [{ name: "web", port }] },
       workspace: { exec: exec ?? (() => Promise.reject(new Error("no commands"))) },
       dial: () => connect((server.address() as AddressInfo).port, "127.0.0.1"),
@@ -62,7 +62,7 @@ async function preview(
       if (principal.userId === owner.principal.userId) return { id: agentId };
       throw new ApiError("forbidden", "not the owner");
     };
-    const subject = openPreviews(context, { live, principals, sessions, findOwned: findOwned as never });
+    const subject = openPreviews(context, { machinesInUse, principals, sessions, findOwned: findOwned as never });
     return { identity: { principals, sessions, ...identity }, subjects: [subject] };
   });
   onTestFinished(async () => {
@@ -216,7 +216,7 @@ test("requests to previews are under way with all others of an address and of th
 test("a tmux of the machine that writes without end is stopped, and fills no memory", async () => {
   let written = 0;
   const text = "x".repeat(64 * 1024);
-  const exec: LiveMachine["workspace"]["exec"] = async (_, onChunk, signal) => {
+  const exec: MachineInUse["workspace"]["exec"] = async (_, onChunk, signal) => {
     while (!signal?.aborted && written < 1024 * 1024 * 1024) {
       written += text.length;
       onChunk({ seq: written, stream: "stdout", text } as Parameters<typeof onChunk>[0]);

@@ -68,7 +68,7 @@ const handoff = openHandoff({
   reviewersOf,
   personOf,
 });
-await handoff.finish(task.runId, new AbortController().signal);
+await handoff.publish(task.runId, new AbortController().signal);
 await showDueChecks(checkOptions({ db }, sources), new AbortController().signal);
 await db.destroy();
 

@@ -61,11 +61,11 @@ export interface TestAgent {
   /** As a follow-up does. */
   open(): Promise<OpenWorkspace>;
   /** Ends a run with this result and hands it off. */
-  finish(result: string, more?: Partial<RunSummary>): Promise<Awaited<ReturnType<Handoff["finish"]>>>;
+  finish(result: string, more?: Partial<RunSummary>): Promise<Awaited<ReturnType<Handoff["publish"]>>>;
   /** Ends a run without handing it off. */
   end(result: string, more?: Partial<RunSummary>): Promise<{ runId: string; summary: RunSummary }>;
   /** Hands off the last run again. */
-  again(): ReturnType<Handoff["finish"]>;
+  again(): ReturnType<Handoff["publish"]>;
 }
 
 export interface HandoffHarnessOptions {
@@ -158,7 +158,7 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
       const workspace = await workspaces.open(work, never());
       const runs: string[] = [];
       const results: string[] = [];
-      const again = () => handoff.finish(runs.at(-1) ?? "", never());
+      const again = () => handoff.publish(runs.at(-1) ?? "", never());
       async function end(result: string, changes: Partial<RunSummary> = {}) {
         const runId = `run-${randomUUID()}`;
         runs.push(runId);

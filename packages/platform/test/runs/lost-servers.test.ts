@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "v
 import { openRunRecorder } from "../../src/runs/execution/recorder.ts";
 import { openAgent, openRun } from "../../src/runs/execution/records.ts";
 import { openLeases, openSessionStore } from "../../src/runs/index.ts";
-import { type ClaimedRun, maxCrashedServers } from "../../src/runs/leases/lease.ts";
+import { type ClaimedRun, maxClaimsWithoutProgress } from "../../src/runs/leases/lease.ts";
 import type { Frame } from "../../src/runs/streams/index.ts";
 import { serve } from "../../src/serve.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
@@ -60,18 +60,18 @@ const reply: ThreadRecord = {
 
 test("crashed drivers are counted until the run makes progress; notes are not progress, and a release is not a crash", async () => {
   await fixture.newAgent();
-  expect((await claimIn(life())).crashedServers).toBe(0);
+  expect((await claimIn(life())).claimsWithoutProgress).toBe(0);
   const second = await claimIn(life());
-  expect(second.crashedServers).toBe(1);
+  expect(second.claimsWithoutProgress).toBe(1);
   await (await driveOf(second)).store.append(second.agentId, 0, [note]);
   const stopping = life();
   const third = await claimIn(stopping);
-  expect(third.crashedServers).toBe(2);
+  expect(third.claimsWithoutProgress).toBe(2);
   await stopping.release(third);
   const fourth = await claimIn(life());
-  expect(fourth.crashedServers).toBe(2);
+  expect(fourth.claimsWithoutProgress).toBe(2);
   await (await driveOf(fourth)).store.append(fourth.agentId, 1, [reply]);
-  expect((await claimIn(life())).crashedServers).toBe(1);
+  expect((await claimIn(life())).claimsWithoutProgress).toBe(1);
 });
 
 test("a server drives one suspect run at a time, until that run makes progress", async () => {
@@ -87,7 +87,7 @@ test("a server drives one suspect run at a time, until that run makes progress",
   expect((await claimIn(leases)).runId).toBe(innocent.runId);
   await (await driveOf(suspect)).store.append(suspect.agentId, 0, [reply]);
   const next = await claimIn(leases);
-  expect(next.crashedServers).toBe(2);
+  expect(next.claimsWithoutProgress).toBe(2);
   expect(await leases.claim()).toBeNull();
 });
 
@@ -98,7 +98,7 @@ test("a run that crashed five servers ends with a message in its stream, and the
   });
   const ids = await client.create({ prompt: { text: "go" } });
   const { platform } = served;
-  for (let death = 0; death < maxCrashedServers; death++)
+  for (let death = 0; death < maxClaimsWithoutProgress; death++)
     await openLeases(platform.db, { nodeId: "dying", leaseMs: 0 }).claim();
   const runner = await serve({
     ...platform,

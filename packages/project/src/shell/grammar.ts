@@ -61,11 +61,11 @@ const maxDepth = 800;
 function parse(openParser: () => Parser, script: string, until: number): Parsed {
   if (script.length > maxCharacters) return unreadable(`the script is longer than ${maxCharacters} characters`);
   if (script.includes("\0")) return unreadable("the script has a NUL character in it");
-  if (performance.now() > until) return tooTangled;
+  if (performance.now() > until) return tooComplex;
   const parser = openParser();
   try {
     const tree = parser.parse(script, null, { progressCallback: () => performance.now() > until });
-    if (!tree) return tooTangled;
+    if (!tree) return tooComplex;
     try {
       const root = copyTree(tree.walk(), script);
       return root
@@ -117,4 +117,4 @@ const copyNode = (cursor: TreeCursor, script: string): SyntaxNode => ({
 });
 
 const unreadable = (reason: string): Parsed => ({ kind: "unreadable", reason });
-const tooTangled = unreadable("the script is too tangled to parse");
+const tooComplex = unreadable("the script is too complex to parse");

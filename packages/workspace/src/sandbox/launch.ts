@@ -132,7 +132,8 @@ function openBridgeEnd(egress: EgressProxy | undefined) {
   return {
     onBridge: egress && onBridge,
     dial(port: number): Duplex {
-      if (bridge === undefined) throw new Error("The sandbox has no bridge to its network.");
+      if (bridge === undefined)
+        throw new Error("The sandbox cannot reach its network proxy: it was started without the socket for it.");
       return bridge.dial(port);
     },
     countUnroutable: async () => bridge?.countUnroutable() ?? 0,

@@ -41,6 +41,8 @@ async function readFirstLine(readable: Readable): Promise<{ firstLine: string; r
       resolve({ firstLine: head.subarray(0, end).toString("utf8"), rest });
     };
     readable.on("data", onData);
-    readable.on("end", () => reject(new Error("The input ended before the configuration line.")));
+    readable.on("end", () =>
+      reject(new Error("Standard input ended before its first line, the configuration of the workspace server.")),
+    );
   });
 }

@@ -123,7 +123,7 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-const invalidHeader = () => new SyncFault("A header cannot be read.");
+const invalidHeader = () => new SyncFault("The worker sent a file header that cannot be read.");
 
 const isPath = (path: string): boolean =>
   path.length <= maxPathBytes &&

@@ -32,7 +32,7 @@ const most = 20;
 function readLimit(text: string | undefined): number {
   if (text === undefined) return most;
   if (/^(?:[1-9]|1\d|20)$/.test(text)) return Number(text);
-  throw new CommandError("usage", `--limit ${text}: expected how many agents to show, 1 to ${most}.`);
+  throw new CommandError("usage", `--limit ${text}: expected a number of agents, 1 to ${most}.`);
 }
 
 interface Shown {

@@ -1,5 +1,5 @@
 // `agentcli exec`: one prompt, one turn, one final message.
-import { type NewThread, observersFor, type RunOptions } from "@agentcli/host";
+import { callbacksFor, type NewThread, type RunOptions } from "@agentcli/host";
 import { type FileStore, newId, openStore } from "@agentcli/host/sessions";
 import type { Part } from "@agentcli/protocol";
 import type { Invocation } from "../../command.ts";
@@ -58,7 +58,7 @@ async function begin({ options, start, images }: FirstTurn, program: Program, st
   const { log } = reporter;
   const clean = await promptCleaner(options.sanitize === true, (message) => log(`warning: ${message}`));
   const piped = await readPipedPrompt({ argument, log, warn: log, clean, signal });
-  const run = await openRun(options, program, { store, recorded: null, observers: observersFor(reporter) });
+  const run = await openRun(options, program, { store, recorded: null, callbacks: callbacksFor(reporter) });
   try {
     const warn = (message: string) => void run.warnings.push(message);
     const { stdinLimitMs } = run;

@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from "node:util";
 import { CommandError } from "@agentcli/command-line";
 import { abandonTurn, type Log, readThread, type StoredRecord, type ThreadState } from "@agentcli/engine";
 import {
+  callbacksFor,
   type FollowUp,
   followUpRecord,
   joinServers,
-  observersFor,
   type Run,
   type RunOptions,
   recordedIn,
@@ -68,7 +68,7 @@ export async function continueThread(thread: LoadedThread, options: RunOptions, 
     const run = await openRun(options, program, {
       store,
       recorded: recordedIn(state),
-      observers: observersFor(program.reporter),
+      callbacks: callbacksFor(program.reporter),
     });
     try {
       const followUp = followUpOf(await readPrompt(run), images, options.tags, records);

@@ -1,7 +1,7 @@
 // `agentcli review`: a change is collected, judged by the model with read-only tools, and reported as findings.
 import type { Log } from "@agentcli/engine";
 import { findingsOf, type ReviewAssignment, reviewTurn } from "@agentcli/engine/review";
-import { observersFor, type RunOptions } from "@agentcli/host";
+import { callbacksFor, type RunOptions } from "@agentcli/host";
 import { asReview } from "@agentcli/host/review-run";
 import { type FileStore, openStore } from "@agentcli/host/sessions";
 import type { Part } from "@agentcli/protocol";
@@ -42,7 +42,7 @@ async function judge(
   options: RunOptions,
   { program, store }: { program: Program; store: FileStore },
 ): Promise<number> {
-  const run = await openRun(options, program, { store, recorded: null, observers: observersFor(program.reporter) });
+  const run = await openRun(options, program, { store, recorded: null, callbacks: callbacksFor(program.reporter) });
   try {
     const change = target.kind === "custom" ? null : await collectChange(target, collectOptions(run));
     if (change?.files.length !== 0) return await review(assign(change, instructions, run), images, run);

@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { CommandError, exitNameOf } from "@agentcli/command-line";
-import { observersFor, type RunOptions, type Tape } from "@agentcli/host";
+import { callbacksFor, type RunOptions, type Tape } from "@agentcli/host";
 import { type Cassette, describeDifference, failingModel, openPlayer, readCassette } from "@agentcli/host/cassette";
 import { newId, openStore } from "@agentcli/host/sessions";
 import type { RecordOf } from "@agentcli/protocol";
@@ -146,8 +146,8 @@ async function runLive({ options, isChosen, program }: LiveRun, { begun }: Start
   if (!isChosen) checkDirectory(options.directory ?? ".", program);
   const store = openStore(options, program.environment.agentHome);
   try {
-    const observers = observersFor(program.reporter);
-    const run = await openRun(options, program, { store, recorded: null, observers, ...(tape && { tape }) });
+    const callbacks = callbacksFor(program.reporter);
+    const run = await openRun(options, program, { store, recorded: null, callbacks, ...(tape && { tape }) });
     try {
       return await executePrompt(begun.input, run, { threadId: newId(Date.now()) });
     } finally {

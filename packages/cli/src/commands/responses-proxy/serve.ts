@@ -41,7 +41,10 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 function readOptions({ text, list }: Invocation, cwd: string) {
   const tokenFiles = list("token-file").map((file) => resolve(cwd, file));
   if (tokenFiles.length === 0)
-    throw new CommandError("usage", "Name a file for the token of each client: --token-file FILE.");
+    throw new CommandError(
+      "usage",
+      "Specify a file for each client; its access token is written there: --token-file FILE.",
+    );
   const info = text("server-info");
   const pid = text("end-with");
   return {

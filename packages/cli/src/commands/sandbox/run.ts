@@ -6,7 +6,7 @@ import type { Invocation } from "../../command.ts";
 import { configOptions } from "../../config/run-options.ts";
 import { settle } from "../../config/settings.ts";
 import type { Program } from "../../program.ts";
-import { findLeftovers } from "../../sandbox/unfinished-runs.ts";
+import { findUnreportedChanges } from "../../sandbox/unfinished-runs.ts";
 import { composeWorkspace } from "../../sandbox/workspace.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
@@ -15,8 +15,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   }
   const options = configOptions(invocation);
   const { settings, loaded, warnings } = await settle(options, program.environment, null);
-  const leftovers = await findLeftovers(program.environment);
-  for (const warning of [...warnings, ...leftovers]) program.reporter.log(`warning: ${warning}`);
+  const unreportedChanges = await findUnreportedChanges(program.environment);
+  for (const warning of [...warnings, ...unreportedChanges]) program.reporter.log(`warning: ${warning}`);
   const requested = { ...settings, sandboxMin: options.sandboxMin };
   const { workspace } = await composeWorkspace(requested, loaded.config, program);
   try {

@@ -12,7 +12,7 @@ export interface CacheOptions {
 
 export async function printCache(invocation: Invocation, { home, sinceMs, print }: CacheOptions): Promise<number> {
   if (invocation.text("by") !== undefined)
-    throw new CommandError("usage", "--cache lists turns; it does not go with --by. Remove one of them.");
+    throw new CommandError("usage", "--cache cannot be combined with --by: it lists turns. Remove one of them.");
   const turns = readCachedTurns(home, sinceMs);
   await print(invocation.has("json") ? asJson(turns) : asText(turns));
   return exitCodes.completed.code;

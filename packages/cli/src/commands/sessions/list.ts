@@ -30,7 +30,7 @@ export async function run(invocation: Invocation, { environment, reporter, print
 function readLimit(text: string | undefined): number {
   if (text === undefined) return defaultLimit;
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new CommandError("usage", `--limit ${text}: expected how many sessions to show, for example --limit 50.`);
+  throw new CommandError("usage", `--limit ${text}: expected a number of sessions, for example --limit 50.`);
 }
 
 const asJson = ({ createdAt, updatedAt, forkedFrom, ...rest }: SessionSummary): object => ({

@@ -10,7 +10,7 @@ export const run = (invocation: Invocation, program: Program): Promise<number> =
     if (!listServers(dataDirectory).some(({ roles }) => roles.includes("scheduler")))
       throw new CommandError(
         "failed",
-        "No server with the role scheduler uses this data directory, and runs start there. Start one with: platform serve",
+        "Automations are started by a server with the role scheduler, and none is running on this data directory. Start one with: platform serve",
       );
     const { id } = await automations.requestRun(automation);
     program.print(`${id} is planned. Its run: platform automations firings ${JSON.stringify(automation.name)}\n`);

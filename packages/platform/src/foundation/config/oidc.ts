@@ -32,7 +32,7 @@ function checkIssuer(issuer: string): URL {
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isOwn);
   if (url !== null && isSafe && !url.username && !url.search && !url.hash) return url;
   throw new SettingError(
-    `oidc.issuer: "${issuer}" is not an address like https://login.example.com (http only on this machine).`,
+    `oidc.issuer: "${issuer}" is not a URL like https://login.example.com (http is allowed only for localhost).`,
   );
 }
 

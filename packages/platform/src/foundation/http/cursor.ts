@@ -36,7 +36,7 @@ export function decodeCursor(cursor: string | undefined, id: keyof typeof identi
   } catch {
     // Not one of ours.
   }
-  throw new ApiError("validation_error", "cursor: is not a cursor of this list.");
+  throw new ApiError("validation_error", "cursor: this is not a cursor of this list.");
 }
 
 /** For lists whose rows are counted, newest first: those before that number. */
@@ -44,7 +44,7 @@ export function decodeNumber(cursor: string | undefined): number {
   if (cursor === undefined) return largestNumber;
   const number = /^\d{1,10}$/.test(cursor) ? Number(cursor) : 0;
   if (number > 0 && number <= largestNumber) return number;
-  throw new ApiError("validation_error", "cursor: is not a cursor of this list.");
+  throw new ApiError("validation_error", "cursor: this is not a cursor of this list.");
 }
 
 const largestNumber = 2 ** 31 - 1;

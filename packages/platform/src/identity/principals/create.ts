@@ -96,7 +96,7 @@ async function ensureUser(db: Queries, team: Team, email: string): Promise<User>
   if (existing.team_id !== team.id)
     throw new PrincipalError(`${email} belongs to a team other than ${team.name}. Name that team, or another user.`);
   if (existing.removed_at !== null)
-    throw new PrincipalError(`${email} was removed. Bring the user back: platform users create ${email}.`);
+    throw new PrincipalError(`${email} was removed. Restore the user: platform users create ${email}.`);
   return existing;
 }
 

@@ -36,7 +36,9 @@ export function openArchive(path: string, { passphrase, findKey }: ReaderKeys): 
   const { facts, header } = readHeader(path);
   const { salt, formatVersion: version } = facts;
   if (salt !== null && passphrase === null)
-    throw new BackupError(`${path} is sealed with a passphrase. Name the file that holds it: --passphrase-file FILE.`);
+    throw new BackupError(
+      `${path} is encrypted with a passphrase. Specify the file that holds it: --passphrase-file FILE.`,
+    );
   if (salt === null && passphrase !== null)
     throw new BackupError(
       `${path} is not sealed, but a passphrase was given. If the backup was made with one, the file has been replaced: use another backup. If not, restore it without --passphrase-file.`,

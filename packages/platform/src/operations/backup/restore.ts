@@ -74,7 +74,7 @@ function refuseNonEmptyDirectory({ dataDirectory, kekFile }: Settings): void {
   );
   if (existing !== undefined)
     throw new BackupError(
-      `${dataDirectory} is not empty: it contains ${existing}. Name an empty directory: --data DIR.`,
+      `${dataDirectory} is not empty: it contains ${existing}. Specify an empty directory: --data DIR.`,
     );
 }
 
@@ -84,7 +84,7 @@ function refuseWithoutSpace({ dataDirectory, databaseUrl }: Settings, { bytes }:
   const { bavail, bsize } = statfsSync(existingParent(dataDirectory));
   if (needed > bavail * bsize)
     throw new BackupError(
-      `The backup needs ${needed} bytes, and the disk of ${dataDirectory} has ${bavail * bsize} free. Name a directory on another disk: --data DIR.`,
+      `The backup needs ${needed} bytes, and the disk of ${dataDirectory} has ${bavail * bsize} free. Specify a directory on another disk: --data DIR.`,
     );
 }
 
@@ -147,7 +147,7 @@ async function withAbortableClient(
 
 async function refuseNonEmptyDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query("select from teams limit 1");
-  if (rowCount) throw new BackupError("The database is not empty: it has teams. Name an empty one in DATABASE_URL.");
+  if (rowCount) throw new BackupError("The database is not empty: it has teams. Set DATABASE_URL to an empty one.");
 }
 
 async function refuseUnknownTables(client: pg.Client, contents: Contents): Promise<void> {

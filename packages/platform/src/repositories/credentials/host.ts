@@ -29,7 +29,7 @@ export const credentialHost = (url: RepositoryUrl): string | undefined =>
 /** The name and port of a host that is used over ssh. */
 export function sshHost(host: string): { name: string; port: number } {
   const target = readTarget(host, defaultPorts.ssh);
-  if (target === undefined) throw new Error(`${host} is not a host of a credential`);
+  if (target === undefined) throw new Error(`${host} cannot be the host of a credential`);
   return { name: hostText(target.host), port: target.port };
 }
 

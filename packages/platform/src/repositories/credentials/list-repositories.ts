@@ -58,6 +58,6 @@ function urlOf(path: string, { host }: ListingAccess): string[] {
 
 function accessOf({ host, user, value }: StoredCredential): ListingAccess {
   const read = readRepositoryUrl(`${host.includes("://") ? host : `https://${host}`}/list`);
-  if (read.kind === "refused") throw new Error(`${host} is not a host of a credential`);
+  if (read.kind === "refused") throw new Error(`${host} cannot be the host of a credential`);
   return { host: read.url, user, value };
 }

@@ -183,6 +183,6 @@ async function checkBranches(repository: HostedRepository, { head, base }: NewPu
   if (!(await haveCommonHistory(repository, { head, base })))
     throw new ApiError(
       "validation_error",
-      `"${head}" has no history in common with "${base}", which was replaced. Create the branch again from the current one.`,
+      `"${head}" has no history in common with "${base}", whose history was replaced by a forced push. Create the branch again from the current base.`,
     );
 }

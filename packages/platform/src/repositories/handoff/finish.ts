@@ -49,7 +49,7 @@ export interface HandoffOptions {
 
 export function openHandoff(options: HandoffOptions): Handoff {
   return {
-    async finish(runId, signal) {
+    async publish(runId, signal) {
       const summary = await options.readSummary(runId);
       const workspace = await findWorkspace(options, summary.agentId);
       const key = await keyOf(options, summary.agentId);

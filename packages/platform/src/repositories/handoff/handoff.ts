@@ -8,7 +8,7 @@ export interface Handoff {
    * Safe to call again after a crash at any point: creates one commit, one push and one pull request. Rejections by the
    * host of a repository are returned as faults; completed steps are kept, and a later call continues after them.
    */
-  finish(runId: string, signal: AbortSignal): Promise<HandedOff>;
+  publish(runId: string, signal: AbortSignal): Promise<HandedOff>;
 }
 
 export interface HandedOff {

@@ -26,7 +26,7 @@ export function refusedCredential(stderr: string, { name, setCommand }: Credenti
   const status = statusIn(stderr);
   const answer = status > 0 ? ` (${[status, STATUS_CODES[status]].filter(Boolean).join(" ")})` : "";
   if (status === 404)
-    return `does not exist, or the ${name} may not see it${answer}. Check the address and the credential`;
+    return `does not exist, or the ${name} has no access to it${answer}. Check the URL and the credential`;
   if (status !== 401 && status !== 403 && !authenticationFailed.test(stderr)) return undefined;
   return `is on a host that refused the team's ${name}${answer}. Check that it is valid and has access to the repository, or set another: ${setCommand}`;
 }
@@ -34,7 +34,7 @@ export function refusedCredential(stderr: string, { name, setCommand }: Credenti
 const noAccess =
   "asks for credentials that the platform does not have. Check that it is public, or that the platform was given access";
 
-const missing = "does not exist, or the platform may not see it. Check the address";
+const missing = "does not exist, or the platform has no access to it. Check the URL";
 
 /** What the host answered, and what to do about it. */
 export function describeStatus(status: number): string {

@@ -35,7 +35,7 @@ function innerKey(bytes: Buffer): KeyObject {
     case "ecdsa-sha2-nistp521":
       return ecdsaKey(inner);
     default:
-      throw new Error(`it is of the kind ${kind.slice(0, 60)}, which is not supported`);
+      throw new Error(`the key is of the kind ${kind.slice(0, 60)}, which is not supported`);
   }
 }
 

@@ -23,7 +23,7 @@ export function readPrivateKey(text: string): SshKey {
     case "ec":
       return ecdsaKey(key);
     default:
-      throw new Error(`it is of the kind ${key.asymmetricKeyType}, and must be Ed25519, ECDSA or RSA`);
+      throw new Error(`the key is of the kind ${key.asymmetricKeyType}, and must be Ed25519, ECDSA or RSA`);
   }
 }
 

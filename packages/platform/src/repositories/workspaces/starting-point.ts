@@ -93,7 +93,7 @@ function defaultBranchOf({ defaultBranch, references }: Advertisement): string {
   const names = [defaultBranch, "main", "master"].filter((name) => name !== undefined);
   const found = names.find((name) => references.has(`refs/heads/${name}`));
   if (found !== undefined) return found;
-  throw notFound("The repository has no default branch. Name one as startingRef.");
+  throw notFound("The repository has no default branch. Specify one as startingRef.");
 }
 
 /**
@@ -110,7 +110,7 @@ export function guessPullRequest(number: number, advertisement: Advertisement): 
   const branches = [...references].filter(([name, object]) => object === head && name.startsWith("refs/heads/"));
   const names = branches.map(([name]) => name.slice("refs/heads/".length)).filter((name) => name !== base);
   if (names[0] === undefined || names.length > 1)
-    throw notFound(`The branch of pull request ${number} could not be determined. Name it as startingRef.`);
+    throw notFound(`The branch of pull request ${number} could not be determined. Specify it as startingRef.`);
   return { head: names[0], base };
 }
 

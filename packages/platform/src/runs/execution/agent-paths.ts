@@ -9,9 +9,9 @@ export interface AgentPaths {
   directory: string;
   placement: Placement;
   /** A path of the host, or a text with such paths, as commands see it. */
-  inside(text: string): string;
+  toSandboxPath(text: string): string;
   /** The other way round. */
-  outside(text: string): string;
+  toHostPath(text: string): string;
 }
 
 /** The directory of every agent, as its commands see it. */
@@ -25,7 +25,7 @@ export function agentPaths(dataDirectory: string, directoryName: string): AgentP
     directory,
     placement,
     // Its name is unique: it cannot be the beginning of another one.
-    inside: (text) => text.replaceAll(directory, workspacePath).replaceAll(placement.directory, workspacePath),
-    outside: (text) => text.replace(/(?<![\w./-])\/workspace(?=\/|$)/g, () => directory),
+    toSandboxPath: (text) => text.replaceAll(directory, workspacePath).replaceAll(placement.directory, workspacePath),
+    toHostPath: (text) => text.replace(/(?<![\w./-])\/workspace(?=\/|$)/g, () => directory),
   };
 }

@@ -1,7 +1,7 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
 import { driveServiceTurn } from "@agentcli/host";
-import type { TurnEnd } from "@agentcli/protocol";
-import { openEgressRecord, readPolicy } from "../../egress/index.ts";
+import type { HookDefinition, TurnEnd } from "@agentcli/protocol";
+import { type EgressRecord, type EgressRecordOptions, openEgressRecord, readPolicy } from "../../egress/index.ts";
 import type { ChosenEnvironment, RunEnvironments } from "../../environments/index.ts";
 import { needsWorker, type UsedWorker, type Workers } from "../../fleet/index.ts";
 import {
@@ -15,21 +15,21 @@ import { settingsOfTeam } from "../../identity/index.ts";
 import { type AgentMachines, removeAgentMachine } from "../../machines/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
-import { type ClaimedRun, maxCrashedServers } from "../leases/lease.ts";
+import { type ClaimedRun, maxClaimsWithoutProgress } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
-import { agentPaths } from "./agent-paths.ts";
+import { type AgentPaths, agentPaths } from "./agent-paths.ts";
 import type { Artifacts } from "./artifacts.ts";
 import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } from "./compose/index.ts";
-import { readHistory, resume } from "./conversation.ts";
-import { canBeResumed, failed, isUserFacingError, RunFault } from "./fault.ts";
-import { type CompletionQueries, finishRun, type RunEnd } from "./finish.ts";
+import { type RunHistory, readHistory, resume } from "./conversation.ts";
+import { endAfterError, isUserFacingError, leavesRunOpen, RunFault } from "./fault.ts";
+import { type EndOfRunStatements, finishRun, type RunEnd } from "./finish.ts";
 import { startRunLimits } from "./limits.ts";
-import type { LiveMachines } from "./live.ts";
+import type { MachinesInUse } from "./machines-in-use.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { type ActiveRun, openAgent, openRun, recordEgress, recordModel } from "./records.ts";
-import { hookInside } from "./repository-files/index.ts";
+import { hookWithSandboxPaths } from "./repository-files/index.ts";
 import { chooseRunEnvironment, openRunMachine, type RunMachine } from "./run-machine.ts";
 import { openRunWorker } from "./run-worker.ts";
 import type { Sandboxes } from "./sandbox/index.ts";
@@ -47,18 +47,18 @@ export interface RunHost {
   sandboxes: Sandboxes;
   machines: AgentMachines;
   environments: RunEnvironments;
-  live: LiveMachines;
+  machinesInUse: MachinesInUse;
   secrets: Pick<Secrets, "ofAgent">;
   workers: Workers;
   network: NetworkPolicy;
   publicUrl(): string;
   artifacts: Artifacts;
-  completionQueries: CompletionQueries;
+  endOfRunStatements: EndOfRunStatements;
 }
 
-/** What one driver of a run adds. */
+/** RunHost for one claim of a run. */
 export interface DriverHost extends RunHost {
-  /** Lets another process, or this one later, resume the run; nothing that this driver writes counts any more. */
+  /** Gives the claim back, so that another process, or this one later, resumes the run; later writes of this claim are rejected. */
   yieldRun(): Promise<void>;
 }
 
@@ -68,15 +68,15 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
   try {
     const opened = await openAgent(host.platform, claimed);
     directory = opened.agent.directory;
-    const [activeRun, settings, secrets, shared] = await Promise.all([
+    const [activeRun, settings, secrets, accountAllowance] = await Promise.all([
       openRun(host.platform, claimed, opened),
       settingsOfTeam(host.platform, opened.agent.teamId),
       host.secrets.ofAgent(opened.agent, opened.key),
       allowanceOf(host.platform, claimed),
     ]);
-    const allowance = limitedTo(shared, activeRun.run.request.budgetUsd);
+    const allowance = limitedTo(accountAllowance, activeRun.run.request.budgetUsd);
     const traces = openRunTraces(host.platform, activeRun);
-    const plan = traces.planned(planRun({ ...activeRun, secrets }, settings));
+    const plan = traces.withTraceVariable(planRun({ ...activeRun, secrets }, settings));
     await recordModel(host.platform, activeRun, plan.selectedModel);
     const telemetry = openRunTelemetry(host.platform, claimed);
     const { id: model, provider } = plan.selectedModel;
@@ -86,19 +86,19 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
       { claimed, activeRun, settings, allowance, plan, recorder, telemetry, traces, host },
       signal,
     ).catch(async (error: unknown) => {
-      if (canBeResumed(error)) throw error;
+      if (leavesRunOpen(error)) throw error;
       if (isStorageFull(error)) await host.platform.storage.check();
       // After a cancellation, or when the agent was deleted with its directories, errors are expected.
       const isExpected = isUserFacingError(error) || signal.aborted || (await isDeleted(claimed, host));
       if (!isExpected) host.platform.log.error("run failed", error, { runId: claimed.runId });
-      return failed(error, signal);
+      return endAfterError(error, signal);
     });
-    const { platform, completionQueries } = host;
-    telemetry.ended(await finishRun(end, { activeRun, recorder, platform, completionQueries }));
+    const { platform, endOfRunStatements } = host;
+    telemetry.ended(await finishRun(end, { activeRun, recorder, platform, endOfRunStatements }));
     await traces.end();
   } catch (error) {
-    if (!canBeResumed(error)) throw error;
-    // A deleted agent also surfaces as StaleWriter.
+    if (!leavesRunOpen(error)) throw error;
+    // Also when the agent was deleted during the run.
     if (directory !== null && (await isDeleted(claimed, host))) await cleanUpDeletedAgent(directory, host);
   }
 }
@@ -116,30 +116,32 @@ interface RunContext {
   host: DriverHost;
 }
 
+/** Checks what the run needs, starts its limits and opens its workspace; an end by a limit is a RunEnd, not an error. */
 async function execute(context: RunContext, outerSignal: AbortSignal): Promise<RunEnd> {
   const { claimed, activeRun, allowance, host } = context;
   const { platform, workspaces } = host;
-  if (claimed.crashedServers >= maxCrashedServers) throw new RunFault("internal", abandonedMessage);
+  if (claimed.claimsWithoutProgress >= maxClaimsWithoutProgress) throw new RunFault("internal", abandonedMessage);
   const { agent, requester } = activeRun;
   const limits = startRunLimits(outerSignal, activeRun, platform);
   try {
     if (allowance.remainingUsd === 0) throw new RunFault("spend_limit_reached", spendLimitReached);
     if (allowance.remainingUsd !== null || activeRun.run.request.budgetUsd !== undefined) assertModelsPriced(context);
     const urls = agent.settings.repos.map(({ url }) => url);
-    const [chosen] = await Promise.all([
+    const [environment] = await Promise.all([
       needsWorker(agent.settings.env) ? null : chooseRunEnvironment({ activeRun, ...host }),
       host.checkRepositories(requester.userId, urls, limits.signal),
     ]);
     const { id: agentId, directory, teamId, name } = agent;
-    const repos = chosen === null ? agent.settings.repos : host.environments.pin(chosen, agent.settings);
+    const repos =
+      environment === null ? agent.settings.repos : host.environments.pinRepositories(environment, agent.settings);
     const workspaceSpec = { agentId, directory, teamId, name, ...agent.settings, repos };
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
-    await limits.ready;
-    return await driveInWorkspace(workspace, { ...context, chosen }, limits.signal);
+    await limits.diskMeasured;
+    return await driveInWorkspace(workspace, { ...context, environment }, limits.signal);
   } catch (error) {
     const reached = limits.reached();
-    if (canBeResumed(error) || reached === null) throw error;
-    return toRunEnd(reached, { limitedBy: "budget" });
+    if (leavesRunOpen(error) || reached === null) throw error;
+    return toRunEnd(reached);
   } finally {
     limits.release();
   }
@@ -151,35 +153,33 @@ function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): v
   if (model !== null) throw new RunFault("invalid_model", priceUnknown(model));
 }
 
-const abandonedMessage = `The run was stopped: ${maxCrashedServers} servers in a row crashed while running it. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
+const abandonedMessage = `The run was stopped: ${maxClaimsWithoutProgress} servers in a row took it over and stopped before it made progress. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 
 interface DriveContext extends RunContext {
-  /** Null: on a worker. */
-  chosen: ChosenEnvironment | null;
+  /** Null: the commands run on a worker, which has its own. */
+  environment: ChosenEnvironment | null;
 }
 
+/** Opens what the commands run in: a machine of this server, or a worker. */
 async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext, signal: AbortSignal): Promise<RunEnd> {
-  const { activeRun, host, chosen } = context;
-  if (chosen === null) {
+  const { activeRun, host, environment } = context;
+  if (environment === null) {
     const worker = await openRunWorker(workspace, context);
-    return driveInMachine(workspace, { ...context, machine: null, worker }, signal);
+    return driveTurn(workspace, { ...context, machine: null, worker }, signal);
   }
-  const machine = await openRunMachine({ activeRun, ...host }, { chosen, workspace }, signal);
+  const machine = await openRunMachine({ activeRun, ...host }, { chosen: environment, workspace }, signal);
   try {
-    return await driveInMachine(workspace, { ...context, machine, worker: null }, signal);
+    return await driveTurn(workspace, { ...context, machine, worker: null }, signal);
   } finally {
     await machine.release();
   }
 }
 
-interface Location {
-  /** Null: on a worker. */
-  machine: RunMachine | null;
-  /** Null: the commands run on this server. */
-  worker: UsedWorker | null;
-}
+/** Where the commands run. */
+type Location = { machine: RunMachine; worker: null } | { machine: null; worker: UsedWorker };
 
-async function driveInMachine(
+/** Drives the turn of the run to its end, then keeps its artifacts and publishes its changes. */
+async function driveTurn(
   workspace: OpenWorkspace,
   { activeRun, settings, plan, recorder, telemetry, traces, host, allowance, machine, worker }: RunContext & Location,
   signal: AbortSignal,
@@ -187,54 +187,69 @@ async function driveInMachine(
   const { db } = host.platform;
   const { agent, key, fence } = activeRun;
   const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
-  const store = traces.store(stored, { machine: worker?.description });
+  const store = traces.tracedStore(stored, worker?.description);
   const [history, policy] = await Promise.all([
     readHistory(activeRun, store, recorder),
     readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() }),
   ]);
   const isNewThread = history.state.seq === 0;
   const paths = agentPaths(settings.dataDirectory, agent.directory);
-  const turn = turnSettings(plan, paths.inside(workspace.root), allowance.budget);
-  const egress = await openEgressRecord({
-    ...{ db, key, runId: fence.runId, policy, isResumed: fence.epoch > 1 },
-    store: (sealed) => recordEgress(db, activeRun, sealed),
-    scrub: plan.scrub,
-    now: () => new Date(),
-  });
-  const assembly = await openAssembly(
-    {
-      machine,
-      worker,
-      egress,
-      plan,
-      turn,
-      workspace,
-      paths,
-      store,
-      recordedHooks: isNewThread ? null : (history.state.frozen.hooks?.map((hook) => hookInside(hook, paths)) ?? []),
-      host: { settings, sandboxes: host.sandboxes, network: host.network },
-      onProgress(progress) {
-        telemetry.progressed(progress);
-        recorder.progress(progress);
-      },
-    },
-    signal,
-  );
+  const turn = turnSettings(plan, paths.toSandboxPath(workspace.root), allowance.budget);
+  const egress = await openEgress(activeRun, { db, policy, scrub: plan.scrub });
+  let assembly: RunAssembly | undefined;
   let ended: TurnEnd;
   try {
-    await machine?.recorded;
+    assembly = await openAssembly(
+      {
+        machine,
+        worker,
+        egress,
+        plan,
+        turn,
+        workspace,
+        paths,
+        store,
+        recordedHooks: isNewThread ? null : hooksOf(history, paths),
+        host: { settings, sandboxes: host.sandboxes, network: host.network },
+        onProgress(progress) {
+          telemetry.progressed(progress);
+          recorder.progress(progress);
+        },
+      },
+      signal,
+    );
+    await machine?.useRecorded;
     // An earlier server may have finished the turn already; then only the steps after it remain.
     ended =
       history.ended ??
       (await driveServiceTurn(await resume({ history, activeRun, plan, turn, assembly }), assembly, signal));
   } finally {
-    await assembly.close();
+    await assembly?.close();
     await egress.close();
   }
-  await worker?.collect();
+  await worker?.copyFilesBack();
   await collectArtifacts(ended, { activeRun, assembly, host });
-  return publishChanges(toRunEnd(ended, allowance), { activeRun, host }, signal);
+  return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, host }, signal);
 }
+
+/** The hooks that the conversation began with. */
+const hooksOf = ({ state }: RunHistory, paths: AgentPaths): HookDefinition[] =>
+  (state.frozen.hooks ?? []).map((hook) => hookWithSandboxPaths(hook, paths));
+
+const openEgress = (
+  activeRun: ActiveRun,
+  { db, policy, scrub }: Pick<EgressRecordOptions, "db" | "policy" | "scrub">,
+): Promise<EgressRecord> =>
+  openEgressRecord({
+    db,
+    key: activeRun.key,
+    runId: activeRun.fence.runId,
+    policy,
+    isResumed: activeRun.fence.epoch > 1,
+    store: (sealed) => recordEgress(db, activeRun, sealed),
+    scrub,
+    now: () => new Date(),
+  });
 
 async function collectArtifacts(
   ended: TurnEnd,
@@ -251,7 +266,7 @@ async function publishChanges(
   signal: AbortSignal,
 ): Promise<RunEnd> {
   if (end.status !== "FINISHED" || activeRun.run.request.mode === "plan") return end;
-  const { branches, faults } = await host.handoff.finish(activeRun.run.id, signal);
+  const { branches, faults } = await host.handoff.publish(activeRun.run.id, signal);
   const [fault] = faults.map(asRunError);
   return fault ? { ...end, branches, status: "ERROR", error: fault } : { ...end, branches };
 }
@@ -260,14 +275,14 @@ async function publishChanges(
 const asRunError = (fault: { code: string; message: string }): { code: string; message: string } =>
   isStorageFull(new Error(fault.message)) ? { code: "storage_full", message: storageFullMessage } : fault;
 
-function toRunEnd(end: TurnEnd, { limitedBy }: Pick<Allowance, "limitedBy">): RunEnd {
+function toRunEnd(end: TurnEnd, limitedBy: Allowance["limitedBy"] = "budget"): RunEnd {
   switch (end.status) {
     case "completed":
       return { branches: [], status: "FINISHED", text: end.message };
     case "cancelled":
       return { branches: [], status: "CANCELLED" };
     case "failed": {
-      // Stopped by the poller, or the USD budget was the remaining spend limit.
+      // Stopped by the check of spend limits, or by a budget in US dollars that was the rest of the spend limit.
       const isSpend = end.limit === "spend" || (end.code === "budget" && end.limit === "usd" && limitedBy === "spend");
       const error = isSpend
         ? { code: "spend_limit_reached", message: spendLimitReached }
@@ -284,7 +299,7 @@ async function cleanUpDeletedAgent(directory: string, host: RunHost): Promise<vo
   await host.artifacts.removeAll(directory);
 }
 
-/** The agent's id may be another agent's by now. */
+/** Looks up the run: the id of a deleted agent may have been given to another one. */
 async function isDeleted({ runId }: ClaimedRun, { platform: { db } }: RunHost): Promise<boolean> {
   return !(await db.selectFrom("runs").select("id").where("id", "=", runId).executeTakeFirst());
 }

@@ -18,12 +18,13 @@ export class RunFault extends Error {
 export const isUserFacingError = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && /Fault$|^SandboxUnavailable$/.test(error.name);
 
-/** Not the end of the run: another process has claimed it, or the database is unavailable. The next claim resumes it. */
-export const canBeResumed = (error: unknown): boolean => error instanceof StaleWriter || isDatabaseAway(error);
+/** This process has lost its claim on the run (another one has it, or the agent was deleted), or the database is away. The next claim resumes the run. */
+export const leavesRunOpen = (error: unknown): boolean => error instanceof StaleWriter || isDatabaseAway(error);
 
 const internalError = "Internal error. Try again; if it persists, give an administrator the run id.";
 
-export function failed(error: unknown, signal: AbortSignal): RunEnd {
+/** CANCELLED if the run was aborted: errors are expected then. */
+export function endAfterError(error: unknown, signal: AbortSignal): RunEnd {
   if (signal.aborted) return { branches: [], status: "CANCELLED" };
   if (isStorageFull(error))
     return { branches: [], status: "ERROR", error: { code: "storage_full", message: storageFullMessage } };

@@ -22,7 +22,7 @@ export type RunEnd = {
 );
 
 /** Parts of the statement that ends a run, supplied by the owners of the tables they write. The run is available as `fence`. */
-export interface CompletionQueries {
+export interface EndOfRunStatements {
   touchAgent(endedAt: Date): RawBuilder<unknown>;
   enqueueDeliveries(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
   recordOutcome(status: RunStatus): RawBuilder<unknown>;
@@ -33,7 +33,7 @@ export interface FinishContext {
   activeRun: ActiveRun;
   recorder: Recorder;
   platform: PlatformContext;
-  completionQueries: CompletionQueries;
+  endOfRunStatements: EndOfRunStatements;
 }
 
 /** Returns what the run has used. */
@@ -80,7 +80,7 @@ interface EndContext extends FinishContext {
 type Used = Pick<Selectable<RunTable>, "input_tokens" | "output_tokens" | "cost_usd">;
 
 async function write(end: RunEnd, context: EndContext): Promise<Used> {
-  const { activeRun, platform, endedAt, frames, completionQueries } = context;
+  const { activeRun, platform, endedAt, frames, endOfRunStatements } = context;
   const { fence, key, run } = activeRun;
   const error = "error" in end ? end.error : null;
   // First the agent, then its run: a follow-up locks them in the same order.
@@ -99,10 +99,10 @@ async function write(end: RunEnd, context: EndContext): Promise<Used> {
         and status in ('CREATING', 'RUNNING')
       returning runs.id, agent_id, input_tokens, output_tokens, cost_usd
     ), shown as (${insertFrames(key, fence.runId, frames)}),
-    touched as (${completionQueries.touchAgent(endedAt)}),
-    deliveries as (${completionQueries.enqueueDeliveries(end.status, endedAt)}),
-    firings as (${completionQueries.recordOutcome(end.status)}),
-    alerts as (${completionQueries.raiseRunAlert(end.status, endedAt)})
+    touched as (${endOfRunStatements.touchAgent(endedAt)}),
+    deliveries as (${endOfRunStatements.enqueueDeliveries(end.status, endedAt)}),
+    firings as (${endOfRunStatements.recordOutcome(end.status)}),
+    alerts as (${endOfRunStatements.raiseRunAlert(end.status, endedAt)})
     select input_tokens, output_tokens, cost_usd, (${notifyReaders(fence.runId, frames)}) as told from fence
   `.execute(platform.db),
   );

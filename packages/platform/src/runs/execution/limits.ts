@@ -12,8 +12,8 @@ export interface RunLimits {
   signal: AbortSignal;
   /** The end of a turn that was stopped by a limit of this run; null if none was reached. */
   reached(): StopReason["end"] | null;
-  /** Settles once the agent may start to write files. */
-  ready: Promise<void>;
+  /** Settles when the disk space of the agent has been measured: before that it must not write files. */
+  diskMeasured: Promise<void>;
   release(): void;
 }
 
@@ -56,7 +56,7 @@ export function startRunLimits(
   return {
     signal: stop.signal,
     reached: () => (stop.signal.aborted && !signal.aborted ? (stop.signal.reason as StopReason).end : null),
-    ready: diskWatch.ready,
+    diskMeasured: diskWatch.ready,
     release() {
       signal.removeEventListener("abort", forwardAbort);
       for (const timer of timers) clearTimeout(timer);

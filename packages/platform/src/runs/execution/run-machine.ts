@@ -15,7 +15,7 @@ import {
 import type { OpenWorkspace } from "../../repositories/index.ts";
 import { agentPaths } from "./agent-paths.ts";
 import { RunFault } from "./fault.ts";
-import type { LiveMachines } from "./live.ts";
+import type { MachinesInUse } from "./machines-in-use.ts";
 import type { ActiveRun } from "./records.ts";
 import { environmentAad, openEnvironment } from "./request.ts";
 
@@ -24,7 +24,7 @@ export interface MachineContext {
   platform: PlatformContext;
   machines: AgentMachines;
   environments: RunEnvironments;
-  live: LiveMachines;
+  machinesInUse: MachinesInUse;
 }
 
 export interface RunMachine {
@@ -33,7 +33,7 @@ export interface RunMachine {
   /** Before the first operation in its main sandbox. */
   prepare(workspace: OpenedWorkspace): Promise<void>;
   /** Settles once the run shows what it uses; to be awaited before the turn begins. */
-  recorded: Promise<void>;
+  useRecorded: Promise<void>;
   /** Whether the environment starts something that is to be there without a command too. */
   startsEarly: boolean;
   /** What its environment says about hosts. */
@@ -55,16 +55,16 @@ export async function openRunMachine(
   { chosen, workspace }: { chosen: ChosenEnvironment; workspace: OpenWorkspace },
   signal: AbortSignal,
 ): Promise<RunMachine> {
-  const { activeRun, platform, machines, environments, live } = context;
+  const { activeRun, platform, machines, environments, machinesInUse } = context;
   const { db, settings } = platform;
   const { agent } = activeRun;
   const choice = await chooseMachine(machines);
   if (choice.provider === "host") {
-    const recorded = recordOnHost(db, activeRun, { choice, shown: environments.describeOnHost(chosen, workspace) });
+    const useRecorded = recordOnHost(db, activeRun, { choice, shown: environments.describeOnHost(chosen, workspace) });
     // The caller awaits it later, or has failed already.
-    recorded.catch(() => {});
+    useRecorded.catch(() => {});
     const { egress } = await environments.readConfig({ chosen, teamId: agent.teamId, workspace }, signal);
-    return { use: null, recorded, startsEarly: false, egress, prepare: async () => {}, release: async () => {} };
+    return { use: null, useRecorded, startsEarly: false, egress, prepare: async () => {}, release: async () => {} };
   }
   await recordChoice(db, activeRun, choice);
   const { shown, base, preparation } = await environments.describe({ chosen, teamId: agent.teamId, workspace }, signal);
@@ -79,7 +79,7 @@ export async function openRunMachine(
   let endLive = () => {};
   const { start, terminals = [], ports = [], egress } = preparation.config;
   return {
-    recorded: Promise.resolve(),
+    useRecorded: Promise.resolve(),
     egress,
     startsEarly: start !== undefined || terminals.length + ports.length > 0,
     use: { ...used, disk: () => recorded(used, db, activeRun) },
@@ -90,7 +90,7 @@ export async function openRunMachine(
     async prepare(opened) {
       const { dial, exec } = opened;
       endLive();
-      if (dial) endLive = live.add(agent.id, { config: preparation.config, workspace: { exec }, dial });
+      if (dial) endLive = machinesInUse.add(agent.id, { config: preparation.config, workspace: { exec }, dial });
       const found = await prepareMachine(opened, preparation, signal);
       if (found.length === 0) return;
       await recordEnvironment(db, activeRun, { ...shown, warnings: [...(shown.warnings ?? []), ...found] });

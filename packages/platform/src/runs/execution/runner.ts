@@ -2,7 +2,7 @@
 import type { StopReason } from "@agentcli/engine";
 import { type ClaimedRun, type Fence, type Leases, openLeases } from "../leases/lease.ts";
 import { type DriverHost, executeRun, type RunHost } from "./execute.ts";
-import { canBeResumed } from "./fault.ts";
+import { leavesRunOpen } from "./fault.ts";
 import { failUnopened } from "./finish.ts";
 import { openRunTelemetry } from "./telemetry.ts";
 
@@ -99,7 +99,7 @@ async function driveClaimed(claimed: ClaimedRun, host: DriverHost, signal: Abort
   try {
     await executeRun(claimed, host, signal);
   } catch (error) {
-    if (canBeResumed(error)) throw error;
+    if (leavesRunOpen(error)) throw error;
     host.platform.log.error("run could not be driven", error, { runId: claimed.runId });
     await failUnopened(claimed, host.platform);
     const totals = { status: "ERROR", code: "internal", durationMs: 0, tokens: null, costUsd: null } as const;

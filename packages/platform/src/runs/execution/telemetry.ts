@@ -40,7 +40,13 @@ export function openRunTelemetry({ metrics, log }: PlatformContext, claimed: Cla
   };
   return {
     started({ startedAt, model, provider }) {
-      if (!isFirst) return log.info("run.resumed", { ...ids, model, provider, crashedServers: claimed.crashedServers });
+      if (!isFirst)
+        return log.info("run.resumed", {
+          ...ids,
+          model,
+          provider,
+          claimsWithoutProgress: claimed.claimsWithoutProgress,
+        });
       startedMs = Date.now();
       const waitedMs = Math.max(0, startedAt.getTime() - createdAt.getTime());
       all.started.add();

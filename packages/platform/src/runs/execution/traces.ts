@@ -7,8 +7,9 @@ import type { ActiveRun } from "./records.ts";
 
 export interface RunTraces {
   /** The plan with the variable that makes the commands of the run, also on a worker, part of its trace. */
-  planned(plan: RunPlan): RunPlan;
-  store(store: SessionStore, location: { machine: string | undefined }): SessionStore;
+  withTraceVariable(plan: RunPlan): RunPlan;
+  /** The store, with a span for what is written to it. `worker`: the one that runs the commands, if any. */
+  tracedStore(store: SessionStore, worker: string | undefined): SessionStore;
   /** Never fails. */
   end(): Promise<void>;
 }
@@ -31,13 +32,13 @@ export function openRunTraces({ settings, log }: PlatformContext, { agent, run }
     warn: (message) => log.warn("telemetry.failed", { runId: run.id, reason: message }),
   });
   return {
-    planned: (plan) => ({ ...plan, variables: { TRACEPARENT: telemetry.traceparent, ...plan.variables } }),
-    store(store, { machine }) {
-      attributes["platform.worker"] = machine;
+    withTraceVariable: (plan) => ({ ...plan, variables: { TRACEPARENT: telemetry.traceparent, ...plan.variables } }),
+    tracedStore(store, worker) {
+      attributes["platform.worker"] = worker;
       return telemetry.store(store);
     },
     end: telemetry.end,
   };
 }
 
-const noTraces: RunTraces = { planned: (plan) => plan, store: (store) => store, async end() {} };
+const noTraces: RunTraces = { withTraceVariable: (plan) => plan, tracedStore: (store) => store, async end() {} };

@@ -18,11 +18,11 @@ export interface ClaimedRun extends Fence {
   createdAt: Date;
   cancelRequested: boolean;
   /** Consecutive earlier drivers that disappeared without writing a record, perhaps because of this run. */
-  crashedServers: number;
+  claimsWithoutProgress: number;
 }
 
 /** More than a series of restarts causes; a run that crashed this many servers would crash the next. */
-export const maxCrashedServers = 5;
+export const maxClaimsWithoutProgress = 5;
 
 /**
  * From this count on, a server executes one such run at a time: runs that merely shared a server with the culprit
@@ -97,7 +97,7 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
       lease_owner: nodeId,
       lease_until: until,
       lease_epoch: sql<number>`lease_epoch + 1`,
-      claims_without_progress: crashedServersSoFar,
+      claims_without_progress: claimsWithoutProgressSoFar,
     })
     .where("id", "=", (waiting) =>
       waiting
@@ -114,9 +114,9 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
           ]),
         )
         .where((condition) =>
-          condition.or([condition(crashedServersSoFar, "<", suspectFrom), condition.not(holdsSuspect(held))]),
+          condition.or([condition(claimsWithoutProgressSoFar, "<", suspectFrom), condition.not(holdsSuspect(held))]),
         )
-        .orderBy(crashedServersSoFar)
+        .orderBy(claimsWithoutProgressSoFar)
         .orderBy("created_at")
         .limit(1)
         .forUpdate()
@@ -144,12 +144,12 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
     status: row.status as ClaimedRun["status"],
     createdAt: row.created_at,
     cancelRequested: row.cancel_requested_at !== null,
-    crashedServers: row.claims_without_progress,
+    claimsWithoutProgress: row.claims_without_progress,
   };
 }
 
 /** A regular release clears the owner; only a crashed driver leaves it set. */
-const crashedServersSoFar = sql<number>`claims_without_progress + (lease_owner is not null)::integer`;
+const claimsWithoutProgressSoFar = sql<number>`claims_without_progress + (lease_owner is not null)::integer`;
 
 const holdsSuspect = (held: string[]) =>
   sql<boolean>`exists (

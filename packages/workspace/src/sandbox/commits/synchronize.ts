@@ -113,7 +113,8 @@ async function runInside(workspace: OpenedWorkspace, start: NonNullable<ExecRequ
   );
   // Nothing depends on it, and what follows need not wait for it.
   void workspace.release([id]).catch(() => {});
-  if (tooMuch.signal.aborted) throw new Error("it is larger than 300 MB. Commit large files outside the sandbox.");
+  if (tooMuch.signal.aborted)
+    throw new Error("what was committed is larger than 300 MB. Commit large files outside the sandbox.");
   const [stdout, stderr] = [parts.stdout.join(""), parts.stderr.join("")];
   if (ended.state !== "exited" || ended.exitCode !== 0) throw new Error(stderr.trim() || unreadable(stderr));
   return { stdout, stderr, states: ended.repositories };

@@ -59,7 +59,7 @@ function positionOf({ text, items }: Notebook, displayPath: string, { cell, acti
   const last = action === "insert" ? items.length : items.length - 1;
   if (Number.isInteger(index) && index >= 0 && index <= last) return index;
   throw new Refusal(
-    `Failed to edit ${displayPath}: there is no cell ${cell ?? "given"}; it has ${items.length} cells, counted from 0. Name one by index or id.`,
+    `Failed to edit ${displayPath}: there is no cell ${cell ?? "given"}; it has ${items.length} cells, counted from 0. Specify one by index or id.`,
   );
 }
 

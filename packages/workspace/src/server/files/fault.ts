@@ -14,8 +14,8 @@ export function fileFault(action: "read" | "list" | "search", path: string, faul
 
 const advice: Record<FileFault["code"], string> = {
   missing: "List the directory above it to see what is there.",
-  "not-a-file": "Name a regular file.",
-  "not-a-directory": "Name a directory.",
+  "not-a-file": "Specify a regular file.",
+  "not-a-directory": "Specify a directory.",
   denied: "Choose another path, or have its permissions changed.",
   "too-large": "Take a part of it with a command such as head, tail or sed -n.",
   binary: "Look at it with a command such as file or xxd.",

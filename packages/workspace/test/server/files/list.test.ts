@@ -79,7 +79,7 @@ test("the limit cuts the list and says so", async () => {
 
 describe("what cannot be listed is an answer", () => {
   const cases: [string, string, string][] = [
-    ["b.txt", "not-a-directory", "Cannot list b.txt: it is not a directory. Name a directory."],
+    ["b.txt", "not-a-directory", "Cannot list b.txt: it is not a directory. Specify a directory."],
     ["none", "missing", "Cannot list none: there is no such file or directory."],
     ["a\0", "invalid", "NUL byte"],
   ];

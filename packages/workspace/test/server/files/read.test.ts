@@ -100,7 +100,7 @@ describe("a file that cannot be read is an answer", () => {
   };
   const cases: [string, string, string, string][] = [
     ["a binary file", "binary", "binary", "Cannot read binary: it is a binary file. Look at it with a command"],
-    ["a directory", "d", "not-a-file", "Cannot read d: it is a directory. Name a regular file."],
+    ["a directory", "d", "not-a-file", "Cannot read d: it is a directory. Specify a regular file."],
     ["a missing file", "d/b", "missing", "Cannot read d/b: there is no such file or directory. List the directory"],
     ["a file in a file", "d/a/b", "not-a-directory", "Cannot read d/a/b: a part of the path is not a directory."],
     ["a symlink to itself", "loop", "invalid", "Cannot read loop: its symbolic links form a loop."],

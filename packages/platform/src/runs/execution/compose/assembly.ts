@@ -10,7 +10,7 @@ import { checkedLookup, type NetworkPolicy, type Settings, version } from "../..
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import type { AgentPaths } from "../agent-paths.ts";
 import { newId } from "../ids.ts";
-import { hookOutside, readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
+import { hookWithHostPaths, readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
 import type { RunMachine } from "../run-machine.ts";
 import { artifactsDirectory, type Sandboxes, unfinishedRuns } from "../sandbox/index.ts";
 import { otherModels } from "./model.ts";
@@ -70,7 +70,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       hooks: {
         recordedHooks,
         read: () => readHooks(roots, paths),
-        runner: { in: "sandbox", shell: turn.shell, onHost: (hook) => hookOutside(hook, paths) },
+        runner: { in: "sandbox", shell: turn.shell, onHost: (hook) => hookWithHostPaths(hook, paths) },
         projectRoot: turn.cwd,
       },
       servers: {

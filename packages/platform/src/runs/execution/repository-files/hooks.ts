@@ -4,17 +4,17 @@ import { repositoryHookFiles } from "@agentcli/project";
 import { readHookFiles, selectHooks } from "@agentcli/project/hooks";
 import type { HookDefinition } from "@agentcli/protocol";
 import type { AgentPaths } from "../agent-paths.ts";
-import { hookInside } from "./relocate-hooks.ts";
+import { hookWithSandboxPaths } from "./relocate-hooks.ts";
 
 /** `roots` are the directories of the repositories, on the host. */
 export function readHooks(roots: string[], paths: AgentPaths): FoundHooks {
   const read = roots.map((root) =>
     readHookFiles(repositoryHookFiles(root), { directories: [root], repository: root, pinning: "script" }),
   );
-  const definitions = read.flatMap((files) => files.definitions).map((hook) => hookInside(hook, paths));
+  const definitions = read.flatMap((files) => files.definitions).map((hook) => hookWithSandboxPaths(hook, paths));
   return {
     ...selectHooks(definitions.map((definition) => ({ definition, reason: whyNot(definition) }))),
-    warnings: read.flatMap(({ warnings }) => warnings).map(paths.inside),
+    warnings: read.flatMap(({ warnings }) => warnings).map(paths.toSandboxPath),
   };
 }
 

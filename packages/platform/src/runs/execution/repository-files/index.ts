@@ -2,4 +2,4 @@
 export { repositoryGuard } from "./guard.ts";
 export { readHooks } from "./hooks.ts";
 export { readInstructions } from "./instructions.ts";
-export { hookInside, hookOutside } from "./relocate-hooks.ts";
+export { hookWithHostPaths, hookWithSandboxPaths } from "./relocate-hooks.ts";

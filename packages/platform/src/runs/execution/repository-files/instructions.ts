@@ -29,33 +29,36 @@ export function readInstructions(roots: string[], options: InstructionOptions): 
 
 type Part = ContextMessage["parts"][number];
 
-const partInside = (part: Part, inside: AgentPaths["inside"]): Part =>
-  part.type === "text" ? { ...part, text: inside(part.text) } : part;
+const partInside = (part: Part, toSandboxPath: AgentPaths["toSandboxPath"]): Part =>
+  part.type === "text" ? { ...part, text: toSandboxPath(part.text) } : part;
 
-const seenInside = (context: ProjectContext, { inside, outside }: AgentPaths): ProjectContext => ({
-  sources: () => context.sources().map(inside),
+const seenInside = (context: ProjectContext, { toSandboxPath, toHostPath }: AgentPaths): ProjectContext => ({
+  sources: () => context.sources().map(toSandboxPath),
   async forThread() {
     const { rules, catalogues, warnings, ...texts } = await context.forThread();
     return {
       ...texts,
-      rules: rules.map(inside),
-      catalogues: catalogues.map(inside),
-      warnings: warnings.map(inside),
+      rules: rules.map(toSandboxPath),
+      catalogues: catalogues.map(toSandboxPath),
+      warnings: warnings.map(toSandboxPath),
     };
   },
   async forPrompt(prompt) {
-    const { messages, warnings } = await context.forPrompt(outside(prompt));
+    const { messages, warnings } = await context.forPrompt(toHostPath(prompt));
     return {
-      messages: messages.map(({ role, parts }) => ({ role, parts: parts.map((part) => partInside(part, inside)) })),
-      warnings: warnings.map(inside),
+      messages: messages.map(({ role, parts }) => ({
+        role,
+        parts: parts.map((part) => partInside(part, toSandboxPath)),
+      })),
+      warnings: warnings.map(toSandboxPath),
     };
   },
   repository: {
     async textsFor(touched, sent) {
-      const read = await context.repository.textsFor(touched.map(outside), sent.map(outside));
+      const read = await context.repository.textsFor(touched.map(toHostPath), sent.map(toHostPath));
       return {
-        texts: read.texts.map(({ source, text }) => ({ source: inside(source), text: inside(text) })),
-        warnings: read.warnings.map(inside),
+        texts: read.texts.map(({ source, text }) => ({ source: toSandboxPath(source), text: toSandboxPath(text) })),
+        warnings: read.warnings.map(toSandboxPath),
       };
     },
   },

@@ -4,12 +4,13 @@ import { basename } from "node:path";
 import type { HookDefinition } from "@agentcli/protocol";
 import { type AgentPaths, workspacePath } from "../agent-paths.ts";
 
-export function hookInside(hook: HookDefinition, { directory }: AgentPaths): HookDefinition {
+export function hookWithSandboxPaths(hook: HookDefinition, { directory }: AgentPaths): HookDefinition {
   const onHost = new RegExp(`^/.*?/${basename(directory)}(?=/|$)`);
   return relocate(hook, (path) => path.replace(onHost, workspacePath));
 }
 
-export const hookOutside = (hook: HookDefinition, { outside }: AgentPaths): HookDefinition => relocate(hook, outside);
+export const hookWithHostPaths = (hook: HookDefinition, { toHostPath }: AgentPaths): HookDefinition =>
+  relocate(hook, toHostPath);
 
 /** Only paths change; the expected content of files stays the same. */
 function relocate(hook: HookDefinition, move: (path: string) => string): HookDefinition {

@@ -166,15 +166,15 @@ export const artifactsDirectory = (agentDirectory: string): string => join(agent
 
 /** Nothing of the server's own environment except PATH and LANG. */
 function environmentOf(
-  { variables, paths: { inside } }: SandboxRequest,
+  { variables, paths: { toSandboxPath } }: SandboxRequest,
   { home, artifacts }: OwnDirectories,
   settings: Settings,
 ): Record<string, string> {
   const { PATH, LANG = "C.UTF-8" } = settings.variables;
   return {
-    ...toolEnvironment({ PATH, LANG }, { home: inside(home) }),
+    ...toolEnvironment({ PATH, LANG }, { home: toSandboxPath(home) }),
     CI: "1",
     ...variables,
-    PLATFORM_ARTIFACTS_DIR: inside(artifacts),
+    PLATFORM_ARTIFACTS_DIR: toSandboxPath(artifacts),
   };
 }

@@ -1,4 +1,4 @@
-// The points at which a thread runs its hooks. A thread without hooks has no gate and does not load their code.
+// The points at which a thread runs its hooks. A thread without hooks has none of this and does not load their code.
 import type { Outcome, TurnEnd } from "@agentcli/protocol";
 import type { Ledger } from "./budget/ledger.ts";
 import type { Verdict } from "./calls/guard.ts";
@@ -39,7 +39,7 @@ export interface HookContext extends ModelAccess {
 
 /** Decisions of hooks are in the log before they take effect. No method throws because of a hook. */
 // More than eight methods because each is one point of the loop: a second interface would have the same user.
-export interface HookGate {
+export interface ThreadHooks {
   /** The session has started and a prompt was given. Each is reported once, also when the turn is resumed. */
   begin(thread: HookContext): Promise<void>;
   /** Before a call; hooks may rewrite its arguments. */
@@ -55,7 +55,7 @@ export interface HookGate {
   /** A sub-agent is about to start. */
   spawning(agent: AgentIdentity, thread: HookContext): Promise<SpawnVerdict>;
   /** The same hooks, run by a sub-agent. */
-  forAgent(agent: AgentIdentity, parentId: string): HookGate;
+  forAgent(agent: AgentIdentity, parentId: string): ThreadHooks;
   /** The last turn of the process is about to end with this result; reactions have no effect. */
   endSession(end: TurnEnd, thread: HookContext): Promise<void>;
 }

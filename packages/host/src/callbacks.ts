@@ -1,9 +1,9 @@
-// Observers of a run, and the approver that answers its requests.
+// What a run reports to its program while it works, and asks of it.
 import type { Approver, Progress, SubagentObserver } from "@agentcli/engine";
 import type { McpHost } from "@agentcli/mcp";
 import type { Reporter } from "./program.ts";
 
-export interface RunObservers {
+export interface RunCallbacks {
   onProgress(progress: Progress): void;
   /** Answers requests for approval and questions of the model; if absent, approvals are declined. */
   approver?: Approver | undefined;
@@ -19,7 +19,7 @@ export interface RunObservers {
  * A reporter follows the main thread; no client can be asked. Sub-agents have call ids of their own: only their records
  * are passed on.
  */
-export function observersFor(reporter: Pick<Reporter, "onProgress" | "onAgentRecord" | "log">): RunObservers {
+export function callbacksFor(reporter: Pick<Reporter, "onProgress" | "onAgentRecord" | "log">): RunCallbacks {
   const { onProgress, onAgentRecord = () => {} } = reporter;
   const warn = (message: string) => reporter.log(`warning: ${message}`);
   return onProgress

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import type { Workspace } from "@agentcli/protocol";
 import type { EnvironmentFile } from "@agentcli/protocol/environment-file";
 
-export interface LiveMachine {
+export interface MachineInUse {
   config: Pick<EnvironmentFile, "ports" | "terminals">;
   workspace: Pick<Workspace, "exec">;
   /** Closed at once if nothing listens there. */
@@ -12,24 +12,24 @@ export interface LiveMachine {
   ended: AbortSignal;
 }
 
-export interface LiveMachines {
+export interface MachinesInUse {
   /** Undefined: no run of this server uses the agent's machine. */
-  find(agentId: string): LiveMachine | undefined;
+  find(agentId: string): MachineInUse | undefined;
   /** Returns what removes it. */
-  add(agentId: string, machine: Omit<LiveMachine, "ended">): () => void;
+  add(agentId: string, machine: Omit<MachineInUse, "ended">): () => void;
 }
 
-export function openLiveMachines(): LiveMachines {
-  const live = new Map<string, LiveMachine>();
+export function openMachinesInUse(): MachinesInUse {
+  const machines = new Map<string, MachineInUse>();
   return {
-    find: (agentId) => live.get(agentId),
+    find: (agentId) => machines.get(agentId),
     add(agentId, machine) {
       const end = new AbortController();
       const entry = { ...machine, ended: end.signal };
-      live.set(agentId, entry);
+      machines.set(agentId, entry);
       return () => {
         end.abort();
-        if (live.get(agentId) === entry) live.delete(agentId);
+        if (machines.get(agentId) === entry) machines.delete(agentId);
       };
     },
   };
