@@ -78,7 +78,7 @@ export interface Assembly {
   tools: Tool[];
   /** Recorded when a thread begins; the same for all its turns. */
   hooks: HookDefinition[];
-  /** What the prompt says about its surroundings: date, instructions of the project, what the sandbox allows. */
+  /** What the prompt says about where the agent works: date, instructions of the project, what the sandbox allows. */
   promptEnvironment: PromptEnvironment;
   sandbox: SandboxReport;
   /** MCP servers that are starting; `joinServers` waits for them. */
