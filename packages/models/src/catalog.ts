@@ -35,12 +35,28 @@ export function modelFacts(model: string, wireApi: WireApi, own?: ModelsFile): M
 export const isKnownModel = (model: string, own?: ModelsFile): boolean => entryOf(familyName(model), own) !== undefined;
 
 /** Everything that matches the name counts; the entry with more letters wins, and what the user says over both. */
-export function entryOf(name: string, own: ModelsFile = {}): ModelEntry | undefined {
-  const found = [...matching(catalogue, name), ...matching(own, name)];
+export function entryOf(name: string, own?: ModelsFile): ModelEntry | undefined {
+  const found = [...matching(catalogue, name), ...(own ? matching(own, name) : [])];
   return found.length === 0 ? undefined : Object.assign({}, ...found);
 }
 
-const matching = (entries: ModelsFile, name: string): ModelEntry[] =>
+// Asked for several times with each request, and a look through all patterns takes 0.1 ms.
+const remembered = new WeakMap<ModelsFile, Map<string, ModelEntry[]>>();
+
+/** Names come from callers, who may invent more. */
+const maxRemembered = 100;
+
+function matching(entries: ModelsFile, name: string): ModelEntry[] {
+  const names = remembered.get(entries) ?? new Map<string, ModelEntry[]>();
+  const known = names.get(name);
+  if (known) return known;
+  const found = findMatching(entries, name);
+  if (names.size >= maxRemembered) names.clear();
+  remembered.set(entries, names.set(name, found));
+  return found;
+}
+
+const findMatching = (entries: ModelsFile, name: string): ModelEntry[] =>
   Object.entries(entries)
     .filter(([pattern]) => matches(pattern.toLowerCase(), name))
     .sort(([left], [right]) => letters(left) - letters(right))
