@@ -31,6 +31,7 @@ export { identityOf, isRunning, ownIdentity, type ProcessIdentity } from "./proc
 export {
   findProgram,
   type HostPrograms,
+  keepLooks,
   onlyUserCanChange,
   openHostPrograms,
   othersCanWrite,

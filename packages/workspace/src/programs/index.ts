@@ -1,4 +1,5 @@
 // Programs that run on the host, outside every sandbox: found where neither an agent nor another user can write.
+export { keepLooks, type Looks } from "./looks.ts";
 export {
   findProgram,
   type HostPrograms,

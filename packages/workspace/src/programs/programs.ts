@@ -1,16 +1,17 @@
 // Finds programs for the host on PATH. npx and npm run put directories of the repository there, and an agent may have
 // written a program into them; so may another user, into a directory that is open to all.
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { findRepositoryRoot } from "../git/index.ts";
 import { contains, resolveExisting } from "../paths.ts";
-import { onlyUserCanChange } from "./writers.ts";
+import { freshLooks, type Looks } from "./looks.ts";
 
 export interface ProgramSearch {
   /** PATH. */
   path: string;
   /** Agents may write here: programs below are not used. */
   untrusted: string[];
+  /** Absent: each search looks at the file system anew. */
+  looks?: Looks;
 }
 
 export interface HostProgramsOptions {
@@ -79,8 +80,9 @@ function repositoryOf(directory: string, home: string): string[] {
 /** The real path of the first program of this name that can be trusted. */
 export function findProgram(name: string, search: ProgramSearch): string | undefined {
   const isTrusted = trustIn(search);
+  const { programAt } = search.looks ?? freshLooks;
   for (const candidate of candidatesOf(name, search)) {
-    const program = resolveProgram(candidate);
+    const program = programAt(candidate);
     if (program !== undefined && isTrusted(dirname(candidate)) && isTrusted(program)) return program;
   }
   return undefined;
@@ -94,7 +96,7 @@ export const trustedPath = (search: ProgramSearch): string =>
     .join(delimiter);
 
 function notFound(name: string, search: ProgramSearch): ProgramNotFound {
-  const refused = candidatesOf(name, search).find((candidate) => resolveProgram(candidate) !== undefined);
+  const refused = candidatesOf(name, search).find((candidate) => freshLooks.programAt(candidate) !== undefined);
   const why = refused && `: ${refused} is not used, because an agent or another user may have written it`;
   return new ProgramNotFound(
     `The program ${name} was not found on PATH${why ?? ""}. Install it in a directory that only you or root can write.`,
@@ -110,27 +112,11 @@ const candidatesOf = (name: string, { path }: ProgramSearch): string[] =>
 type Trust = (path: string) => boolean;
 
 /** With / as the workspace, the whole machine is trusted. */
-function trustIn({ untrusted }: ProgramSearch): Trust {
+function trustIn({ untrusted, looks = freshLooks }: ProgramSearch): Trust {
   const roots = untrusted.filter((root) => root !== "/").flatMap((root) => [resolve(root), ...resolveExisting(root)]);
   const isOfAgent = (path: string) => isOfPackages(path) || roots.some((root) => contains(root, path));
-  return (path) =>
-    !isOfAgent(path) &&
-    resolveExisting(path).some((real) => !isOfAgent(real) && (isOfNode(real) || onlyUserCanChange(real)));
+  return (path) => !isOfAgent(path) && looks.safePathsOf(path).some((real) => !isOfAgent(real));
 }
 
 /** Where package managers put the programs of a project, of whichever project. */
 const isOfPackages = (path: string): boolean => basename(path) === ".bin" && basename(dirname(path)) === "node_modules";
-
-/** A user who can write beside the Node that runs this controls it already. */
-const isOfNode = (path: string): boolean => contains(dirname(process.execPath), path);
-
-function resolveProgram(path: string): string | undefined {
-  // Most directories of PATH do not have it, and an error costs more than the question.
-  if (!existsSync(path)) return undefined;
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile() ? realpathSync(path) : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { findProgram, openHostPrograms, trustedPath } from "../../src/programs/index.ts";
+import { findProgram, keepLooks, openHostPrograms, trustedPath } from "../../src/programs/index.ts";
 
 const isRoot = process.geteuid?.() === 0;
 const anotherUser = 65534;
@@ -114,6 +114,23 @@ describe("a program is passed over", () => {
       expectPassedOver(path("shared"));
     });
   }
+});
+
+test("what a search has seen is used for its time and no longer, and an agent's directory is never trusted", () => {
+  plant("one/tool");
+  plant("two/tool");
+  let now = 0;
+  const looks = keepLooks(100, () => now);
+  const search = { path: `${path("one")}:${path("two")}`, untrusted: [] as string[], looks };
+  expect(findProgram("tool", search)).toBe(path("one/tool"));
+  chmodSync(path("one"), 0o777);
+  now = 99;
+  expect(trustedPath({ ...search, untrusted: [path("one")] })).toBe(path("two"));
+  expect(findProgram("tool", { ...search, untrusted: [path("one")] })).toBe(path("two/tool"));
+  expect(findProgram("tool", search)).toBe(path("one/tool"));
+  now = 200;
+  expect(findProgram("tool", search)).toBe(path("two/tool"));
+  expect(trustedPath(search)).toBe(path("two"));
 });
 
 test("a directory of this user below the sticky /tmp is trusted: other users cannot replace it", () => {

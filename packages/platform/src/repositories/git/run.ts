@@ -1,6 +1,6 @@
 // Runs git on the host. Every call is bounded: by a time limit, an output limit and the caller's abort signal.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { findProgram, type ProgramSearch, trustedPath } from "@agentcli/workspace";
+import { findProgram, keepLooks, type ProgramSearch, trustedPath } from "@agentcli/workspace";
 import { type GitLocation, gitEnvironment } from "./environment.ts";
 import { type Command, fencedGit } from "./fence.ts";
 import type { GitRemote } from "./remote.ts";
@@ -132,10 +132,14 @@ export function startGit({ location, args, remote, variables = {} }: GitCall): R
   };
 }
 
+// A run with a repository starts git about ten times: a thousand looks at PATH without this.
+const looks = keepLooks(1_000);
+
 /** The server's own PATH. Agents write to work trees, so nothing in one is run. */
 const searchFor = ({ workTree, fence }: GitLocation): ProgramSearch => ({
   path: process.env.PATH ?? "/usr/bin:/bin",
   untrusted: [...(workTree === undefined ? [] : [workTree]), ...(fence?.reads ?? []), ...(fence?.writes ?? [])],
+  looks,
 });
 
 /** Where there is no git, the attempt to start it fails, and the error says what to do. */
