@@ -2,6 +2,7 @@
 import { eventually } from "@agentcli/testkit";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { actingAs, actingForRequest } from "../../src/foundation/db/actor.ts";
 import { openQueries } from "../../src/foundation/db/connect.ts";
 import { claimNodeId, notify, openNotifications } from "../../src/foundation/db/index.ts";
 import { migrate, migrationNames, pendingMigrations, unusedMigrationNumbers } from "../../src/foundation/db/migrate.ts";
@@ -31,6 +32,29 @@ test("rows have the declared types", async () => {
   const team = { name: "declared", follow_ups: "all" as const, data_key: dataKey, spend_limit_usd: "12.50" };
   const row = await database.db.insertInto("teams").values(team).returningAll().executeTakeFirstOrThrow();
   expect(row).toEqual({ ...team, id: expect.any(Number), created_at: expect.any(Date) });
+});
+
+test("a connection goes to the actor that it is set for, and to another only after it was set for that one", async () => {
+  const db = openQueries(database.connection, 4, () => {});
+  const look = async () => {
+    const asked = sql<{ pid: number; actor: string; limit: string }>`select pg_backend_pid() as pid,
+      coalesce(current_setting('platform.actor', true), '') as actor, current_setting('statement_timeout') as limit`;
+    return (await asked.execute(db)).rows[0];
+  };
+  const asUser = () => actingAs("user:1", look);
+  const asRequest = () => actingForRequest(5_000, look);
+  const [platform, user, request] = await Promise.all([look(), asUser(), asRequest()]);
+  expect(user).toMatchObject({ actor: "user:1", limit: "0" });
+  expect(request).toMatchObject({ actor: "anonymous", limit: "5s" });
+  for (let round = 0; round < 3; round += 1) {
+    expect(await asUser()).toEqual(user);
+    expect(await look()).toEqual(platform);
+    expect(await asRequest()).toEqual(request);
+  }
+  const others = await Promise.all([1, 2, 3, 4].map(() => actingAs("user:2", look)));
+  expect(others.map((one) => one?.actor)).toEqual(Array(4).fill("user:2"));
+  expect((await look())?.actor).toBe("platform");
+  await db.destroy();
 });
 
 test("servers that start concurrently on an empty database migrate it once", async () => {

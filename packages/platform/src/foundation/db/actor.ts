@@ -1,7 +1,6 @@
 // The actor of a request or command, for the audit log, and how long its queries may take: kept in async local storage,
 // set on each database connection before it is used.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { CompiledQuery, type DatabaseConnection } from "kysely";
 
 interface Acting {
   actor: string;
@@ -29,21 +28,32 @@ export function becomeActor(actor: string): void {
   if (store) store.actor = actor;
 }
 
-/** Costs one query, and only when the connection was last used for another actor or with another limit. */
-export function setActor(): (connection: DatabaseConnection) => Promise<void> {
-  const former = new WeakMap<DatabaseConnection, Acting>();
-  return async (connection) => {
-    const { actor, queryTimeoutMs } = acting.getStore() ?? platformWork;
-    const before = former.get(connection) ?? platformWork;
-    if (before.actor === actor && before.queryTimeoutMs === queryTimeoutMs) return;
-    former.delete(connection);
-    try {
-      // The server cancels the statement: a client that only hangs up would leave it waiting for its lock.
-      const set = "select set_config('platform.actor', $1, false), set_config('statement_timeout', $2, false)";
-      await connection.executeQuery(CompiledQuery.raw(set, [actor, String(queryTimeoutMs ?? 0)]));
-      former.set(connection, { actor, queryTimeoutMs });
-    } catch {
-      // It is lost, and the query it was taken for says so. Thrown here, it would never be given back to its pool.
-    }
-  };
+/** For whom each connection was set last. */
+const former = new WeakMap<object, Acting>();
+
+export function isSetForActor(connection: object): boolean {
+  const { actor, queryTimeoutMs } = acting.getStore() ?? platformWork;
+  const before = former.get(connection) ?? platformWork;
+  return before.actor === actor && before.queryTimeoutMs === queryTimeoutMs;
 }
+
+/** Costs one query, and only when the connection was last used for another actor or with another limit. */
+export async function setActor(
+  connection: object,
+  query: (text: string, values: string[]) => Promise<unknown>,
+): Promise<void> {
+  if (isSetForActor(connection)) return;
+  const { actor, queryTimeoutMs } = acting.getStore() ?? platformWork;
+  // Unknown until the answer, and never that of the platform: its settings are those of a new connection.
+  former.set(connection, nobody);
+  try {
+    // The server cancels the statement: a client that only hangs up would leave it waiting for its lock.
+    const set = "select set_config('platform.actor', $1, false), set_config('statement_timeout', $2, false)";
+    await query(set, [actor, String(queryTimeoutMs ?? 0)]);
+    former.set(connection, { actor, queryTimeoutMs });
+  } catch {
+    // It is lost, and the query it was taken for says so. Thrown here, it would never be given back to its pool.
+  }
+}
+
+const nobody: Acting = { actor: "", queryTimeoutMs: null };

@@ -1,7 +1,6 @@
 // Connections, and rows as the tables declare them.
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
-import { setActor } from "./actor.ts";
 import { limitRequests } from "./request-timeout.ts";
 import type { Tables } from "./tables/index.ts";
 
@@ -32,7 +31,7 @@ export async function openClient(connection: Connection): Promise<pg.Client> {
 
 export function openQueries(connection: Connection, most: number, onError: (error: Error) => void): Kysely<Tables> {
   const pool = limitRequests(openPool(connection, most, onError));
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool, onReserveConnection: setActor() }) });
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
 export function openPool(connection: Connection, most: number, onError: (error: Error) => void): pg.Pool {
