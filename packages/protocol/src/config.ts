@@ -37,7 +37,9 @@ export const Limits = z.object({
     .positive()
     .optional()
     .describe("Maximum number of processes and threads in a sandbox, where it can be enforced (4096)"),
-  tmp: Size.optional().describe("Size of the private /tmp of a sandbox, in memory (4g; on the platform 2g)"),
+  tmp: Size.optional().describe(
+    "Size of the private /tmp, /run and /dev/shm of a sandbox together, in memory (4g; on the platform 2g)",
+  ),
 });
 export type Limits = z.infer<typeof Limits>;
 

@@ -197,6 +197,7 @@ export const PlatformConfig = z.object({
     ),
   limits: Limits.extend({
     disk: Size.optional().describe("Files of an agent on disk; a run that exceeds it is ended (20g)"),
+    events: Size.optional().describe("Events of source hosts that are stored for one team; more are refused (1g)"),
   })
     .optional()
     .describe("Limits of a run, by name"),

@@ -6,7 +6,7 @@ import { openAutomationAccess } from "./access.ts";
 import { releaseOwnClaims, startScheduler, startWatch } from "./firings/scheduler.ts";
 import type { AutomationHost } from "./host.ts";
 import { startInbound } from "./inbound/process.ts";
-import { eventRetention } from "./inbound/retention.ts";
+import { inboundRetention } from "./inbound/retention.ts";
 import { automationRetention } from "./retention.ts";
 import { addAutomationRoutes } from "./routes/automations.ts";
 import { addEventSourceRoutes } from "./routes/event-sources.ts";
@@ -33,7 +33,10 @@ export function openAutomations(context: ServerContext, { agents, repositories }
       addWebhookRoute(api, host);
       addEventSourceRoutes(api, host);
     },
-    retention: [...automationRetention(context.db, context.settings.retention.firingDays), eventRetention(context.db)],
+    retention: [
+      ...automationRetention(context.db, context.settings.retention.firingDays),
+      ...inboundRetention(context.db),
+    ],
     activities: [
       {
         role: "scheduler",

@@ -3,8 +3,9 @@ import { createHmac, randomUUID } from "node:crypto";
 import { CreateAutomation } from "@agentcli/protocol/api";
 import { expect, test } from "vitest";
 import { openPayload } from "../../src/automations/firings/payload.ts";
+import { storeDelivery } from "../../src/automations/inbound/deliveries.ts";
 import { processEvents } from "../../src/automations/inbound/process.ts";
-import { type EventSourceRow, insertSource, storeDelivery } from "../../src/automations/inbound/store.ts";
+import { type EventSourceRow, insertSource } from "../../src/automations/inbound/store.ts";
 import { insertAutomation } from "../../src/automations/store.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
 import { testServer } from "../harness/platform.ts";
@@ -49,10 +50,8 @@ async function deliver(
 ): Promise<boolean> {
   const { db, vault } = harness.fixture.platform;
   const key = await teamKey(db, vault, source.team_id);
-  const isNew = await storeDelivery(db, {
-    ...{ source, deliveryId: id, name, key },
-    body: Buffer.from(JSON.stringify(payload)),
-  });
+  const body = Buffer.from(JSON.stringify(payload));
+  const isNew = await storeDelivery(db, { source, deliveryId: id, name, key, body }, null);
   await processEvents(harness.host);
   await harness.look();
   return isNew;
@@ -79,7 +78,7 @@ test("of several servers that look at once, one decides", async () => {
   const { source } = await insertSource(db, { teamId, name: "another", key });
   for (let number = 1; number <= 10; number += 1) {
     const body = Buffer.from(JSON.stringify(opened(number)));
-    await storeDelivery(db, { source, deliveryId: `d-${number}`, name: "pull_request", body, key });
+    await storeDelivery(db, { source, deliveryId: `d-${number}`, name: "pull_request", body, key }, null);
   }
   await Promise.all(Array.from({ length: 5 }, () => processEvents(inbound.host)));
   await inbound.look();

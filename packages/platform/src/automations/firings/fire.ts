@@ -67,7 +67,8 @@ export async function recordFiring(
     .values({
       ...values,
       body_hash: hashOf(payload),
-      payload: payload && sealPayload(key, values.id, payload),
+      // Only what starts needs its event: a webhook whose filter matches nothing must not fill the database.
+      payload: skipReason === null ? payload && sealPayload(key, values.id, payload) : null,
       cause_id: causeId,
       ...claim,
       ...(skipReason !== null && { status: "skipped", reason: skipReason, decided_at: now }),

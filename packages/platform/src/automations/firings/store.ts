@@ -114,7 +114,7 @@ export type Decision =
   | { status: "started"; runId: string }
   | { status: "skipped" | "missed" | "failed"; reason: string };
 
-/** Once: what was decided stays. */
+/** Once: what was decided stays. Only a run needs the event. */
 export async function decideFiring(db: Queries, id: string, decision: Decision): Promise<FiringRow> {
   const { status, ...rest } = decision;
   await db
@@ -124,7 +124,7 @@ export async function decideFiring(db: Queries, id: string, decision: Decision):
       decided_at: new Date(),
       claimed_by: null,
       claimed_until: null,
-      ...("runId" in rest ? { run_id: rest.runId, reason: null } : { reason: rest.reason }),
+      ...("runId" in rest ? { run_id: rest.runId, reason: null } : { reason: rest.reason, payload: null }),
     })
     .where("id", "=", id)
     .where("status", "=", "planned")

@@ -1,12 +1,13 @@
 // Where events of source hosts come in, and each event that came: stored before anything is done with it.
 import { randomBytes, randomUUID } from "node:crypto";
-import type { Selectable } from "kysely";
+import type { Kysely, Selectable } from "kysely";
 import {
   ApiError,
   type DataKey,
   type EventSourceTable,
   type InboundEventTable,
   type Queries,
+  type Tables,
 } from "../../foundation/index.ts";
 import type { SourceEvent } from "./github.ts";
 
@@ -22,7 +23,23 @@ export interface NewEventSource {
   key: DataKey;
 }
 
-/** The secret is shown only in the result. */
+/** A repository or organisation of the host has one each. */
+export const maxSourcesPerTeam = 100;
+
+/** The secret is shown only in the result. Throws `event_source_limit_reached`. */
+export function createSource(
+  db: Kysely<Tables>,
+  request: NewEventSource,
+): Promise<{ source: EventSourceRow; secret: string }> {
+  return db.transaction().execute(async (tx) => {
+    await lockTeam(tx, request.teamId);
+    const sources = await listSources(tx, request.teamId);
+    if (sources.length < maxSourcesPerTeam) return insertSource(tx, request);
+    const message = `The team has ${maxSourcesPerTeam} event sources already, which is the limit. Remove one that is not used any more.`;
+    throw new ApiError("event_source_limit_reached", message);
+  });
+}
+
 export async function insertSource(
   db: Queries,
   { teamId, name, key }: NewEventSource,
@@ -64,30 +81,6 @@ export async function findSource(db: Queries, id: string): Promise<EventSourceRo
   return (await db.selectFrom("event_sources").selectAll().where("id", "=", id).executeTakeFirst()) ?? null;
 }
 
-export interface Delivery {
-  source: EventSourceRow;
-  deliveryId: string;
-  name: string;
-  body: Buffer;
-  key: DataKey;
-}
-
-/** A delivery that came before is not stored again; false then. */
-export async function storeDelivery(db: Queries, delivery: Delivery): Promise<boolean> {
-  const { source, deliveryId, name, body, key } = delivery;
-  const id = randomUUID();
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto("inbound_events")
-    .values({
-      ...{ id, source_id: source.id, delivery_id: deliveryId, name, status: "received" as const },
-      body: key.seal(body, bodyAad(id)),
-      created_at: new Date(),
-    })
-    .onConflict((conflict) => conflict.columns(["source_id", "delivery_id"]).doNothing())
-    .executeTakeFirst();
-  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
-}
-
 /** The oldest that waits; its row is locked until the end of the transaction. */
 export async function lockReceived(tx: Queries): Promise<InboundEventRow | undefined> {
   return tx
@@ -113,14 +106,19 @@ export async function settleEvent(
     .execute();
 }
 
+/** One after another: each sees what the others of the team have stored. */
+export const lockTeam = async (tx: Queries, teamId: number): Promise<void> =>
+  void (await tx.selectFrom("teams").select("id").where("id", "=", teamId).forNoKeyUpdate().execute());
+
 /** Comments do not say whether their pull request is of a fork; events of the pull request itself do. */
 export async function rememberFork(tx: Queries, sourceId: string, { pullRequest }: SourceEvent): Promise<void> {
   if (pullRequest === null || pullRequest.isFork === null || pullRequest.url === "") return;
   const { url, isFork } = pullRequest;
+  const seen = { is_fork: isFork, seen_at: new Date() };
   await tx
     .insertInto("inbound_pull_requests")
-    .values({ source_id: sourceId, url, is_fork: isFork })
-    .onConflict((conflict) => conflict.columns(["source_id", "url"]).doUpdateSet({ is_fork: isFork }))
+    .values({ source_id: sourceId, url, ...seen })
+    .onConflict((conflict) => conflict.columns(["source_id", "url"]).doUpdateSet(seen))
     .execute();
 }
 

@@ -1,4 +1,5 @@
 // Where source hosts send events: the addresses of a team, and the receiver of them all.
+import { sizeBytes } from "@agentcli/host";
 import {
   Acknowledged,
   CreateEventSource,
@@ -10,15 +11,15 @@ import { z } from "zod";
 import { type Api, ApiError, readBody, teamKey } from "../../foundation/index.ts";
 import { requireTeamManager } from "../access.ts";
 import type { AutomationHost } from "../host.ts";
+import { storeDelivery } from "../inbound/deliveries.ts";
 import { isSigned } from "../inbound/signature.ts";
 import {
+  createSource,
   type EventSourceRow,
   findSource,
-  insertSource,
   listSources,
   removeSource,
   secretOf,
-  storeDelivery,
 } from "../inbound/store.ts";
 import { tag } from "./automations.ts";
 
@@ -48,12 +49,12 @@ function addCreate(api: Api, host: AutomationHost): void {
       scope: "agents:write",
       body: CreateEventSource,
       answer: { status: 201, schema: EventSourceCreated, description: "Its address and the secret of the webhook" },
-      problems: ["team_admin_required"],
+      problems: ["team_admin_required", "event_source_limit_reached"],
     },
     async ({ body: { name }, principal }) => {
       requireTeamManager(principal, "Addresses for events");
       const key = await teamKey(db, vault, principal.teamId);
-      const { source, secret } = await insertSource(db, { teamId: principal.teamId, name, key });
+      const { source, secret } = await createSource(db, { teamId: principal.teamId, name, key });
       return { ...sourceOf(host, source), secret };
     },
   );
@@ -100,9 +101,11 @@ const path = "/events/github/:id";
 /** The largest that GitHub sends. */
 const maxBodyBytes = 25 * 1024 * 1024;
 const maxHeaderLength = 200;
+const defaultStored = "1g";
 
 /** Answers as soon as the event is stored: what it starts is decided later, and once. */
-function addReceiver(api: Api, { platform: { db, vault } }: AutomationHost): void {
+function addReceiver(api: Api, { platform: { db, vault, settings } }: AutomationHost): void {
+  const maxStoredBytes = sizeBytes(settings.models.limits?.events ?? defaultStored);
   api.app.post(path, async (context) => {
     context.set("route", path);
     const { req } = context;
@@ -125,7 +128,7 @@ function addReceiver(api: Api, { platform: { db, vault } }: AutomationHost): voi
       throw new ApiError("validation_error", "X-GitHub-Event and X-GitHub-Delivery: must have 1 to 200 characters.");
     if (!isJson(body))
       throw new ApiError("validation_error", "The body: is not JSON. Choose application/json on the host.");
-    const isNew = await storeDelivery(db, { source, deliveryId, name, body, key });
+    const isNew = await storeDelivery(db, { source, deliveryId, name, body, key }, maxStoredBytes);
     return context.json({ received: true, duplicate: !isNew }, 202);
   });
 }

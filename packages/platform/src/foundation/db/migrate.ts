@@ -34,6 +34,7 @@ import * as staleBuilds from "./migrations/0030-stale-builds.ts";
 import * as inboundEvents from "./migrations/0031-inbound-events.ts";
 import * as runEgress from "./migrations/0032-run-egress.ts";
 import * as limitsOfAutomations from "./migrations/0033-limits-of-automations.ts";
+import * as eventLimits from "./migrations/0034-event-limits.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -73,6 +74,7 @@ const migrations: Record<string, Migration> = {
   "0031-inbound-events": inboundEvents,
   "0032-run-egress": runEgress,
   "0033-limits-of-automations": limitsOfAutomations,
+  "0034-event-limits": eventLimits,
 };
 
 /** Nothing is missing in a database that lacks them. */

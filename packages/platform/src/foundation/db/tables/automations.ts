@@ -1,5 +1,5 @@
 // Automations, what triggers them, the record of each firing, and alerts.
-import type { ColumnType } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { RunStatus } from "./agents.ts";
 import type { Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 
@@ -44,6 +44,8 @@ export interface EventSourceTable {
   type: "github";
   name: string;
   secret: Sealed;
+  /** Of its events, each with 1024 for its row. A trigger subtracts those that are removed. */
+  stored_bytes: Generated<number>;
   created_at: Stamped;
 }
 
@@ -68,6 +70,7 @@ export interface InboundPullRequestTable {
   source_id: string;
   url: string;
   is_fork: boolean;
+  seen_at: Stamped;
 }
 
 export interface AutomationWebhookKeyTable {

@@ -1,0 +1,72 @@
+// Stores each event as it came, before anything is done with it: once, and as many as the team may keep.
+import { randomUUID } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import { ApiError, type DataKey, type Queries, type Tables } from "../../foundation/index.ts";
+import { bodyAad, type EventSourceRow, lockTeam } from "./store.ts";
+
+export interface Delivery {
+  source: EventSourceRow;
+  deliveryId: string;
+  name: string;
+  body: Buffer;
+  key: DataKey;
+}
+
+/** As the trigger that subtracts it again counts. */
+const rowBytes = 1024;
+
+/**
+ * A delivery that came before is not stored again; false then. Throws `event_limit_reached` for a new one beyond the limit;
+ * null: there is none. What was stored before stays.
+ */
+export function storeDelivery(db: Kysely<Tables>, delivery: Delivery, maxBytes: number | null): Promise<boolean> {
+  const { source, body: plain } = delivery;
+  return db.transaction().execute(async (tx) => {
+    const bytes = await insertEvent(tx, delivery);
+    if (bytes === null) return false;
+    // In the order in which the removal of events locks: the event, then its source.
+    if (maxBytes !== null) await lockTeam(tx, source.team_id);
+    await tx
+      .updateTable("event_sources")
+      .set({ stored_bytes: sql<number>`stored_bytes + ${bytes}` })
+      .where("id", "=", source.id)
+      .execute();
+    const stored = await storedBytes(tx, source.team_id);
+    if (maxBytes !== null && stored > maxBytes) throw limitReached({ size: plain.length, maxBytes });
+    return true;
+  });
+}
+
+/** What it occupies; null if it came before. */
+async function insertEvent(
+  tx: Queries,
+  { source, deliveryId, name, body: plain, key }: Delivery,
+): Promise<number | null> {
+  const id = randomUUID();
+  const body = key.seal(plain, bodyAad(id));
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto("inbound_events")
+    .values({
+      ...{ id, source_id: source.id, delivery_id: deliveryId, name, status: "received" as const },
+      body,
+      created_at: new Date(),
+    })
+    .onConflict((conflict) => conflict.columns(["source_id", "delivery_id"]).doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n ? body.length + rowBytes : null;
+}
+
+async function storedBytes(tx: Queries, teamId: number): Promise<number> {
+  const { bytes } = await tx
+    .selectFrom("event_sources")
+    .select(({ fn }) => fn.sum<string>("stored_bytes").as("bytes"))
+    .where("team_id", "=", teamId)
+    .executeTakeFirstOrThrow();
+  return Number(bytes ?? 0);
+}
+
+const limitReached = ({ size, maxBytes }: { size: number; maxBytes: number }): ApiError =>
+  new ApiError(
+    "event_limit_reached",
+    `This event of ${size} bytes does not fit: the team may store ${maxBytes} bytes of events (limits.events), and they are kept for 30 days. Have the host send fewer kinds of events, remove an event source that is not used any more, or ask the operator to raise the limit.`,
+  );
