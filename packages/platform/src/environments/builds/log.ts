@@ -35,7 +35,8 @@ export interface LogPiece {
   text: string;
 }
 
-const batchSize = 200;
+/** Each has up to 64 KiB of text. A batch stays in memory until its reader has it. */
+const batchSize = 8;
 
 /** The pieces behind `after`, a batch at most. */
 export async function readLog(db: Queries, { buildId, key }: LogTarget, after: number): Promise<LogPiece[]> {
@@ -50,12 +51,12 @@ export async function readLog(db: Queries, { buildId, key }: LogTarget, after: n
   return rows.map(({ seq, at, text }) => ({ seq, at, text: key.openText(text, logAad(buildId, seq)) }));
 }
 
-export async function readWholeLog(db: Queries, target: LogTarget): Promise<string> {
-  const texts: string[] = [];
+/** All pieces so far, a batch in memory at a time. */
+export async function* readWholeLog(db: Queries, target: LogTarget): AsyncGenerator<LogPiece> {
   for (let after = 0; ; ) {
     const pieces = await readLog(db, target, after);
-    texts.push(...pieces.map(({ text }) => text));
+    yield* pieces;
     after = pieces.at(-1)?.seq ?? after;
-    if (pieces.length < batchSize) return texts.join("");
+    if (pieces.length < batchSize) return;
   }
 }

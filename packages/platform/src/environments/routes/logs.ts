@@ -1,6 +1,15 @@
 // `GET /v1/environments/{id}/builds/{buildId}/logs`: the log so far as text, or as Server-Sent Events until the build has ended.
+import type { ServerResponse } from "node:http";
 import type { Context } from "hono";
-import { type Api, ApiError, alreadySent, type Env, type PlatformContext, teamKey } from "../../foundation/index.ts";
+import {
+  type Api,
+  ApiError,
+  alreadySent,
+  drained,
+  type Env,
+  type PlatformContext,
+  teamKey,
+} from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { type LogTarget, readLog, readWholeLog } from "../builds/log.ts";
 import { findBuild } from "../builds/store.ts";
@@ -54,8 +63,7 @@ export async function answerLog(
   };
   const { environment, build } = await check(request.principal);
   const target = { buildId: build.id, key: await teamKey(db, vault, environment.team_id) };
-  if (!(context.req.header("accept") ?? "").includes("text/event-stream"))
-    return context.text(await readWholeLog(db, target), 200, { "cache-control": "no-store" });
+  if (!(context.req.header("accept") ?? "").includes("text/event-stream")) return sendText(context, platform, target);
   const after = afterOf(context.req.header("last-event-id"));
   return follow(context, {
     platform,
@@ -80,23 +88,62 @@ interface Following {
   check(): Promise<void>;
 }
 
-function follow(context: Context<Env>, following: Following): Response {
-  const { outgoing } = context.env;
+/** Aborted when the reader is gone. */
+function goneSignal(outgoing: ServerResponse): AbortSignal {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort());
   if (outgoing.destroyed) gone.abort();
+  return gone.signal;
+}
+
+/** As fast as the reader takes it: a log in memory for each slow reader would fill that of the server. */
+function sendText(context: Context<Env>, { db, log }: PlatformContext, target: LogTarget): Response {
+  const { outgoing } = context.env;
+  const signal = goneSignal(outgoing);
+  outgoing.writeHead(200, {
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "x-request-id": context.get("requestId"),
+  });
+  const sendAll = async (): Promise<void> => {
+    for await (const { text } of readWholeLog(db, target)) {
+      if (signal.aborted) return;
+      if (!outgoing.write(text)) await drained(outgoing, signal);
+    }
+    outgoing.end();
+  };
+  sendAll().catch((error: unknown) => {
+    log.error("log ended early", error, { buildId: target.buildId });
+    outgoing.destroy();
+  });
+  return alreadySent();
+}
+
+type SendEvent = (event: string, data: object, id?: number) => Promise<void>;
+
+function follow(context: Context<Env>, following: Following): Response {
+  const { outgoing } = context.env;
+  const signal = goneSignal(outgoing);
   outgoing.writeHead(200, {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no",
     "x-request-id": context.get("requestId"),
   });
-  const send = (event: string, data: object, id?: number): void =>
-    void outgoing.write(`${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  const send: SendEvent = async (event, data, id) => {
+    const frame = `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    if (!outgoing.write(frame)) await drained(outgoing, signal);
+  };
+  const beat = () => outgoing.writableNeedDrain || void send("heartbeat", {});
+  const beating = setInterval(beat, heartbeatMs);
   const { log } = following.platform;
-  sendUntilEnd(following, send, gone.signal)
+  sendUntilEnd(following, send, signal)
     .catch((error: unknown) => log.error("log stream ended early", error, { buildId: following.target.buildId }))
-    .finally(() => outgoing.end());
+    .finally(() => {
+      clearInterval(beating);
+      outgoing.end();
+    });
   return alreadySent();
 }
 
@@ -107,21 +154,21 @@ const pollMs = 1_000;
 
 async function sendUntilEnd(
   { platform, target, after, check }: Following,
-  send: (event: string, data: object, id?: number) => void,
+  send: SendEvent,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, notifications } = platform;
   let wake = (): void => {};
   const onMessage = (buildId: string): void => void (buildId === target.buildId && wake());
   const unlisten = await notifications.subscribe("environment_build_logs", { onMessage, onGap: () => wake() });
-  const timers = [setInterval(() => send("heartbeat", {}), heartbeatMs), setInterval(() => wake(), pollMs)];
+  const polling = setInterval(() => wake(), pollMs);
+  signal.addEventListener("abort", () => wake(), { once: true });
   let position = after;
   let checkedAt = Date.now();
   try {
     while (!signal.aborted) {
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
-        signal.addEventListener("abort", () => resolve(), { once: true });
       });
       if (Date.now() - checkedAt > checkMs) {
         if (!(await stillAllowed(check))) return;
@@ -130,17 +177,17 @@ async function sendUntilEnd(
       // Before its log: what a build wrote before it ended is there then.
       const status = await statusOf(platform, target.buildId);
       const pieces = await readLog(db, target, position);
-      for (const { seq, at, text } of pieces) send("log", { seq, at: at.toISOString(), text }, seq);
+      for (const { seq, at, text } of pieces) await send("log", { seq, at: at.toISOString(), text }, seq);
       position = pieces.at(-1)?.seq ?? position;
       if (pieces.length > 0) continue;
       if (status !== "IN_PROGRESS") {
-        send("status", { buildId: target.buildId, status: status ?? "CANCELLED" });
+        await send("status", { buildId: target.buildId, status: status ?? "CANCELLED" });
         return send("done", {});
       }
       await woken;
     }
   } finally {
-    for (const timer of timers) clearInterval(timer);
+    clearInterval(polling);
     unlisten();
   }
 }

@@ -5,6 +5,7 @@ export { type ApiOptions, answerUnserved, createApi } from "./api.ts";
 export { ApiError, type ApiErrorDetails } from "./api-error.ts";
 export { readBody, readJson } from "./body.ts";
 export { decodeCursor, decodeNumber, encodeCursor, type Page, type Position, pageOf } from "./cursor.ts";
+export { drained } from "./drained.ts";
 export type { Env } from "./env.ts";
 export { fileResponse } from "./file.ts";
 export type {

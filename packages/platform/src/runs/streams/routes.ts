@@ -8,6 +8,7 @@ import {
   ApiError,
   type Authenticate,
   alreadySent,
+  drained,
   type Env,
   type PlatformContext,
 } from "../../foundation/index.ts";
@@ -160,6 +161,7 @@ function stream(context: Context<Env>, { platform, hub, run, start, ...reader }:
   return alreadySent();
 }
 
+/** A slow reader holds at most one batch in memory; the rest of its stream stays in the database. */
 async function send(
   outgoing: ServerResponse,
   hub: Hub,
@@ -168,18 +170,4 @@ async function send(
   for await (const { bytes } of hub.read(runId, after, signal)) {
     if (!outgoing.write(bytes)) await drained(outgoing, signal);
   }
-}
-
-/** A slow reader holds at most one batch in memory; the rest of its stream stays in the database. */
-function drained(outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      outgoing.off("drain", done);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    if (signal.aborted) return done();
-    outgoing.on("drain", done);
-    signal.addEventListener("abort", done);
-  });
 }
