@@ -34,7 +34,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const { authenticate } = identity;
   const repositories = openRepositories(context, identity.principals);
   const machines = openMachines(context.settings);
-  const images = openImages({ settings: context.settings, provider: machines.provider });
+  const images = openImages({ settings: context.settings, ...machines });
   const building = { machines, images, executor: buildExecutor };
   const environments = openEnvironments(context, { authenticate, repositories, ...building });
   const secrets = openSecrets(context, environments.lookup);

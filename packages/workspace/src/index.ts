@@ -25,7 +25,7 @@ export {
   type OpenedWorkspace,
   WorkspaceLost,
 } from "./lifecycle/index.ts";
-export type { LimitsReport, ResourceLimits } from "./limits/index.ts";
+export type { LimitsReport, ResourceLimits, TemporaryShares } from "./limits/index.ts";
 export type { Answer, Link, LinkRequest } from "./link/index.ts";
 export { identityOf, isRunning, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 export {

@@ -56,6 +56,7 @@ export {
   type WorkerTable,
 } from "./db/index.ts";
 export {
+  type DiskWatch,
   hasLiveOwner,
   listNames,
   listStale,
@@ -68,6 +69,7 @@ export {
   type TreeEntry,
   unlockDirectory,
   walk,
+  watchDisk,
 } from "./files/index.ts";
 export {
   type AcceptSocket,
@@ -81,6 +83,7 @@ export {
   type Caller,
   decodeCursor,
   decodeNumber,
+  drained,
   type Env,
   type ErrorRenderer,
   encodeCursor,

@@ -14,8 +14,9 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { loadMachineParts } from "@agentcli/workspace";
 import { z } from "zod";
-import { inBuilderNamespace, type MachineProvider, runProgram } from "../machines/index.ts";
+import { inBuilderNamespace, type MachineLimits, type MachineProvider, runProgram } from "../machines/index.ts";
 import { ImageFault } from "./image-fault.ts";
+import { openBuildLimits } from "./limits.ts";
 import { type ImageLog, importOutput } from "./make.ts";
 import { requireTool } from "./tools.ts";
 
@@ -35,10 +36,16 @@ export interface BuiltImage {
   env: Record<string, string>;
 }
 
+export interface BuilderOptions {
+  provider: MachineProvider;
+  /** Of everything that the build runs. */
+  limits: MachineLimits;
+}
+
 /** Throws ImageFault without buildah, and where the build fails; the log has its output. */
 export async function buildDockerfile(
   request: DockerfileRequest,
-  provider: MachineProvider,
+  { provider, limits: wanted }: BuilderOptions,
   output: ImageLog,
 ): Promise<BuiltImage> {
   requireTool("buildah", "A Dockerfile");
@@ -48,16 +55,20 @@ export async function buildDockerfile(
   mkdirSync(store, { recursive: true, mode: 0o755 });
   writeFileSync(join(store, "Dockerfile"), readFileSync(inside(repository, request.dockerfile)), { mode: 0o644 });
   const closeProxy = await serveProxy(join(directory, socketName), request);
+  const limits = await openBuildLimits(wanted, store, output);
   try {
     const digest = await inBuilderNamespace(async ({ enter, ownerId }) => {
       if (ownerId !== null) await give([store, context], ownerId);
-      const inside = [...enter, ...(await builderCommand())];
-      const argv = withView({ directory, store, context, ownerId }, inside);
-      return importOutput(provider, { argv, purpose: "buildah" }, output);
+      const inside = [...enter, ...(await builderCommand(wanted))];
+      const argv = limits.enter(withView({ directory, store, context, ownerId }, inside));
+      return importOutput(provider, { argv, purpose: "buildah", maxBytes: wanted.diskBytes }, limits);
     });
     return { digest, env: readEnv(join(store, "image.json")) };
+  } catch (error) {
+    throw limits.reached() ?? error;
   } finally {
     closeProxy();
+    await limits.close();
   }
 }
 
@@ -127,8 +138,13 @@ exec "$@"
 /** Where they are for buildah. */
 const view = { store: "/build/store", context: "/build/context", socket: "/build/egress.sock", node: "/build/node" };
 
-async function builderCommand(): Promise<string[]> {
-  const { findBubblewrap, proxyVariables } = await loadMachineParts();
+async function builderCommand({ temporaryBytes }: MachineLimits): Promise<string[]> {
+  const { findBubblewrap, proxyVariables, shareTemporary } = await loadMachineParts();
+  const sizes = temporaryBytes === null ? null : shareTemporary(temporaryBytes, { repositories: 0, varTmp: "absent" });
+  const sized = (path: string, bytes: number | undefined) => [
+    ...(bytes === undefined ? [] : ["--size", String(bytes)]),
+    ...["--tmpfs", path],
+  ];
   const path = "/usr/sbin:/usr/bin:/sbin:/bin";
   const variables = { PATH: path, HOME: view.store, TMPDIR: view.store, ...proxyVariables() };
   return [
@@ -136,7 +152,8 @@ async function builderCommand(): Promise<string[]> {
     ...["--clearenv", ...Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value])],
     ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session"],
     ...["--cap-add", "ALL", ...systemDirectories(), "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/sys", "/sys"],
-    ...["--perms", "1777", "--tmpfs", "/tmp", "--tmpfs", "/run", "--perms", "1777", "--dir", "/var/tmp"],
+    ...["--perms", "1777", ...sized("/tmp", sizes?.tmp), ...sized("/run", sizes?.run)],
+    ...[...sized("/dev/shm", sizes?.shm), "--perms", "1777", "--dir", "/var/tmp"],
     ...["--bind", "/tmp/store", view.store, "--ro-bind", "/tmp/context", view.context],
     ...["--bind", "/tmp/socket", view.socket, "--ro-bind", "/tmp/node", view.node],
     ...["--", view.node, "--eval", withProxy, view.socket, buildScript],
@@ -183,7 +200,7 @@ b="buildah --root root --runroot run --storage-driver vfs"
 $b bud --isolation chroot --timestamp 0 --file Dockerfile --iidfile id ${view.context} >&2
 $b inspect --type image "$(cat id)" > image.json
 tree=$($b mount "$($b from "$(cat id)")")
-tar --directory="$tree" --create --file=- --sort=name --mtime=@0 --numeric-owner --format=posix \
+tar --directory="$tree" --create --sparse --file=- --sort=name --mtime=@0 --numeric-owner --format=posix \
   --pax-option=delete=atime,delete=ctime --warning=no-file-ignored .
 `;
 

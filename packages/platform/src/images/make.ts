@@ -1,5 +1,5 @@
 // Runs a program that writes a root directory as a tar archive, and imports it.
-import { PassThrough, type Readable } from "node:stream";
+import { PassThrough, type Readable, Transform } from "node:stream";
 import { type MachineProvider, MachineUnavailable, runProgram } from "../machines/index.ts";
 import { ImageFault } from "./image-fault.ts";
 
@@ -8,6 +8,8 @@ export interface ImageCommand {
   argv: string[];
   /** For people: what the command does. */
   purpose: string;
+  /** Of the archive; null or absent: no limit. */
+  maxBytes?: number | null;
 }
 
 export interface ImageLog {
@@ -18,15 +20,16 @@ export interface ImageLog {
 /** Returns the digest of the layer. A command that is aborted is killed with all it started. */
 export async function importOutput(
   provider: MachineProvider,
-  { argv, purpose }: ImageCommand,
+  { argv, purpose, maxBytes = null }: ImageCommand,
   { log, signal }: ImageLog,
 ): Promise<string> {
-  const archive = new PassThrough();
+  const archive = maxBytes === null ? new PassThrough() : limitedTo(maxBytes);
   const imported = importArchive(provider, archive, `The output of ${purpose}`);
   const made = runProgram(argv, {
     attach(child) {
       const kill = () => void child.kill("SIGKILL");
       signal.addEventListener("abort", kill);
+      archive.once("error", kill);
       if (signal.aborted) kill();
       child.once("close", () => signal.removeEventListener("abort", kill));
       child.stdin?.end();
@@ -36,6 +39,7 @@ export async function importOutput(
   });
   const [ending, importing] = await Promise.allSettled([made, imported]);
   signal.throwIfAborted();
+  if (archive.errored instanceof ImageFault) throw archive.errored;
   if (ending.status === "rejected")
     throw new ImageFault(`${purpose} failed (${reasonOf(ending.reason)}); its output says why.`);
   if (importing.status === "rejected") throw importing.reason;
@@ -51,6 +55,18 @@ export async function importArchive(provider: MachineProvider, archive: Readable
     const reason = (error as Error).message.replace(/^[^:]* failed \([^()]*\): /, "").trim();
     throw new ImageFault(`${source} cannot be unpacked as a root directory: ${reason}`);
   }
+}
+
+/** Ends with an ImageFault beyond the limit. */
+function limitedTo(maxBytes: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) return done(null, chunk);
+      return done(new ImageFault(`The image has more than ${maxBytes} bytes (limits.disk). Make it smaller.`));
+    },
+  });
 }
 
 /** The rest is in the log already. */

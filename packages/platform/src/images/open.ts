@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { Settings } from "../foundation/index.ts";
-import type { MachineProvider } from "../machines/index.ts";
+import type { MachineLimits, MachineProvider } from "../machines/index.ts";
 import { type DebianOptions, debianCommand, describeDebian } from "./debian.ts";
 import { buildDockerfile, type DockerfileRequest } from "./dockerfile.ts";
 import { type ImageLog, importArchive, importOutput } from "./make.ts";
@@ -26,9 +26,11 @@ export interface Images {
 export interface ImagesOptions {
   settings: Pick<Settings, "dataDirectory">;
   provider(): Promise<MachineProvider>;
+  /** Of a build from a Dockerfile, as of a machine. */
+  limits: MachineLimits;
 }
 
-export function openImages({ settings, provider }: ImagesOptions): Images {
+export function openImages({ settings, provider, limits }: ImagesOptions): Images {
   const records = openImageRecords(join(settings.dataDirectory, "images"));
   const add = (image: Pick<ImageRecord, "digest" | "source" | "env">): ImageRecord => {
     const record = { ...image, madeAt: new Date().toISOString() };
@@ -51,7 +53,7 @@ export function openImages({ settings, provider }: ImagesOptions): Images {
       return add({ digest, source: describeDebian(options), env: {} });
     },
     async buildDockerfile(request, output) {
-      const image = await buildDockerfile(request, await provider(), output);
+      const image = await buildDockerfile(request, { provider: await provider(), limits }, output);
       return add({ ...image, source: request.dockerfile });
     },
   };

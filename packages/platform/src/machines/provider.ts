@@ -98,7 +98,7 @@ export interface MachineLimits {
   processes: number | null;
   /** What it may add to its layers. */
   diskBytes: number | null;
-  /** The size of /tmp, of /run and of /dev/shm, which are in memory. */
+  /** The size of /tmp, /run and /dev/shm together, which are in memory. */
   temporaryBytes: number | null;
 }
 

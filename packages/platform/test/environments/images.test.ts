@@ -4,10 +4,17 @@ import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { unlimited } from "@agentcli/testkit/machines";
+import { describeLimits } from "@agentcli/workspace";
 import { expect, onTestFinished, test } from "vitest";
 import { type Images, openImages } from "../../src/images/index.ts";
 import { requireTool } from "../../src/images/tools.ts";
-import { type Machines, openMachines, openMachineWorkspace, removeMachineFiles } from "../../src/machines/index.ts";
+import {
+  type MachineLimits,
+  type Machines,
+  openMachines,
+  openMachineWorkspace,
+  removeMachineFiles,
+} from "../../src/machines/index.ts";
 import { testSettings } from "../harness/settings.ts";
 import { newDataDirectory, usualSettings } from "../runs/run-harness.ts";
 
@@ -17,19 +24,19 @@ interface ImageHarness {
   directory: string;
 }
 
-function openImageHarness(): ImageHarness {
+function openImageHarness(limits: MachineLimits = unlimited): ImageHarness {
   const dataDirectory = newDataDirectory();
   onTestFinished(() => removeMachineFiles(dataDirectory));
   const variables = { PATH: process.env.PATH };
   const { programDirectory } = usualSettings;
   const machines = openMachines({ ...testSettings(dataDirectory), programDirectory, variables });
-  const images = openImages({ settings: { dataDirectory }, provider: machines.provider });
+  const images = openImages({ settings: { dataDirectory }, provider: machines.provider, limits });
   return { images, machines, directory: join(dataDirectory, "work") };
 }
 
 /** A shell, and the libraries that it and the server inside a machine need. */
-function copyPrograms(root: string): void {
-  const programs = ["/bin/sh", "/bin/cat"];
+function copyPrograms(root: string, more: string[] = []): void {
+  const programs = ["/bin/sh", "/bin/cat", ...more];
   const libraries = [process.execPath, ...programs].flatMap((program) =>
     [...execFileSync("ldd", [program], { encoding: "utf8" }).matchAll(/(\/\S+) \(0x/g)].map(([, path = ""]) => path),
   );
@@ -109,6 +116,45 @@ test("commands of a Dockerfile are no root of the host, and see none of its file
   expect(log).not.toMatch(/^BROKE_OUT|of the host$/m);
   expect(existsSync(secret)).toBe(true);
 });
+
+const mebibyte = 1024 ** 2;
+
+test("a Dockerfile cannot fill the disk: neither a single file, nor the image, nor holes in files", async () => {
+  const harness = openImageHarness({ ...unlimited, diskBytes: 256 * mebibyte });
+  copyPrograms(join(harness.directory, "files/root"), ["/usr/bin/head", "/usr/bin/truncate"]);
+  const begin = ["FROM scratch", "COPY root/ /"];
+  const single = await build(harness, [...begin, "RUN truncate -s 300M /one", ""].join("\n"));
+  if (single.error.includes(missing)) return;
+  expect(single.error).toMatch(/^buildah failed/);
+  await clearStore(harness);
+  const fill = ["one", "two"].map((name) => `RUN head -c 150M /dev/zero > /${name}`);
+  const large = await build(harness, [...begin, ...fill, ""].join("\n"));
+  expect(large.error, large.log).toMatch(/^buildah failed|\(limits\.disk\)/);
+  await clearStore(harness);
+  const holes = await build(harness, [...begin, "RUN truncate -s 200M /one /two", ""].join("\n"));
+  expect(holes.error, holes.log).toBe("");
+});
+
+test("commands of a Dockerfile share limits of memory and processes, as those of a machine do", async () => {
+  const limits = { ...unlimited, memoryBytes: 128 * mebibyte, processes: 64 };
+  const harness = openImageHarness(limits);
+  copyPrograms(join(harness.directory, "files/root"), ["/usr/bin/head", "/usr/bin/tail", "/bin/sleep"]);
+  const begin = ["FROM scratch", "COPY root/ /"];
+  const hog = "RUN head -c 400M /dev/zero | tail | cat > /dev/null; echo ENDED $?";
+  const flood =
+    "RUN for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do for j in 1 2 3 4 5 6 7 8 9; do sleep 2 & done; done; echo ALL";
+  const report = await describeLimits({ ...unlimited, ...limits, fileBytes: null });
+  const memory = await build(harness, [...begin, `${hog}; test -s /done`, ""].join("\n"));
+  if (memory.error.includes(missing)) return;
+  if (report.memory.by.startsWith("cgroup"))
+    expect(memory.log).toContain("The sandbox reached its memory limit of 128 MiB");
+  await clearStore(harness);
+  const processes = await build(harness, [...begin, flood, ""].join("\n"));
+  if (report.processes.by.startsWith("cgroup")) expect(processes.log).not.toMatch(/^ALL$/m);
+});
+
+/** As the end of a build does. */
+const clearStore = ({ directory }: ImageHarness) => removeMachineFiles(join(directory, "store"));
 
 test("a Dockerfile that fails shows its output, and one that leads out of the repository is not read", async () => {
   const harness = openImageHarness();

@@ -150,7 +150,7 @@ test("builds go 30 days after their end, and then the layers that nothing starts
   const { db, settings } = harness.fixture.platform;
   const directory = join(settings.dataDirectory, "machines/layers");
   const machines = machinesOf(harness);
-  const images = openImages({ settings, provider: machines.provider });
+  const images = openImages({ settings, ...machines });
   const apply = async (hoursLater: number) => {
     const now = () => Date.now() + hoursLater * 3_600_000;
     for (const rule of [

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
+import { unlimited } from "@agentcli/testkit/machines";
 import { openClient, type RunIds, sendRequest } from "@agentcli/testkit/platform";
 import { makeDebianBase, shopConfig, shopFiles, shopPort } from "@agentcli/testkit/shop";
 import { expect, onTestFinished, test } from "vitest";
@@ -28,7 +29,7 @@ async function importBase(provider: Machines["provider"], { settings }: Environm
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   makeDebianBase(directory, nativeFolder());
   const tar = spawn("tar", ["--create", "--owner=0", "--group=0", "--numeric-owner", "--directory", directory, "."]);
-  const images = openImages({ settings, provider });
+  const images = openImages({ settings, provider, limits: unlimited });
   images.setBase((await images.importArchive(tar.stdout, "a small Debian")).digest);
 }
 

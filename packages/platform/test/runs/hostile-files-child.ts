@@ -15,10 +15,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { openFile, removeTree } from "../../src/foundation/files/index.ts";
+import { measure, openFile, removeTree } from "../../src/foundation/files/index.ts";
 import { openDirectory } from "../../src/foundation/files/open.ts";
 import { type LeftOut, listFiles } from "../../src/operations/backup/files.ts";
-import { measure } from "../../src/runs/execution/sandbox/disk-quota.ts";
 
 const [dataDirectory = "", operatorDirectory = ""] = process.argv.slice(2);
 const agent = join(dataDirectory, "workspaces/agent");

@@ -98,6 +98,10 @@ function expectNothingSeen(output: string): void {
   expect(output).not.toContain(word);
 }
 
+/** Of all private directories together. */
+const temporarySizes =
+  "df --output=size -B1 /tmp /var/tmp /run /dev/shm | awk 'NR > 1 { sum += $1 } END { print sum }'";
+
 const isAble = (user: string) => isRoot || user === "an ordinary user";
 
 describe.each(["root", "an ordinary user"].filter(isAble))("a server that runs as %s", (user) => {
@@ -129,7 +133,7 @@ describe.each(["root", "an ordinary user"].filter(isAble))("a server that runs a
   test("limits memory, processes, the private /tmp and the disk space of its agents, also in directories that they close", async () => {
     const { run } = await openServer();
     const memory = `perl -e '$x = "x" x (600 * 1024 * 1024); print "TA", "KEN"'; echo "exit code $?"`;
-    const taken = await run(`df --output=size -B1 /tmp; ${memory}`, { memory: "300m", tmp: "16m" });
+    const taken = await run(`${temporarySizes}; ${memory}`, { memory: "300m", tmp: "16m" });
     expect(taken).toContain(String(16 * 1024 ** 2));
     expect(taken).toMatch(/exit code [1-9]/);
     expect(taken).not.toContain("TAKEN");
@@ -223,7 +227,7 @@ test("an agent whose files outgrow the limit is stopped with storage_full, and m
 });
 
 test("limits.memory and limits.processes of the configuration hold for commands of agents", async () => {
-  const hog = `perl -e '$x = "x" x (400 * 1024 * 1024); print "TA", "KEN"'; df --output=size -B1 /tmp`;
+  const hog = `perl -e '$x = "x" x (400 * 1024 * 1024); print "TA", "KEN"'; ${temporarySizes}`;
   const harness = await openRunHarness({
     replies: { replies: [call("exec_command", { cmd: hog }), replyWith("Done.")] },
     models: { limits: { memory: "200m", processes: 100, tmp: "16m" } },

@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { watchDisk } from "../../src/foundation/files/index.ts";
 import { agentPaths } from "../../src/runs/execution/agent-paths.ts";
-import { watchDisk } from "../../src/runs/execution/sandbox/disk-quota.ts";
 import { agentLimits } from "../../src/runs/execution/sandbox/limits.ts";
 import { openSandboxes } from "../../src/runs/execution/sandbox/sandboxes.ts";
 import { testSettings } from "../harness/settings.ts";

@@ -1,5 +1,7 @@
 // What the kernel enforces; where it cannot, the capabilities say so.
 import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { mebibyte, type Scenario, sh, unlimited, withMachine } from "./harness.ts";
 
 export const limitScenarios: Record<string, Scenario> = {
@@ -53,13 +55,33 @@ export const limitScenarios: Record<string, Scenario> = {
     );
   },
 
-  "the size of /tmp is limited": (harness) =>
+  "the sizes of /tmp, /run and /dev/shm are limited together": (harness) =>
     withMachine(
       harness,
       async (_machine, workspace) => {
-        const { output } = await sh(workspace, "head -c 8M /dev/zero > /tmp/large; true");
-        assert.match(output, /No space left on device/);
+        const fill = ["/tmp", "/run", "/dev/shm"].map((path) => `head -c 8M /dev/zero > ${path}/large`);
+        const { output } = await sh(workspace, `${fill.join("; ")}; cat /tmp/large /run/large /dev/shm/large | wc -c`);
+        assert.equal(output.match(/No space left on device/g)?.length, 3);
+        assert.ok(Number(output.trim().split("\n").at(-1)) <= 4 * mebibyte, output);
       },
       { limits: { ...unlimited, temporaryBytes: 4 * mebibyte } },
+    ),
+
+  "a file with holes does not become larger in a snapshot": (harness) =>
+    withMachine(
+      harness,
+      async (machine, workspace) => {
+        const { output } = await sh(
+          workspace,
+          "truncate -s 200M /workspace/holes && echo x >> /workspace/holes && echo made",
+        );
+        assert.equal(output, "made\n");
+        await machine.stop();
+        const [top = ""] = await machine.snapshot();
+        const { size, blocks } = statSync(join(harness.directory, "layers", top, "tree/workspace/holes"));
+        assert.equal(size, 200 * mebibyte + 2);
+        assert.ok(blocks * 512 < mebibyte, `${blocks} blocks`);
+      },
+      { limits: unlimited },
     ),
 };

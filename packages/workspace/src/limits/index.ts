@@ -10,3 +10,4 @@ export {
   openLimits,
   type ResourceLimits,
 } from "./limits.ts";
+export { shareTemporary, type TemporaryShares } from "./temporary.ts";

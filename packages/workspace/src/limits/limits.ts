@@ -8,7 +8,7 @@ import { type CgroupTree, type Controller, findTrees, type KernelTables } from "
 export interface ResourceLimits {
   memoryBytes: number | null;
   processes: number | null;
-  /** The size of each private directory, such as /tmp, where the sandbox has its own. */
+  /** The size of all private directories, such as /tmp, together, where the sandbox has its own. */
   temporaryBytes: number | null;
   /** The size of a single file. */
   fileBytes: number | null;

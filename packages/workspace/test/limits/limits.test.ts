@@ -98,6 +98,17 @@ describe("in a sandbox", () => {
     expect((await bash(inside, "stat -c %s large")).stdout).toBe(`${4 * mebibyte}\n`);
   });
 
+  test("all private directories together hold no more than their limit", async () => {
+    const inside = await open({ temporaryBytes: 16 * mebibyte });
+    const { stdout, stderr } = await bash(
+      inside,
+      "for d in /tmp /run /dev/shm; do head -c 32M /dev/zero > $d/large; done; cat /tmp/large /run/large /dev/shm/large | wc -c",
+    );
+    expect(stderr.match(/No space left on device/g)).toHaveLength(3);
+    expect(Number(stdout)).toBeLessThanOrEqual(16 * mebibyte);
+    expect(Number(stdout)).toBeGreaterThan(15 * mebibyte);
+  });
+
   test("of Landlock, memory and a single file are limited too, and cannot be raised", async () => {
     const inside = await open({ memoryBytes: 300 * mebibyte, fileBytes: mebibyte }, { kind: "landlock", version: 7 });
     const hog = `perl -e '$x = "x" x (700 * 1024 * 1024); print "TA", "KEN"'`;

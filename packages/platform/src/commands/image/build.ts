@@ -12,7 +12,7 @@ import { settingsFor } from "../settings.ts";
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { settings } = settingsFor(invocation, program);
   const machines = openMachines(settings);
-  const images = openImages({ settings, provider: machines.provider });
+  const images = openImages({ settings, ...machines });
   try {
     const image = await make({ images, invocation, program, directory: machines.directory });
     images.setBase(image.digest);

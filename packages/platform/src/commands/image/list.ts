@@ -7,7 +7,7 @@ import { settingsFor } from "../settings.ts";
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { settings } = settingsFor(invocation, program);
-  const images = openImages({ settings, provider: openMachines(settings).provider });
+  const images = openImages({ settings, ...openMachines(settings) });
   const base = images.base()?.digest;
   const list = images.list().map((image) => ({ ...image, isBase: image.digest === base }));
   if (invocation.has("json")) program.print(`${JSON.stringify(list)}\n`);

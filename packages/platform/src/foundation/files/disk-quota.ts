@@ -1,9 +1,9 @@
-// Measures the files of an agent while a run is active, and reports once that they exceed the limit. No file system quota is
-// needed: between two measurements the agent can exceed it, so the free space of the disk decides how soon to measure again.
+// Measures the files of an agent or a build while it runs, and reports once that they exceed the limit. No file system quota is
+// needed: between two measurements it can exceed the limit, so the free space of the disk decides how soon to measure again.
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { walk } from "../../../foundation/index.ts";
 import { unlinkedBytes } from "./unlinked-files.ts";
+import { walk } from "./walk.ts";
 
 export interface DiskWatchOptions {
   directory: string;

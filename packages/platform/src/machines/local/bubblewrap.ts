@@ -1,6 +1,7 @@
 // The command line of bubblewrap for a machine: its disk is the root directory, all else is private.
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import type { TemporaryShares } from "@agentcli/workspace";
 import { view } from "./setup.ts";
 
 export interface InsideOptions {
@@ -10,7 +11,8 @@ export interface InsideOptions {
   hostPaths: string[];
   /** Names below the tools of the machine. */
   tools: string[];
-  temporaryBytes: number | null;
+  /** Of the private directories; undefined: the kernel's. */
+  sizes: TemporaryShares | undefined;
   seccompDescriptor: number | undefined;
 }
 
@@ -27,9 +29,9 @@ export const capabilities = [
 ];
 
 export function bubblewrapCommand(options: InsideOptions, argv: string[]): string[] {
-  const { bubblewrap, hostname, hostPaths, tools, temporaryBytes, seccompDescriptor } = options;
-  const privateDirectory = (path: string, mode: string) => [
-    ...["--perms", mode, ...(temporaryBytes === null ? [] : ["--size", String(temporaryBytes)])],
+  const { bubblewrap, hostname, hostPaths, tools, sizes, seccompDescriptor } = options;
+  const privateDirectory = (path: string, { mode, bytes }: { mode: string; bytes: number | undefined }) => [
+    ...["--perms", mode, ...(bytes === undefined ? [] : ["--size", String(bytes)])],
     ...["--tmpfs", path],
   ];
   return [
@@ -39,9 +41,9 @@ export function bubblewrapCommand(options: InsideOptions, argv: string[]): strin
     ...["--cap-drop", "ALL", ...capabilities.flatMap((name) => ["--cap-add", `CAP_${name}`])],
     ...["--bind", view.root, "/", "--dev", "/dev", "--proc", "/proc"],
     ...[
-      ...privateDirectory("/tmp", "1777"),
-      ...privateDirectory("/run", "0755"),
-      ...privateDirectory("/dev/shm", "1777"),
+      ...privateDirectory("/tmp", { mode: "1777", bytes: sizes?.tmp }),
+      ...privateDirectory("/run", { mode: "0755", bytes: sizes?.run }),
+      ...privateDirectory("/dev/shm", { mode: "1777", bytes: sizes?.shm }),
     ],
     ...hostPaths.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", realpathSync(path), path]),
     ...["--perms", "0755", "--dir", "/run/agent"],

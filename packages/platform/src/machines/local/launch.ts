@@ -37,7 +37,7 @@ export async function launch(host: Host, record: MachineRecord, limits: OpenedLi
         hostname: record.id,
         hostPaths: record.layers.flatMap((digest) => host.layers.notes(digest).hostPaths),
         tools: tools.mounts.map(({ name }) => name),
-        temporaryBytes: record.limits.temporaryBytes,
+        sizes: sizesOf(parts, record.limits.temporaryBytes),
         seccompDescriptor: filter && parts.setupDescriptor,
       },
       tools.argv,
@@ -53,6 +53,10 @@ export async function launch(host: Host, record: MachineRecord, limits: OpenedLi
     return { process: confined, tools, stream };
   });
 }
+
+/** Services and terminals have no copies of repositories. */
+const sizesOf = ({ shareTemporary }: Host["parts"], bytes: number | null) =>
+  bytes === null ? undefined : shareTemporary(bytes, { repositories: 0, varTmp: "absent" });
 
 export interface Namespaces {
   layers: UserNamespace | null;

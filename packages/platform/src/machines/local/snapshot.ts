@@ -37,9 +37,10 @@ const beside = (pid: number, argv: string[]) => ({
   ],
 });
 
-/** The same files give the same bytes. Sockets are left out. */
+/** The same files give the same bytes. Sockets are left out. Holes stay holes: written out, they could fill the disk of the host. */
 const tarOf = (directory: string) => [
-  ...["tar", `--directory=${directory}`, "--create", "--file=-", "--sort=name", "--numeric-owner", "--format=posix"],
+  ...["tar", `--directory=${directory}`, "--create", "--sparse", "--file=-", "--sort=name"],
+  ...["--numeric-owner", "--format=posix"],
   ...[
     "--pax-option=delete=atime,delete=ctime",
     "--xattrs",

@@ -3,10 +3,17 @@ import { join } from "node:path";
 import type { StopReason } from "@agentcli/engine";
 import { defaults, durationMs, maxTimerMs } from "@agentcli/project";
 import type { Kysely } from "kysely";
-import { type PlatformContext, type Settings, storageFullMessage, type Tables } from "../../foundation/index.ts";
+import {
+  type DiskWatch,
+  type PlatformContext,
+  type Settings,
+  storageFullMessage,
+  type Tables,
+  watchDisk,
+} from "../../foundation/index.ts";
 import { leftToSpend, spendLimitReached } from "../usage/index.ts";
 import type { ActiveRun } from "./records.ts";
-import { agentLimits, type DiskWatch, watchDisk } from "./sandbox/index.ts";
+import { agentLimits } from "./sandbox/index.ts";
 
 export interface RunLimits {
   signal: AbortSignal;

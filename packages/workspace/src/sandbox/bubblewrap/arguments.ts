@@ -1,4 +1,5 @@
 // The command line of bubblewrap for a list of mounts. Pure.
+import type { TemporaryShares } from "../../limits/index.ts";
 import { contains } from "../../paths.ts";
 import { type MachineDisk, sourceIn } from "../machine-disk.ts";
 import { insidePath, type Placement } from "../placement.ts";
@@ -49,19 +50,19 @@ export interface MountPlan {
 
 export interface PrivateMountOptions {
   euid: number;
-  /** The size of each private directory; default: the kernel's. */
-  bytes?: number | undefined;
+  /** The sizes of the private directories; default: the kernel's. */
+  sizes?: TemporaryShares | undefined;
 }
 
 /** The mounts of every sandbox. Real root could write kernel settings even without capabilities: hence /proc/sys. */
-export const privateMounts = ({ euid, bytes }: PrivateMountOptions): Mount[] => [
+export const privateMounts = ({ euid, sizes }: PrivateMountOptions): Mount[] => [
   { kind: "read-only", path: "/", source: "/" },
   { kind: "devices", path: "/dev" },
   { kind: "processes", path: "/proc" },
   ...(euid === 0 ? [{ kind: "read-only", path: "/proc/sys", source: "/proc/sys" } as const] : []),
-  { kind: "private", path: "/tmp", mode: "1777", bytes },
-  { kind: "private", path: "/run", mode: "0755", bytes },
-  { kind: "private", path: "/dev/shm", mode: "1777", bytes },
+  { kind: "private", path: "/tmp", mode: "1777", bytes: sizes?.tmp },
+  { kind: "private", path: "/run", mode: "0755", bytes: sizes?.run },
+  { kind: "private", path: "/dev/shm", mode: "1777", bytes: sizes?.shm },
 ];
 
 export interface CommandInside {

@@ -3,6 +3,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
+import { shareTemporary, type TemporaryShares } from "../../limits/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
 import { findShadows, hostDirectory, type Shadow } from "../commits/shadow.ts";
 import type { MachineDisk } from "../machine-disk.ts";
@@ -16,7 +17,10 @@ import { hideMounts, maskPath } from "./hide.ts";
 import { protectRepositories } from "./repositories.ts";
 import { diskView, parentDirectories, systemView } from "./system-view.ts";
 
-export interface PlanOptions extends PrivateMountOptions {
+export interface PlanOptions {
+  euid: number;
+  /** Of all private directories together; default: the kernel's, for each. */
+  bytes?: number | undefined;
   /** HOME inside. */
   home: string;
   /** Instead of the view of the policy. */
@@ -31,8 +35,9 @@ export interface PlannedMounts extends MountPlan {
 export function planMounts(policy: SandboxPolicy, options: PlanOptions): PlannedMounts {
   const roots = policy.mode === "workspace-write" ? writableRoots(policy) : [];
   const hidden = [...policy.hidden, ...(options.euid === 0 ? hiddenFromRoot : [])].flatMap(resolveExisting);
-  const mounts = viewOf(policy, roots, options);
   const shadows = findShadows(policy).filter(({ commonDirectory }) => !isInside(commonDirectory, hidden));
+  const sizes = sizesOf(policy, options, shadows);
+  const mounts = viewOf(policy, roots, { ...options, sizes });
   const isShadowed = ({ path }: Mount) =>
     isInside(
       path,
@@ -44,7 +49,7 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
   mounts.push(...protectPaths(policy, roots, mounts));
   if (roots.length > 0)
     mounts.push(...protectRepositories(policy.protectedRepositories, mounts).filter((mount) => !isShadowed(mount)));
-  mounts.push(...shadows.flatMap((shadow) => shadowMounts(shadow, policy, options)));
+  mounts.push(...shadows.flatMap((shadow) => shadowMounts(shadow, policy, sizes?.repository)));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
   mounts.push(...keptMounts(policy, options.disk));
   if (policy.view === "system") mounts.push(...parentDirectories(mounts.map(placedBy(policy))));
@@ -61,7 +66,18 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
   };
 }
 
-function viewOf(policy: SandboxPolicy, roots: string[], options: PlanOptions): Mount[] {
+type ViewOptions = Omit<PlanOptions, "bytes"> & PrivateMountOptions;
+
+function sizesOf(
+  { view }: SandboxPolicy,
+  { bytes, disk }: PlanOptions,
+  { length: repositories }: Shadow[],
+): TemporaryShares | undefined {
+  const varTmp = view === "system" && disk === undefined ? "private" : "absent";
+  return bytes === undefined ? undefined : shareTemporary(bytes, { repositories, varTmp });
+}
+
+function viewOf(policy: SandboxPolicy, roots: string[], options: ViewOptions): Mount[] {
   if (options.disk) return diskView(options.disk, policy.mode, options);
   return policy.view === "system" ? systemView(policy, options) : machineView(policy, roots, options);
 }
@@ -78,7 +94,7 @@ const placedBy =
     ({ ...mount, path: insidePath(placement, mount.path) }) as Mount;
 
 /** All files of the machine except the hidden ones. */
-function machineView(policy: SandboxPolicy, roots: string[], options: PlanOptions): Mount[] {
+function machineView(policy: SandboxPolicy, roots: string[], options: ViewOptions): Mount[] {
   const systemHidden = (options.euid === 0 ? hiddenFromRoot : []).flatMap(resolveExisting);
   const hiding = hideMounts(policy.hidden, [policy.root, ...roots]);
   return [...privateMounts(options), ...hiding, ...systemHidden.map(maskPath)];
@@ -133,7 +149,7 @@ const isInside = (path: string, directories: string[]) => directories.some((dire
 const shadowMounts = (
   { commonDirectory, mountedDirectories }: Shadow,
   { userId }: SandboxPolicy,
-  { bytes }: PlanOptions,
+  bytes: number | undefined,
 ): Mount[] => [
   // The mount belongs to the user who mounts it, which is root where commands run as another one.
   { kind: "shadow", path: commonDirectory, mode: userId === null ? "0755" : "0777", bytes },

@@ -19,7 +19,7 @@ export function systemView({ userId }: SandboxPolicy, options: SystemViewOptions
   return [
     { kind: "empty-root", path: "/" },
     ...privateMounts(options).filter(({ path }) => path !== "/"),
-    { kind: "private", path: "/var/tmp", mode: "1777", bytes: options.bytes },
+    { kind: "private", path: "/var/tmp", mode: "1777", bytes: options.sizes?.varTmp },
     ...existingSystemPaths().map(showSystemPath),
     ...generatedFiles(user).map(
       (file, index): Mount => ({ kind: "generated", ...file, descriptor: firstDescriptor + index }),

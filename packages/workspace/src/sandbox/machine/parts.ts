@@ -8,6 +8,7 @@ export {
   type OpenedLimits,
   openLimits,
   removeGroup,
+  shareTemporary,
   thawGroup,
 } from "../../limits/index.ts";
 export { proxyVariables } from "../../wire/index.ts";

@@ -1,5 +1,4 @@
 // The sandboxes that agents work in.
-export { type DiskWatch, watchDisk } from "./disk-quota.ts";
 export { agentLimits } from "./limits.ts";
 export { type AgentProbe, probeForAgents } from "./probe.ts";
 export { artifactsDirectory, openSandboxes, type Sandboxes, unfinishedRuns } from "./sandboxes.ts";
