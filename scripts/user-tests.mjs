@@ -26,6 +26,7 @@ export const securityTests = [
   "packages/platform/test/identity/audit-anchor.test.ts",
   "packages/platform/test/identity/audit-tampering.test.ts",
   "packages/platform/test/identity/oidc-claims.test.ts",
+  "packages/platform/test/identity/oidc-hostile.test.ts",
   "packages/platform/test/integrations/webhooks.test.ts",
   "packages/platform/test/operations/restore-hostile.test.ts",
   "packages/platform/test/previews/hostile.test.ts",

@@ -23,7 +23,7 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
   let serverUrl = "";
   const context = openServerContext(platform, () => serverUrl);
   const opened = await open(context);
-  const server = await listen(composeApi(context, opened, end.signal), settings);
+  const server = await listen(composeApi(context, opened, end.signal), settings, admissionLimits(settings));
   serverUrl = server.url;
   const activities = await startActivities(context, opened).catch(async (error) => {
     await server.stop();
@@ -80,7 +80,7 @@ export function composeApi(context: ServerContext, { identity, subjects }: Subje
   const { queryTimeoutMs } = settings;
   const api = createApi({ authenticate, limits: admissionLimits(settings), log, metrics, queryTimeoutMs });
   if (settings.roles.includes("api")) for (const subject of subjects) subject.routes?.(api);
-  const obstacle = () => findObstacle(context, end);
+  const obstacle = oneAtATime(() => findObstacle(context, end));
   const metricsAccess = { token: settings.metricsToken, publicUrl: settings.publicUrl };
   addSelfRoutes(api, { metrics, metricsAccess, version, url: settings.publicUrl ?? "/", obstacle });
   return api;
@@ -97,6 +97,17 @@ export async function startActivities({ settings }: ServerContext, { subjects }:
   for (const { role, start } of subjects.flatMap((subject) => subject.activities ?? []))
     if (role === "every server" || settings.roles.includes(role)) activities.push(await start());
   return activities;
+}
+
+/** Calls meanwhile get the same answer: requests that no limit counts must not each cost a query. */
+function oneAtATime<Result>(find: () => Promise<Result>): () => Promise<Result> {
+  let finding: Promise<Result> | null = null;
+  return () => {
+    finding ??= find().finally(() => {
+      finding = null;
+    });
+    return finding;
+  };
 }
 
 const queryTimeoutMs = 2_000;

@@ -57,6 +57,12 @@ function post(url: URL, body: string, { headers }: Destination): Promise<string 
     sent.on("error", (error) =>
       resolve(problem(error.name === "AbortError" ? `no answer within ${timeoutMs / 1_000} s` : error.message)),
     );
+    let hasResponse = false;
+    sent.on("response", () => {
+      hasResponse = true;
+    });
+    // After 101 Node closes the connection without a response and without an error.
+    sent.on("close", () => hasResponse || resolve(problem("it closed the connection without a response")));
     sent.end(body);
   });
 }

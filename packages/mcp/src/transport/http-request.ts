@@ -26,7 +26,11 @@ export async function sendRequest(
     // Not the `signal` option: an abort while the response is read would throw on the socket, unhandled.
     const stop = () => void sent.destroy();
     signal.addEventListener("abort", stop);
-    sent.on("close", () => signal.removeEventListener("abort", stop));
+    sent.on("close", () => {
+      signal.removeEventListener("abort", stop);
+      // After 101 Node closes the connection without a response and without an error.
+      reject(new Error(`${url.origin} closed the connection without a response`));
+    });
     sent.on("error", (error) =>
       reject(new Error(`${url.origin} could not be reached: ${error.message || nameOf(error)}`)),
     );

@@ -18,11 +18,14 @@ export function forwardRequest(request: IncomingMessage, response: ServerRespons
     answer.pipe(response);
     answer.on("error", () => response.destroy());
   });
-  forwarded.on("error", () => {
+  const fail = () => {
     if (response.headersSent) return void response.destroy();
     response.writeHead(502, { "content-type": "text/plain; charset=utf-8" });
     response.end(nothingAnswers(target));
-  });
+  };
+  forwarded.on("error", fail);
+  // After 101 Node closes the connection without a response and without an error.
+  forwarded.on("close", () => response.headersSent || fail());
   response.on("close", () => forwarded.destroy());
   request.pipe(forwarded);
 }

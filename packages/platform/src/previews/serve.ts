@@ -39,13 +39,14 @@ export function openHostHandler(options: PreviewHost): HostHandler {
 type ServingHost = PreviewHost & { visits: ReturnType<typeof openVisits> };
 
 async function serve(host: ServingHost, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { pathname, searchParams } = new URL(request.url ?? "/", "http://preview");
+  const { pathname, searchParams } = addressOf(request);
   if (pathname !== ticketPath) return forwardRequest(request, response, await authorize(host, request, response));
   const target = targetOf(request);
   const secret = searchParams.get("ticket") ?? "";
-  const { pass } = await host.admission.admitOutside({ request, until: response, secret }, async () =>
-    enter(host, target, secret),
-  );
+  const { pass } = await host.admission.admitOutside({ request, until: response, secret }, async () => {
+    checkPort(target);
+    return enter(host, target, secret);
+  });
   const publicUrl = host.publicUrl();
   const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
   response.writeHead(303, {
@@ -76,19 +77,31 @@ async function authorize(
   const holder = host.passes.find(target.agentId, readPass(headers, passCookieAt(host.publicUrl())));
   const visit: Visit = holder ? host.visits.withPass(holder) : host.visits.withKey(headers.authorization, target);
   const secret = holder ? undefined : (headers.authorization ?? headers.cookie);
-  await host.admission.admitOutside({ request, until, secret }, async () => ({
-    sender: principalName(await visit.check()),
-  }));
+  await host.admission.admitOutside({ request, until, secret }, async () => {
+    checkPort(target);
+    return { sender: principalName(await visit.check()) };
+  });
   const machine = findMachine(host, target);
   const ended = AbortSignal.any([machine.ended, host.visits.whenLost(visit, until)]);
   return { port: target.port, dial: machine.dial, ended, origin: previewOrigin(host.publicUrl(), target) };
 }
 
+/** Whatever cannot be read is for the machine to answer. */
+function addressOf({ url = "/" }: IncomingMessage): URL {
+  const base = "http://preview";
+  return new URL(URL.canParse(url, base) ? url : "/", base);
+}
+
+/** Of a request whose host name matches. */
 function targetOf({ headers }: IncomingMessage): PreviewTarget {
   const target = readPreviewHost(headers.host);
-  if (target === null || target.port < 1 || target.port > 65_535)
-    throw new ApiError("not_found", "There is no such preview.");
+  if (target === null) throw new ApiError("not_found", "There is no such preview.");
   return target;
+}
+
+/** Once the request is counted. */
+function checkPort({ port }: PreviewTarget): void {
+  if (port < 1 || port > 65_535) throw new ApiError("not_found", "There is no such preview.");
 }
 
 function findMachine({ machinesInUse }: PreviewHost, { agentId, port }: PreviewTarget): MachineInUse {

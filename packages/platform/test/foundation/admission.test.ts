@@ -166,6 +166,23 @@ test("an address has so many requests under way at once, with or without a key",
   await expect.poll(() => outcome(server, "v1", bearer(key))).toBe(200);
 });
 
+test("an address has so many connections, also if they send nothing, and may open another when one is closed", async () => {
+  const server = await limitedServer({ concurrentRequestsPerAddress: 1 });
+  const { hostname, port } = new URL(server.url);
+  const open = () =>
+    new Promise<Socket>((resolve) => {
+      const socket = connect(Number(port), hostname, () => resolve(socket));
+      socket.on("error", () => {});
+      sockets.push(socket);
+    });
+  const idle = await Promise.all(Array.from({ length: 102 }, open));
+  const oneMore = await open();
+  await expect.poll(() => oneMore.destroyed || oneMore.readableEnded || oneMore.closed).toBe(true);
+  expect(idle.filter(({ destroyed }) => destroyed)).toEqual([]);
+  idle[0]?.destroy();
+  await expect.poll(async () => (await fetch(`${server.url}/healthz`).catch(() => null))?.status).toBe(200);
+});
+
 test("a team has so many git processes at once, and other teams their own", async () => {
   const server = await limitedServer({ gitProcesses: 1 });
   const [own, other] = [bearer(await server.key()), bearer(await server.key({ team: "other" }))];

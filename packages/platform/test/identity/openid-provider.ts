@@ -97,6 +97,9 @@ export interface MaliciousProvider {
   token: (request: AuthorizationRequest) => Promise<string> | string;
   /** The claims of the user info endpoint. */
   userInfo: Record<string, unknown>;
+  /** Instead of the usual answer, by path. */
+  answers: Record<string, (response: ServerResponse) => void>;
+  metadata: ReturnType<typeof metadata>;
   /** Parameters added to the callback. */
   back: Record<string, string>;
   key: ReturnType<typeof signingKey>;
@@ -116,15 +119,19 @@ export async function maliciousProvider(): Promise<MaliciousProvider> {
     issuer,
     close,
     back: {},
+    answers: {},
+    metadata: metadata(issuer),
     userInfo: {},
     key: signingKey(),
     token: ({ nonce }) => makeToken(provider.key.privateKey, claimsFor(provider, nonce)),
   };
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", issuer);
+    const other = provider.answers[url.pathname];
+    if (other) return other(response);
     if (url.pathname === "/authorize") return authorize(url, response);
     const known: Record<string, () => Promise<unknown>> = {
-      "/.well-known/openid-configuration": async () => metadata(issuer),
+      "/.well-known/openid-configuration": async () => provider.metadata,
       "/userinfo": async () => provider.userInfo,
       "/jwks": async () => ({ keys: [provider.key.publicJwk] }),
       "/token": async () => ({

@@ -262,6 +262,17 @@ test("an attempt is over when the status arrives, though the body never ends", a
   });
 });
 
+test("a receiver that switches to another protocol has refused, and holds no slot", async () => {
+  receiver.respondWith((response) => void response.socket?.end(switching));
+  const { agentId } = await endedAgent();
+  expect(await attempts(agentId).makeNext()).toMatchObject({
+    status: "WAITING",
+    attempts: [{ outcome: "unreachable" }],
+  });
+});
+
+const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
+
 test("a redirect is a failure, whatever its target", async () => {
   const elsewhere = await startWebhookReceiver();
   const { agentId } = await endedAgent();

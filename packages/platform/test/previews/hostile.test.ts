@@ -213,6 +213,29 @@ test("requests to previews are under way with all others of an address and of th
   for (const sent of begun) sent.destroy();
 });
 
+test("requests to previews that cannot exist are counted with all others of their address", async () => {
+  const limits = { ...noRateLimits, requestsPerMinute: 100_000, requestsPerMinutePerAddress: 20 };
+  const { url, host } = await openPreview(() => {}, { rateLimits: limits });
+  const statusOf = (name: string, path: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(url, { headers: { host: name }, path, agent: false });
+      sent
+        .on("error", reject)
+        .on("response", (answer) => resolve(answer.resume().statusCode))
+        .end();
+    });
+  const other = host.replace(/^\d+/, "99999");
+  for (const [name, path] of [
+    [other, "/"],
+    [other, "/.platform-preview?ticket=x"],
+    [host, "//"],
+  ] as const)
+    expect([401, 404]).toContain(await statusOf(name, path));
+  for (let count = 0; count < 20; count += 1) await statusOf(other, "/");
+  expect(await statusOf(other, "/")).toBe(429);
+  expect((await fetch(`${url}/v1/me`)).status).toBe(429);
+});
+
 test("a tmux of the machine that writes without end is stopped, and fills no memory", async () => {
   let written = 0;
   const text = "x".repeat(64 * 1024);

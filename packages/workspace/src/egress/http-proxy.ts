@@ -66,6 +66,8 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
     });
     response.once("close", () => socket.destroy());
     onward.once("error", (error) => refuse(response, responseFor({ kind: "failed", reason: error.message })));
+    // After 101 Node closes the connection without a response and without an error.
+    onward.once("close", () => response.headersSent || refuse(response, withoutResponse));
     onward.once("response", (answer) => {
       const headers = endToEnd(answer.rawHeaders, ["transfer-encoding"]);
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
@@ -109,6 +111,8 @@ function responseFor(result: Exclude<DialResult, { kind: "connected" }>): ProxyR
   const { by, reason } = result.denial;
   return { status: 403, text: `Blocked by the sandbox: ${reason}`, proxyError: `blocked-by-${by}` };
 }
+
+const withoutResponse: ProxyResponse = { status: 502, text: "The server closed the connection without a response." };
 
 function refuse(response: ServerResponse, refusal: ProxyResponse): void {
   if (response.headersSent) return void response.destroy();

@@ -1,6 +1,6 @@
 // The address a request comes from, as limits count it: behind a trusted proxy the one that the proxy names.
 import type { IncomingMessage } from "node:http";
-import { type BlockList, isIPv4 } from "node:net";
+import { type BlockList, isIPv4, type Socket } from "node:net";
 import { readHost } from "@agentcli/workspace/hosts";
 
 /** An IPv4 address, or the first 64 bits of an IPv6 address: a client usually has all addresses below them. */
@@ -8,6 +8,12 @@ export function clientAddress({ socket, headers }: IncomingMessage, trustedProxi
   const peer = plainAddress(socket.remoteAddress ?? "");
   if (peer === null) return "unknown";
   return countedAddress(isTrusted(peer, trustedProxies) ? forwardedFor(headers, peer, trustedProxies) : peer);
+}
+
+/** Of a connection, before it has sent anything; null for a trusted proxy, which has those of many clients. */
+export function connectionAddress({ remoteAddress = "" }: Socket, trustedProxies: BlockList): string | null {
+  const peer = plainAddress(remoteAddress);
+  return peer === null || isTrusted(peer, trustedProxies) ? null : countedAddress(peer);
 }
 
 /**

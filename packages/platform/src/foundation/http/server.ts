@@ -8,6 +8,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Settings } from "../config/index.ts";
 import { answerError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
+import { type ConnectionLimits, limitConnections, noConnectionLimits } from "./connections.ts";
 import type { Api } from "./route.ts";
 import { acceptUpgrades } from "./sockets.ts";
 
@@ -18,7 +19,11 @@ export interface HttpServer {
   stop(): Promise<void>;
 }
 
-export async function listen(api: Api, { listen: wanted, tls }: Pick<Settings, "listen" | "tls">): Promise<HttpServer> {
+export async function listen(
+  api: Api,
+  { listen: wanted, tls }: Pick<Settings, "listen" | "tls">,
+  limits: ConnectionLimits = noConnectionLimits,
+): Promise<HttpServer> {
   const serveOwn = getRequestListener(api.app.fetch as Parameters<typeof getRequestListener>[0], {
     errorHandler: answerUnreadable,
     // For HTTP/1.0, as load balancers speak it who ask whether a server is ready: it needs no Host header.
@@ -31,6 +36,7 @@ export async function listen(api: Api, { listen: wanted, tls }: Pick<Settings, "
   };
   const server = openServer(serveRequest, tls);
   server.on("clientError", answerGarbage);
+  limitConnections(server, limits);
   acceptUpgrades(server, api.hosts);
   server.keepAliveTimeout = idleConnectionMs;
   server.listen(wanted.port, wanted.host);

@@ -59,7 +59,13 @@ function exchange(url: URL, { request, hostname, addresses }: DialOptions, signa
       signal,
     });
     sent.once("error", reject);
-    sent.once("response", (response) => readResponse(response).then(resolve, reject));
+    let hasResponse = false;
+    // After 101 Node closes the connection without a response and without an error.
+    sent.once("close", () => hasResponse || reject(new Error("it closed the connection without a response")));
+    sent.once("response", (response) => {
+      hasResponse = true;
+      readResponse(response).then(resolve, reject);
+    });
     sent.end(request.body);
   });
 }

@@ -77,6 +77,8 @@ function post(url: URL, { message, hostname, addresses }: DialOptions, signal: A
       signal,
     });
     sent.once("error", reject);
+    // After 101 Node closes the connection without a response and without an error: the slot would be held for ever.
+    sent.once("close", () => reject(new Error("closed without a response")));
     sent.once("response", (response) => {
       sent.off("error", reject).on("error", () => {});
       drain(response);

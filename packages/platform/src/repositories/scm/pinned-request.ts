@@ -32,6 +32,8 @@ export async function sendPinned(
   return new Promise((resolve, reject) => {
     const request = (url.scheme === "https" ? httpsRequest : httpRequest)(options, resolve);
     request.on("error", reject);
+    // After 101 Node closes the connection without a response and without an error.
+    request.on("close", () => reject(new Error("the host closed the connection without a response")));
     request.end();
   });
 }
