@@ -33,8 +33,8 @@ const secretPatterns = [
   ],
   // Not *PRIVATE*: GOPRIVATE is a list of module paths.
   ...["PRIVATE", "PRIVATE_*", "*_PRIVATE", "*_PRIVATE_*", "*CONNECTION_STRING*", "*USERPWD"],
-  // Who knows the address of a webhook can post to it.
-  "*WEBHOOK*",
+  // Who knows the address of a webhook can post to it. Headers that a program adds to its requests mostly log it in.
+  ...["*WEBHOOK*", "*_HEADERS"],
   // A process that reaches the agent for keys can sign with all of them; one that reaches the screen can type.
   ...["SSH_AUTH_SOCK", "XAUTHORITY"],
 ];
@@ -45,7 +45,7 @@ const secretAddresses = [
   /[?&#;][\w.-]{0,40}(?:key|token|secret|pass|credential|signature)[\w.-]{0,40}=[^&\s]/i,
 ];
 /** Addresses and data sources without ://. */
-const userAndPassword = /^[^\s/:@]+:[^\s/@]+@[\w.[-]/;
+const userAndPassword = /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@)/;
 const passwordSetting = /(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]/i;
 /** Tokens and keys that are recognized by how they begin, under any name. One expression: each costs time at every start. */
 const secretValue = new RegExp(
@@ -58,6 +58,8 @@ const secretValue = new RegExp(
     /\beyJ[\w-]{8,}\.[\w-]{8,}\./,
     /-----BEGIN [A-Z ]*PRIVATE KEY/,
     /\bhooks\.slack\.com\/services\//,
+    /\b[Aa](?:uthorization|UTHORIZATION)[:=] *(?:[Bb]asic|[Bb]earer|BASIC|BEARER)\b/,
+    /\bAGE-SECRET-KEY-1/,
   ]
     .map(({ source }) => source)
     .join("|"),

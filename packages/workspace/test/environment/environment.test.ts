@@ -57,6 +57,10 @@ describe("the environment of tools", () => {
       GH: `ghp_${"0123456789abcdefghij"}`,
       CLOUD: `AKIA${"0123456789ABCDEF"}`,
       SESSION: `eyJ${"hbGciOiJub25lIn0"}.eyJzdWIiOiJhIn0.`,
+      ORACLE: "jdbc:oracle:thin:scott/hunter2@//db.example.com:1521/app",
+      GIT_CONFIG_VALUE_0: "AUTHORIZATION: basic MDEyMzQ1Njc4OWFiY2RlZg==",
+      OTEL_EXPORTER_OTLP_HEADERS: "x-team=0123456789abcdef",
+      IDENTITY: `AGE-SECRET-${"KEY-1"}0123456789`,
       SIGNER: `-----BEGIN EC ${"PRIVATE KEY"}-----`,
     };
     const plain = {
@@ -71,6 +75,8 @@ describe("the environment of tools", () => {
       HTTP_PROXY: "proxy.example.com:3128",
       OPTIONS: "mode=fast;passes=3",
       MAIL: "someone@example.com",
+      H2: "jdbc:h2:mem:test",
+      NOTE: "authorization: none",
     };
     const given = { ...secret, ...plain };
     const kept = (choice: Partial<EnvironmentPolicy>) =>
