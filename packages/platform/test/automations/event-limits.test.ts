@@ -73,7 +73,7 @@ test("events that come at once do not pass the limit together, and those that re
       .updateTable("inbound_events")
       .set({ status: "processed", created_at: new Date(Date.now() - 31 * 86_400_000) })
       .execute();
-    for (const rule of inboundRetention(db)) await rule.remove();
+    for (const rule of inboundRetention(db)) for await (const _count of rule.remove());
     const rows = await db.selectFrom("event_sources").select("stored_bytes").execute();
     expect(rows.map(({ stored_bytes }) => stored_bytes)).toEqual([0, 0, 0]);
     expect(await store(sources[0] as EventSourceRow, "d-9")).toBe(true);
@@ -123,7 +123,7 @@ test("of the pull requests of a source the newest are remembered", async () => {
     });
     if (event === undefined) return expect.fail("no event");
     await rememberFork(db, source.id, event);
-    for (const rule of inboundRetention(db)) await rule.remove();
+    for (const rule of inboundRetention(db)) for await (const _count of rule.remove());
     const left = await db.selectFrom("inbound_pull_requests").select("url").execute();
     expect(left).toHaveLength(10_000);
     expect(left.map(({ url }) => url)).toContain(urls[0]);

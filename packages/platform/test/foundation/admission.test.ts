@@ -183,6 +183,24 @@ test("an address has so many connections, also if they send nothing, and may ope
   await expect.poll(async () => (await fetch(`${server.url}/healthz`).catch(() => null))?.status).toBe(200);
 });
 
+test("wrong keys that are sent at once are as many as those sent one after another", async () => {
+  const server = await limitedServer({ requestsPerMinute: manyPerMinute, wrongCredentialsPerMinute: 10 });
+  const { hostname, port } = new URL(server.url);
+  const one = `GET /v1/me HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${wrongKey}\r\n\r\n`;
+  const socket = connect(Number(port), hostname);
+  sockets.push(socket);
+  let text = "";
+  socket.on("data", (data) => {
+    text += data;
+  });
+  // On one connection, before any answer.
+  socket.write(one.repeat(60));
+  const count = (status: number) => text.split(`HTTP/1.1 ${status} `).length - 1;
+  await expect.poll(() => count(401) + count(429)).toBe(60);
+  expect(count(401)).toBe(10);
+  expect(await outcome(server, "v1", bearer(wrongKey))).toBe(429);
+});
+
 test("a team has so many git processes at once, and other teams their own", async () => {
   const server = await limitedServer({ gitProcesses: 1 });
   const [own, other] = [bearer(await server.key()), bearer(await server.key({ team: "other" }))];

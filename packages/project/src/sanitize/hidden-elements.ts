@@ -61,6 +61,8 @@ const invisible = [
   /^visibility:(?:hidden|collapse)/,
   /^content-visibility:hidden/,
   /^(?:-webkit-text-fill-)?color:(?:transparent|rgba\(.*,0?\.?0+\)|#[0-9a-f]{3}0$|#[0-9a-f]{6}00$)/,
+  /^(?:fill-)?opacity:\+?(?:0?\.0|[0-4](?:\.\d*)?%)/,
+  /^font-size:\+?(?:[01](?:\.\d*)?px|0?\.[01]\d*r?em)/,
   new RegExp(`^(?:font-size|opacity|fill-opacity|max-height|max-width|height|width|zoom|line-height):${zero}`),
   new RegExp(`^font:(?:.*[^0-9.])?${zero.replace("$", "")}(?:/|[a-z"'])`),
   /^(?:text-indent|left|right|top|bottom|margin(?:-left|-top)?):-\d{3,}/,
@@ -68,9 +70,12 @@ const invisible = [
   /^clip(?:-path)?:(?:rect\(0|inset\((?:50|100)%|circle\(0|polygon\(0)/,
 ];
 
+/** They show nothing, not even their address. */
+const silent = new Set(["base", "link", "meta", "param", "source", "track", "area", "bgsound"]);
+
 /** Kept, so that links and images still work; any other attribute could carry hidden text. */
-export function isKept({ name, value }: Attribute): boolean {
-  if (name === "href" || name === "src") return true;
+export function isKept({ name, value }: Attribute, element: string): boolean {
+  if (name === "href" || name === "src") return !silent.has(element);
   return layout.has(name) && /^[\w#%.-]{0,16}$/.test(value);
 }
 

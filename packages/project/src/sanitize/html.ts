@@ -162,7 +162,7 @@ function elementEnd(page: Page, tag: Tag): number | null {
 }
 
 function withoutWords(tag: Tag, { text, removals }: Page): string {
-  const dropped = tag.attributes.filter((attribute) => tag.kind === "close" || !isKept(attribute));
+  const dropped = tag.attributes.filter((attribute) => tag.kind === "close" || !isKept(attribute, tag.name));
   if (dropped.length === 0) return text.slice(tag.start, tag.end);
   for (const { source } of dropped) removals.add("html-attribute", source.trim());
   const kept = tag.attributes.filter((attribute) => !dropped.includes(attribute)).map(({ source }) => source);

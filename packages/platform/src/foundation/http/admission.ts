@@ -97,9 +97,14 @@ export function openAdmission(limits: AdmissionLimits): Admission {
       if (uncounted.includes(context.req.path)) return next();
       const address = addressOf(context);
       const credential = credentialOf(context);
-      addresses.admit(address, credential);
-      hold(context, perAddress(address));
-      await next();
+      const attempt = addresses.admit(address, credential);
+      context.set("isAttempt", attempt !== noAttempt);
+      try {
+        hold(context, perAddress(address));
+        await next();
+      } finally {
+        attempt.release();
+      }
       const isRefused = credential !== null && context.res.status === 401;
       if (isRefused || context.get("hasWrongSecret")) addresses.countWrong(address, credential);
       else if (credential !== null && context.get("principal")) addresses.noteAccepted(credential);
@@ -119,8 +124,9 @@ export function openAdmission(limits: AdmissionLimits): Admission {
       hold(context, { key: `bodies ${name}`, max: maxBodyBytes, what: "bytes of requests of one sender", amount });
     },
     noteWrongSecret(context) {
-      addresses.checkWrong(addressOf(context));
-      context.set("hasWrongSecret", true);
+      // Its credential is counted for as long as the request lasts, and then again if it was wrong.
+      if (context.get("isAttempt")) context.set("hasWrongSecret", true);
+      else addresses.spendWrong(addressOf(context));
     },
     admitOutside: outsideAdmission({ limits, addresses, take }),
     admitGitProcess: (context, teamId) =>
@@ -152,14 +158,14 @@ function outsideAdmission({ limits, addresses, take }: Counts): Admission["admit
   return async ({ request, until, secret }, authenticate) => {
     const address = clientAddress(request, limits.trustedProxies);
     const credential = credentialIn(secret);
-    addresses.admit(address, credential);
+    const attempt = addresses.admit(address, credential);
     const hold = (limit: ConcurrencyLimit): void => {
       const release = take(limit);
       if (until.destroyed) release();
       else until.once("close", release);
     };
-    hold(perAddress(address));
     try {
+      hold(perAddress(address));
       const result = await authenticate();
       hold(perSender(result.sender));
       if (credential !== null) addresses.noteAccepted(credential);
@@ -168,6 +174,8 @@ function outsideAdmission({ limits, addresses, take }: Counts): Admission["admit
       const isRefused = credential !== null && error instanceof ApiError && error.status === 401;
       if (isRefused) addresses.countWrong(address, credential);
       throw error;
+    } finally {
+      attempt.release();
     }
   };
 }
@@ -175,6 +183,13 @@ function outsideAdmission({ limits, addresses, take }: Counts): Admission["admit
 const perMinute = (requests: number, what = "requests"): RateLimit => ({ requests, seconds: 60, what });
 
 const maxAccepted = 10_000;
+
+/** A credential that was not accepted before, until it is known whether it is wrong. */
+interface Attempt {
+  release(): void;
+}
+
+const noAttempt: Attempt = { release() {} };
 
 /** After too many wrong credentials an address may use only those that were accepted before. */
 function addressCounts(limits: AdmissionLimits, windows: RateLimiter) {
@@ -184,15 +199,18 @@ function addressCounts(limits: AdmissionLimits, windows: RateLimiter) {
   const requests = perMinute(limits.requestsPerMinutePerAddress, "requests from one address");
   const wrong = perMinute(limits.wrongCredentialsPerMinute, "wrong credentials from one address");
   const hasWrongLimit = hasRates && wrong.requests > 0;
-  const checkWrong = (address: string): void => {
-    if (hasWrongLimit) windows.check(`wrong ${address}`, wrong);
+  const spendWrong = (address: string): void => {
+    if (hasWrongLimit) windows.spend(`wrong ${address}`, wrong);
   };
   return {
-    admit(address: string, credential: string | null): void {
+    admit(address: string, credential: string | null): Attempt {
       if (hasRates && requests.requests > 0) windows.spend(`requests ${address}`, requests);
-      if (credential !== null && !accepted.has(credential)) checkWrong(address);
+      if (!hasWrongLimit || credential === null || accepted.has(credential)) return noAttempt;
+      // Counted until its outcome is known: many at once must not pass before the first one is refused.
+      spendWrong(address);
+      return { release: () => windows.uncount(`wrong ${address}`) };
     },
-    checkWrong,
+    spendWrong,
     countWrong(address: string, credential: string | null): void {
       if (credential !== null) accepted.delete(credential);
       if (hasWrongLimit) windows.count(`wrong ${address}`, wrong);

@@ -10,6 +10,8 @@ interface RequestVariables {
   principal: Principal;
   /** Returned when the response ends. */
   slots: (() => void)[];
+  /** Sent with a credential that was not accepted before. */
+  isAttempt: boolean;
   hasWrongSecret: boolean;
   /** Shown on every page. */
   notice: string | undefined;

@@ -14,6 +14,8 @@ export interface RateLimiter {
   /** Throws `rate_limited` if the limit is reached. */
   check(key: string, limit: RateLimit): void;
   count(key: string, limit: RateLimit): void;
+  /** Takes back one that was counted in the current window. */
+  uncount(key: string): void;
 }
 
 interface Window {
@@ -52,6 +54,10 @@ export function rateLimiter(now: () => number, max = maxWindows): RateLimiter {
   return {
     check,
     count,
+    uncount(key) {
+      const window = current(key);
+      if (window && window.used > 0) window.used -= 1;
+    },
     spend(key, limit) {
       check(key, limit);
       count(key, limit);
