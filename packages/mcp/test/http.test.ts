@@ -79,6 +79,16 @@ describe("a server over HTTP", () => {
     ]);
   });
 
+  test("that switches to another protocol has failed at once", async () => {
+    const server = await startHttpMcpServer((_seen, response) => {
+      response.socket?.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
+      return true;
+    });
+    const { servers } = await openHarness({ web: { url: server.url } });
+    const [report] = await servers.started();
+    expect(report).toMatchObject({ status: "failed", reason: expect.stringContaining("without a response") });
+  });
+
   test("that redirects is not followed: credentials would go along", async () => {
     const server = await startHttpMcpServer((_seen, response) => {
       response.writeHead(307, { location: "http://elsewhere.example/mcp" }).end();

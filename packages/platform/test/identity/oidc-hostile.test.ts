@@ -210,7 +210,7 @@ test.each<[string, unknown]>([
   ["an address with a line break", "admin@example.com\n"],
   ["an address with a NUL", "admin@example.com\0.evil.example"],
   ["an object", { toString: "admin@example.com" }],
-])("%s is no verified address", async (_what, email) => {
+])("%s is not taken for a verified address", async (_what, email) => {
   sendClaims({ email });
   expect((await logIn()).verifiedEmail).toBeNull();
 });
@@ -220,7 +220,7 @@ test.each<[string, unknown]>([
   ["a list within a list", [["operators"]]],
   ["an object like a list", { 0: "operators", length: 1 }],
   ["objects with a name", [{ name: "operators" }]],
-])("%s is no list of groups", async (_what, groups) => {
+])("%s is not taken for a list of groups", async (_what, groups) => {
   sendClaims({ groups });
   expect((await logIn()).groups).toEqual([]);
 });

@@ -66,7 +66,6 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
     });
     response.once("close", () => socket.destroy());
     onward.once("error", (error) => refuse(response, responseFor({ kind: "failed", reason: error.message })));
-    // After 101 Node closes the connection without a response and without an error.
     onward.once("close", () => response.headersSent || refuse(response, withoutResponse));
     onward.once("response", (answer) => {
       const headers = endToEnd(answer.rawHeaders, ["transfer-encoding"]);
@@ -112,6 +111,7 @@ function responseFor(result: Exclude<DialResult, { kind: "connected" }>): ProxyR
   return { status: 403, text: `Blocked by the sandbox: ${reason}`, proxyError: `blocked-by-${by}` };
 }
 
+/** After 101 Node closes the connection without a response and without an error. */
 const withoutResponse: ProxyResponse = { status: 502, text: "The server closed the connection without a response." };
 
 function refuse(response: ServerResponse, refusal: ProxyResponse): void {

@@ -200,6 +200,18 @@ test("an unreachable host is a bad gateway with the reason", async () => {
 const socksTo = (host: string, to: number) =>
   Buffer.concat([Buffer.of(5, 1, 0, 5, 1, 0, 3, host.length), Buffer.from(host), Buffer.of(to >> 8, to & 255)]);
 
+test("a server that switches to another protocol is a bad gateway", async () => {
+  const switching = createServer((socket) => {
+    const answer = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n";
+    socket.once("data", () => socket.end(answer)).on("error", () => {});
+  });
+  const other = await listen(switching);
+  closers.push(() => void switching.close());
+  const at = await proxyFor("http", [`app.test:${other}`]);
+  const sent = `GET http://app.test:${other}/ HTTP/1.1\r\nHost: app.test:${other}\r\nConnection: close\r\n\r\n`;
+  expect(await exchange(at, sent)).toMatch(/^HTTP\/1\.1 502 /);
+});
+
 test("a SOCKS client reaches an allowed host, also when it sends everything at once", async () => {
   const at = await proxyFor("socks", [`app.test:${port}`, `127.0.0.1:${port}`]);
   const answer = await exchange(at, Buffer.concat([socksTo("app.test", port), Buffer.from(get("app.test"))]));
