@@ -9,7 +9,7 @@ const only = process.argv.slice(2).filter((argument) => argument !== "--long");
 
 await setUp();
 step("types", () => npx("tsc", "--noEmit") || npx("tsc", "--noEmit", "-p", "packages/web"));
-step("lint and format", () => npx("biome", "check", "."));
+step("lint and format", () => npx("biome", "check", "--error-on-warnings", "."));
 step("tests", () => runTests(only, long ? { SWEEP: "full", FUZZ_RUNS: "5000" } : {}).status);
 if (isRoot && only.length === 0) step("tests of security as an ordinary user", () => runUserTests());
 if (long && only.length === 0) step("MCP conformance", () => npx("node", "packages/mcp/test/conformance/run.mjs"));

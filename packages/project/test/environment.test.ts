@@ -70,7 +70,7 @@ describe("a bad file is refused with file, line, column, member and reason", () 
     ["an empty file", "", ["1:1: unexpected end of file"]],
     ["a list", "[]", ["1:1: Invalid input: expected object, received array"]],
     ["more after the end", "{} {}", ["1:4: unexpected text after the end of the document"]],
-    ["an abyss", `{"name": ${"[".repeat(100)}`, ["1:74: name" + "[0]".repeat(64) + ": more than 64 levels deep"]],
+    ["an abyss", `{"name": ${"[".repeat(100)}`, [`1:74: name${"[0]".repeat(64)}: more than 64 levels deep`]],
   ];
   test.each(cases)("%s", (_, text, expected) => {
     expect(problemsOf(text)).toEqual(expected.map((line) => `.platform/environment.json:${line}`));

@@ -170,10 +170,9 @@ function shellIncludes({ path, text }: Script, workspace: Workspace): Omit<Inclu
 function findNamed(name: string, { text, directories }: { text: string; directories: string[] }): string | undefined {
   const found = directories.map((directory) => resolve(directory, name)).find(isFile);
   const changed = Array.from(text.matchAll(changing), ([, directory = ""]) => `./${directory}`);
-  const reached = changed.reduce(
-    (bases, change) => [...new Set([...bases, ...bases.map((base) => resolve(base, change))])].slice(0, maxDirectories),
-    directories,
-  );
+  let reached = directories;
+  for (const change of changed)
+    reached = [...new Set([...reached, ...reached.map((base) => resolve(base, change))])].slice(0, maxDirectories);
   const changedTo = reached.filter((base) => !directories.includes(base));
   const elsewhere = changedTo.map((base) => resolve(base, name)).find((path) => path !== found && isFile(path));
   if (found !== undefined && elsewhere !== undefined)
