@@ -2,15 +2,24 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { openForFile, openPlatform } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
-import { openCloudHarness } from "../support/cloud-harness.ts";
+import { openCloudHarness, type SharedPlatform } from "../support/cloud-harness.ts";
 
 const prompt = "Fix the failing test";
 const anId = /^bc-[0-9a-f-]{36}$/;
 const missingAgent = "bc-00000000-0000-4000-8000-000000000000";
 
+const shared = openForFile<SharedPlatform>(
+  async () => {
+    const platform = await openPlatform();
+    return { platform, url: (await platform.serve()).url };
+  },
+  ({ platform }) => platform.close(),
+);
+
 test("the changes of an agent are applied to the working tree exactly, and only once", async () => {
-  const harness = await openCloudHarness();
+  const harness = await openCloudHarness(shared());
   const made = await harness.run(["cloud", "exec", "--follow", "--pr", prompt]);
   expect(made).toMatchObject({ code: 0, stderr: expect.stringMatching(/\[\w+\][\s\S]*Finished after/) });
   const id = made.stdout.trim();
@@ -37,7 +46,7 @@ test("the changes of an agent are applied to the working tree exactly, and only 
 });
 
 test("of a huge diff the API returns the beginning with a link, and the commands read the whole", async () => {
-  const harness = await openCloudHarness();
+  const harness = await openCloudHarness(shared());
   const id = await harness.agent("run `for name in a b c; do seq 1 100000 > $name.txt; done`");
   const headers = { authorization: `Bearer ${harness.key}` };
   const read = async (url: string) => Buffer.from(await (await fetch(url, { headers })).arrayBuffer());
@@ -61,7 +70,7 @@ test("of a huge diff the API returns the beginning with a link, and the commands
 });
 
 test("a conflicting working tree is refused and left unchanged", async () => {
-  const harness = await openCloudHarness();
+  const harness = await openCloudHarness(shared());
   const id = await harness.agent(`create notes.txt containing hello, then ${prompt.toLowerCase()}`);
   const file = join(harness.clone, "src/paging.js");
   const mine = readFileSync(file, "utf8").replace(/\+|-|\*/g, "/* mine */ $&");
@@ -79,7 +88,7 @@ test("a conflicting working tree is refused and left unchanged", async () => {
 });
 
 test("agents are listed, shown and followed", async () => {
-  const harness = await openCloudHarness();
+  const harness = await openCloudHarness(shared());
   const id = await harness.agent(prompt);
   const list = await harness.run(["cloud", "list", "--json"]);
   expect(JSON.parse(list.stdout)).toEqual({
@@ -118,7 +127,7 @@ test("agents are listed, shown and followed", async () => {
 });
 
 test("exec, list, status and logs say that an agent uses the practice model", async () => {
-  const harness = await openCloudHarness();
+  const harness = await openCloudHarness(shared());
   const made = await harness.run(["cloud", "exec", "--follow", "run echo hello"]);
   expect(made.stderr).toMatch(/^Model: practice model \(scripted, no intelligence\)$/m);
   // The output of its command, as it came.
@@ -132,7 +141,7 @@ test("exec, list, status and logs say that an agent uses the practice model", as
 });
 
 test("an agent works on the repository and branch that the flags name", async () => {
-  const harness = await openCloudHarness();
+  const harness = await openCloudHarness(shared());
   await harness.git("config", "user.email", "ada@example.com");
   await harness.git("config", "user.name", "Ada");
   await harness.git("checkout", "--quiet", "-b", "old");
@@ -155,7 +164,7 @@ test("an agent works on the repository and branch that the flags name", async ()
 });
 
 test("a failure is a message and an exit code", async () => {
-  const harness = await openCloudHarness();
+  const harness = await openCloudHarness(shared());
   const failure = async (args: string[], env?: Record<string, string>) => {
     const { code, stdout, stderr } = await harness.run(args, env);
     expect(stdout).toBe("");

@@ -2,11 +2,52 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { eventually, type Script, stall } from "@agentcli/testkit";
-import { type ApiResponse, type PlatformClient, type RunIds, servePlatformForTest } from "@agentcli/testkit/platform";
-import { expect, test } from "vitest";
+import { eventually, stall } from "@agentcli/testkit";
+import {
+  type ApiResponse,
+  type PlatformClient,
+  type RunIds,
+  servePlatformForFile,
+  servePlatformForTest,
+} from "@agentcli/testkit/platform";
+import { beforeAll, expect, test } from "vitest";
 
-const forever: Script = { replies: [stall("after-headers")], repeat: "last" };
+/** In prompts, for the scripted model. */
+const forever = "this one never ends";
+const busy = "this one keeps a command busy";
+const shared = servePlatformForFile({
+  replies: {
+    replies: [
+      { when: { bodyIncludes: forever }, ...stall("after-headers") },
+      {
+        when: { bodyIncludes: busy },
+        calls: [{ name: "exec_command", arguments: { cmd: "while true; do date >> busy; mkdir -p a/$RANDOM; done" } }],
+      },
+      { when: { bodyIncludes: "before an answer" }, messages: ["x"], stall: "before-headers" },
+      { when: { bodyIncludes: "within an answer" }, messages: ["one two three four"], deltas: 4, stall: 3 },
+      {
+        when: { bodyIncludes: "within a command" },
+        calls: [{ name: "exec_command", arguments: { cmd: "touch begun; sleep 60" } }],
+      },
+      { when: { bodyIncludes: "between retries" }, status: 503, headers: { "retry-after": "60" } },
+      { messages: ["done"] },
+    ],
+    repeat: "always",
+  },
+});
+
+let client: PlatformClient;
+beforeAll(async () => {
+  client = await shared().client();
+});
+
+let teams = 0;
+/** Of a team without agents. */
+const newTeam = (): Promise<PlatformClient> => {
+  teams += 1;
+  return shared().client("--team", `team-${teams}`);
+};
+
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 const body = { prompt: { text: "once" } };
@@ -26,7 +67,7 @@ async function agentsOf(client: PlatformClient): Promise<number> {
 }
 
 test("an agentId creates one agent, however many requests use it at once", async () => {
-  const client = await (await servePlatformForTest()).client();
+  const client = await newTeam();
   const agentId = "bc-00000000-0000-4000-8000-00000000ABCD";
   const answers = await Promise.all(times(20, () => client.post("/v1/agents", { ...body, agentId })));
   expect(statuses(answers)).toEqual([200, ...times(19, () => 409)]);
@@ -36,7 +77,6 @@ test("an agentId creates one agent, however many requests use it at once", async
 });
 
 test("an agentId is returned as it was written, and every route accepts it", async () => {
-  const client = await (await servePlatformForTest()).client();
   const agentId = "bc-ABCDEF00-0000-4000-8000-00000000ABCD";
   const created = await client.post("/v1/agents", { ...body, agentId });
   const { run } = created.body as { run: Ided };
@@ -48,7 +88,6 @@ test("an agentId is returned as it was written, and every route accepts it", asy
 });
 
 test("an agent for an environment that does not exist is refused", async () => {
-  const client = await (await servePlatformForTest()).client();
   for (const [env, target] of [
     [{ type: "pool" }, 'pool "default"'],
     [{ type: "pool", name: "fast" }, 'pool "fast"'],
@@ -63,7 +102,6 @@ test("an agent for an environment that does not exist is refused", async () => {
 });
 
 test("MCP servers keep the names of their owner, and an empty image is refused", async () => {
-  const client = await (await servePlatformForTest()).client();
   const server = (name: string) => ({ mcpServers: [{ name, command: "true" }] });
   for (const name of ["My Server", "büro: docs/wiki", "x".repeat(64)])
     expect((await client.post("/v1/agents", { ...body, ...server(name) })).status).toBe(200);
@@ -74,7 +112,7 @@ test("MCP servers keep the names of their owner, and an empty image is refused",
 });
 
 test("an Idempotency-Key creates one agent, and every request with it returns that one", async () => {
-  const client = await (await servePlatformForTest()).client();
+  const client = await newTeam();
   const key = { "idempotency-key": "k-1" };
   const answers = await Promise.all(times(40, () => client.post("/v1/agents", body, key)));
   expect(new Set(statuses(answers))).toEqual(new Set([200]));
@@ -90,7 +128,6 @@ test("an Idempotency-Key creates one agent, and every request with it returns th
 });
 
 test("an Idempotency-Key creates one follow-up, also after it has ended", async () => {
-  const client = await (await servePlatformForTest()).client();
   const ids = await client.create("first");
   await client.waitForRun(ids);
   const path = `/v1/agents/${ids.agentId}/runs`;
@@ -106,7 +143,6 @@ test("an Idempotency-Key creates one follow-up, also after it has ended", async 
 });
 
 test("of twenty prompts at once one becomes a run and the others are refused as busy", async () => {
-  const client = await (await servePlatformForTest()).client();
   const ids = await client.create("first");
   await client.waitForRun(ids);
   for (let round = 0; round < 5; round += 1) {
@@ -122,8 +158,8 @@ test("of twenty prompts at once one becomes a run and the others are refused as 
 });
 
 test("during a run all other prompts are refused as busy, and archiving cancels it", async () => {
-  const client = await (await servePlatformForTest({ replies: forever })).client();
-  const ids = await client.create("never ends");
+  const client = await newTeam();
+  const ids = await client.create(forever);
   const answers = await Promise.all(times(20, () => client.post(`/v1/agents/${ids.agentId}/runs`, body)));
   expect(new Set(answers.map(codeOf))).toEqual(new Set(["agent_busy"]));
   expect((await client.get(`/v1/agents/${ids.agentId}`)).body).toMatchObject({ status: "ACTIVE" });
@@ -141,8 +177,7 @@ test("during a run all other prompts are refused as busy, and archiving cancels 
 });
 
 test("a run that races with archiving is either refused or cancelled", async () => {
-  const client = await (await servePlatformForTest({ replies: forever })).client();
-  const agents = await Promise.all(times(10, () => client.create("never ends")));
+  const agents = await Promise.all(times(10, () => client.create(forever)));
   await Promise.all(agents.map(({ agentId, runId }) => client.post(`/v1/agents/${agentId}/runs/${runId}/cancel`)));
   await Promise.all(agents.map(client.waitForRun));
   await Promise.all(
@@ -159,22 +194,10 @@ test("a run that races with archiving is either refused or cancelled", async () 
 });
 
 test("a deleted agent is gone at once with all its data, also in the middle of a command", async () => {
-  const platform = await servePlatformForTest({
-    replies: {
-      replies: [
-        {
-          calls: [
-            { name: "exec_command", arguments: { cmd: "while true; do date >> busy; mkdir -p a/$RANDOM; done" } },
-          ],
-        },
-      ],
-      repeat: "last",
-    },
-  });
-  const client = await platform.client();
-  const url = await platform.repository("sample", { "README.md": "# Sample\n" });
-  const ids = await client.create("busy", { repos: [{ url }] });
-  const directory = join(platform.harness.data, "workspaces", ids.agentId);
+  const { harness, repository } = shared();
+  const url = await repository("sample", { "README.md": "# Sample\n" });
+  const ids = await client.create(busy, { repos: [{ url }] });
+  const directory = join(harness.data, "workspaces", ids.agentId);
   await eventually(() => existsSync(join(directory, "sample/busy")));
   const following = client.streamText(ids);
   expect((await client.delete(`/v1/agents/${ids.agentId}`)).body).toEqual({ id: ids.agentId });
@@ -187,8 +210,8 @@ test("a deleted agent is gone at once with all its data, also in the middle of a
 });
 
 test("agents deleted while they end, get follow-ups or are read cause no server error", async () => {
-  const platform = await servePlatformForTest();
-  const client = await platform.client();
+  const client = await newTeam();
+  const earlier = shared().server.log().length;
   const agents = await Promise.all(times(20, () => client.create("quick")));
   const answers = await Promise.all(
     agents.flatMap(({ agentId, runId }) => [
@@ -199,27 +222,14 @@ test("agents deleted while they end, get follow-ups or are read cause no server 
       client.post(`/v1/agents/${agentId}/runs/${runId}/cancel`),
     ]),
   );
-  expect(platform.server.log().filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  const log = shared().server.log().slice(earlier);
+  expect(log.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
   expect(await agentsOf(client)).toBe(0);
 });
 
 test("a run is cancelled in any phase", async () => {
-  const platform = await servePlatformForTest({
-    replies: {
-      replies: [
-        { when: { bodyIncludes: "before an answer" }, messages: ["x"], stall: "before-headers" },
-        { when: { bodyIncludes: "within an answer" }, messages: ["one two three four"], deltas: 4, stall: 3 },
-        {
-          when: { bodyIncludes: "within a command" },
-          calls: [{ name: "exec_command", arguments: { cmd: "touch begun; sleep 60" } }],
-        },
-        { when: { bodyIncludes: "between retries" }, status: 503, headers: { "retry-after": "60" } },
-      ],
-      repeat: "always",
-    },
-  });
-  const client = await platform.client();
+  const platform = shared();
   const cancel = async (ids: RunIds) => {
     const asked = Date.now();
     expect((await client.post(`/v1/agents/${ids.agentId}/runs/${ids.runId}/cancel`)).body).toEqual({

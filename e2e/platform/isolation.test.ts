@@ -10,48 +10,53 @@ import {
   type RunIds,
   type ServedPlatform,
   sendRequest,
-  servePlatformForTest,
+  servePlatformForFile,
 } from "@agentcli/testkit/platform";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { Document } from "./openapi-requests.ts";
 
 const secret = "a-word-only-the-first-team-knows";
 
-interface Furnished {
-  platform: ServedPlatform;
-  owner: PlatformClient;
-  stranger: PlatformClient;
-  /** Its run has ended. */
-  made: RunIds;
-  /** Of the owner's team, with a pull request. */
-  repository: string;
-}
+const writesBoth = `echo ${secret} > left.txt && cp left.txt "$PLATFORM_ARTIFACTS_DIR/left.txt"`;
 
-async function openTwoTeams(): Promise<Furnished> {
-  const platform = await servePlatformForTest({
-    replies: {
-      replies: [
-        { calls: [{ name: "exec_command", arguments: { cmd: writesBoth } }], when: { bodyIncludes: "write it" } },
-        { messages: ["done"] },
-      ],
-      repeat: "last",
-    },
-  });
-  const owner = await platform.client();
-  const stranger = await platform.client("--team", "strangers");
-  const repository = await platform.repository("sample", { "README.md": `# ${secret}\n` });
-  const made = await owner.create("write it", { name: secret, repos: [{ url: repository }], autoCreatePR: true });
+const shared = servePlatformForFile({
+  replies: {
+    replies: [
+      // A command of which the model got the result is part of the request.
+      { messages: ["done"], when: { bodyIncludes: "PLATFORM_ARTIFACTS_DIR/left.txt" } },
+      { calls: [{ name: "exec_command", arguments: { cmd: writesBoth } }], when: { bodyIncludes: "write it" } },
+      { messages: ["done"] },
+    ],
+    repeat: "always",
+  },
+});
+
+let platform: ServedPlatform;
+let owner: PlatformClient;
+/** Its run has ended. */
+let made: RunIds;
+/** Of the owner's team, with a pull request. */
+let repository: string;
+beforeAll(async () => {
+  platform = shared();
+  owner = await platform.client();
+  repository = await platform.repository("sample", { "README.md": `# ${secret}\n` });
+  made = await owner.create("write it", { name: secret, repos: [{ url: repository }], autoCreatePR: true });
   expect(await owner.waitForRun(made)).toMatchObject({
     status: "FINISHED",
     git: { branches: [{ prUrl: expect.any(String) }] },
   });
-  return { platform, owner, stranger, made, repository };
-}
+});
 
-const writesBoth = `echo ${secret} > left.txt && cp left.txt "$PLATFORM_ARTIFACTS_DIR/left.txt"`;
+let teams = 0;
+/** Of another team, without agents. */
+const newStranger = (): Promise<PlatformClient> => {
+  teams += 1;
+  return platform.client("--team", `strangers-${teams}`);
+};
 
 test("every route of the document reports agents and runs of another team as not found", async () => {
-  const { owner, stranger, made } = await openTwoTeams();
+  const stranger = await newStranger();
   const own = await stranger.create("mine");
   await stranger.waitForRun(own);
   const before = await everythingOf(owner, made);
@@ -102,7 +107,7 @@ async function everythingOf(client: PlatformClient, { agentId, runId }: RunIds):
 }
 
 test("lists, filters, cursors and names of one team show another team nothing", async () => {
-  const { owner, stranger, made, repository } = await openTwoTeams();
+  const stranger = await newStranger();
   const run = (await owner.get(`/v1/agents/${made.agentId}/runs/${made.runId}`)).text;
   const prUrl = /"prUrl":"([^"]+)"/.exec(run)?.[1] ?? expect.fail("no pull request");
   await owner.waitForRun(await owner.create("another"));
@@ -122,7 +127,7 @@ test("lists, filters, cursors and names of one team show another team nothing", 
 });
 
 test("one team's Idempotency-Key is not another's", async () => {
-  const { owner, stranger } = await openTwoTeams();
+  const stranger = await newStranger();
   const key = { "idempotency-key": "the-same" };
   const body = { prompt: { text: "x" } };
   const [first, second] = [await owner.post("/v1/agents", body, key), await stranger.post("/v1/agents", body, key)];
@@ -132,7 +137,7 @@ test("one team's Idempotency-Key is not another's", async () => {
 });
 
 test("a repository of another team cannot be fetched, pushed to, or read through its pull requests", async () => {
-  const { owner, stranger, repository } = await openTwoTeams();
+  const stranger = await newStranger();
   const cloneAs = ({ key }: PlatformClient) =>
     git("ls-remote", repository.replace("http://", `http://x:${key}@`)).then(
       ({ stdout }) => stdout,
@@ -178,9 +183,8 @@ const git = (...args: string[]) =>
   });
 
 test("a link to an artifact opens only that artifact, and only unmodified", async () => {
-  const { owner, made } = await openTwoTeams();
-  const other = await owner.create("write it");
-  await owner.waitForRun(other);
+  const [made, other] = [await owner.create("write it"), await owner.create("write it")];
+  for (const ids of [made, other]) await owner.waitForRun(ids);
   const { body } = await owner.get(`/v1/agents/${made.agentId}/artifacts/download?path=artifacts/left.txt`);
   const { url } = body as { url: string };
   const path = url.replace(owner.url, "");
@@ -203,7 +207,7 @@ test("a link to an artifact opens only that artifact, and only unmodified", asyn
 });
 
 test("pages need a login, show only the own team, and forms need the own CSRF token", async () => {
-  const { platform, owner, stranger, made } = await openTwoTeams();
+  const stranger = await newStranger();
   const theirs = await stranger.create("not for you");
   await stranger.waitForRun(theirs);
   const { stdout } = await platform.harness.run(["login-link"]);
@@ -256,8 +260,6 @@ test("pages need a login, show only the own team, and forms need the own CSRF to
 });
 
 test("a key is valid until it is revoked or has expired, and only complete", async () => {
-  const platform = await servePlatformForTest();
-  const owner = await platform.client();
   const expiring = await platform.harness.key("--expires", new Date(Date.now() + 3_600_000).toISOString());
   const doomed = await platform.harness.key();
   const statusOf = async (authorization: string | undefined) =>
@@ -292,11 +294,8 @@ test("a key is valid until it is revoked or has expired, and only complete", asy
 });
 
 test("a key allows exactly its scopes, for members and administrators", async () => {
-  const platform = await servePlatformForTest();
-  const owner = await platform.client();
   const made = await owner.create("work");
   await owner.waitForRun(made);
-  await platform.repository("sample", { "README.md": "# Sample\n" });
   const keys = {
     reader: await platform.harness.key("--scopes", "agents:read"),
     writer: await platform.harness.key("--scopes", "agents:write"),

@@ -6,7 +6,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "@agentcli/testkit";
-import { openPlatformForTest, type PlatformHarness } from "@agentcli/testkit/platform";
+import { openPlatformForFile, openPlatformForTest, type PlatformHarness } from "@agentcli/testkit/platform";
 import { expect, test } from "vitest";
 import { openCloudHarness } from "../support/cloud-harness.ts";
 
@@ -219,6 +219,9 @@ test("users and teams are created, limited and listed", async () => {
   );
 });
 
+/** For commands that change nothing. */
+const shared = openPlatformForFile();
+
 test.each([
   [["users", "create", "ada"], '"ada" is not an e-mail address'],
   [["users", "set", "a@b"], "Nothing to set"],
@@ -234,8 +237,7 @@ test.each([
   [["restore", "/nowhere/backup"], "There is no file"],
   [["audit", "verify", "--expect", "x"], "Invalid --expect x"],
 ])("%j ends with 2 and a message", async (args, sentence) => {
-  const harness = await openPlatformForTest();
-  const { code, stderr } = await harness.run(args);
+  const { code, stderr } = await shared().run(args);
   expect(stderr).toContain(sentence);
   expect(code).toBe(2);
 });

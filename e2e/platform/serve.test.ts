@@ -5,10 +5,13 @@ import { get } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { eventually } from "@agentcli/testkit";
-import { embeddedPostgres, openPlatformForTest } from "@agentcli/testkit/platform";
+import { embeddedPostgres, openPlatformForFile, openPlatformForTest } from "@agentcli/testkit/platform";
 import { expect, test } from "vitest";
 
 const me = (url: string, key: string) => fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${key}` } });
+
+/** For commands that change nothing. */
+const shared = openPlatformForFile();
 
 test("a key created without a server is valid on one, with Basic and Bearer, until it is revoked", async () => {
   const harness = await openPlatformForTest();
@@ -149,8 +152,7 @@ test.each([
   [["serve", "here"], 'platform serve does not take "here"'],
   [["serve", "--config", "/nowhere.toml"], "/nowhere.toml cannot be read"],
 ])("%j ends with 2 and a message", async (args, sentence) => {
-  const harness = await openPlatformForTest();
-  const { code, stdout, stderr } = await harness.run(args);
+  const { code, stdout, stderr } = await shared().run(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain(`ERROR: ${sentence.startsWith("/") ? "The configuration " : ""}${sentence}`);
 });
@@ -159,9 +161,8 @@ const nodeIdOf = (log: string[]): string =>
   log.map((line) => JSON.parse(line)).find(({ event }) => event === "server.ready").nodeId;
 
 test("a server on a public address without TLS, or with the practice model at a public URL, does not start", async () => {
-  const harness = await openPlatformForTest();
-  const open = await harness.run(["serve"], { PLATFORM_LISTEN: "0.0.0.0:0" });
+  const open = await shared().run(["serve"], { PLATFORM_LISTEN: "0.0.0.0:0" });
   expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("rate_limits.trusted_proxies") });
-  const practising = await harness.run(["serve"], { PLATFORM_PUBLIC_URL: "https://platform.example.com" });
+  const practising = await shared().run(["serve"], { PLATFORM_PUBLIC_URL: "https://platform.example.com" });
   expect(practising).toMatchObject({ code: 2, stderr: expect.stringContaining("practice model") });
 });

@@ -2,9 +2,15 @@
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { type PlatformClient, servePlatformForTest } from "@agentcli/testkit/platform";
+import { type PlatformClient, servePlatformForFile, servePlatformForTest } from "@agentcli/testkit/platform";
 import fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+
+const shared = servePlatformForFile({ args: ["--role", "api"] });
+let client: PlatformClient;
+beforeAll(async () => {
+  client = await shared().client();
+});
 
 async function open({ url }: PlatformClient): Promise<Socket> {
   const { hostname, port } = new URL(url);
@@ -28,7 +34,6 @@ async function answerTo(client: PlatformClient, bytes: Buffer | string): Promise
 const isServing = async (client: PlatformClient): Promise<boolean> => (await client.get("/v1/me")).status === 200;
 
 test("any bytes are answered with a client error or not at all, never with a server error", async () => {
-  const client = await (await servePlatformForTest({ args: ["--role", "api"] })).client();
   const begun = fc.constantFrom(
     "",
     "GET / HTTP/1.1\r\n",
@@ -49,7 +54,6 @@ test("any bytes are answered with a client error or not at all, never with a ser
 });
 
 test("contradictory requests are refused", async () => {
-  const client = await (await servePlatformForTest({ args: ["--role", "api"] })).client();
   const head = `POST /v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${client.key}\r\ncontent-type: application/json\r\n`;
   const body = '{"prompt":{"text":"smuggled"}}';
   for (const [sent, status] of [
@@ -66,7 +70,6 @@ test("contradictory requests are refused", async () => {
 });
 
 test("a truncated body creates nothing", async () => {
-  const client = await (await servePlatformForTest({ args: ["--role", "api"] })).client();
   const body = '{"prompt":{"text":"whole"}}';
   const head = `POST /v1/agents HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${client.key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
   for (const length of [0, 1, 10, body.length - 1]) {

@@ -7,20 +7,37 @@ import {
   parseFrames,
   type RunIds,
   sendRequest,
+  servePlatformForFile,
   servePlatformForTest,
 } from "@agentcli/testkit/platform";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 
-const talkative = [
-  { reasoning: { summary: ["Let me see."] }, messages: ["I look around: \u{1f600} ünï\u2028cödé \r\n\n"], deltas: 5 },
-  { calls: [{ name: "exec_command", arguments: { cmd: "printf 'a\\n\\nb\\r\\n'" } }], messages: ["One moment."] },
-  { messages: ["All is well."], deltas: 4, deltaDelayMs: 60 },
-];
+const allIsWell = { messages: ["All is well."], deltas: 4, deltaDelayMs: 60 };
+const shared = servePlatformForFile({
+  replies: {
+    replies: [
+      { when: { bodyIncludes: "One moment, please" }, ...allIsWell },
+      {
+        when: { bodyIncludes: "go and look around" },
+        calls: [{ name: "exec_command", arguments: { cmd: "printf 'a\\n\\nb\\r\\n'" } }],
+        messages: ["One moment, please: \u{1f600} ünï\u2028cödé \r\n\n"],
+      },
+      { when: { bodyIncludes: "go slowly" }, ...allIsWell },
+      { when: { bodyIncludes: "wait for me" }, ...stall("after-headers") },
+      { when: { bodyIncludes: "tell a story" }, text: { bytes: 20_000 }, deltas: 40, deltaDelayMs: 20 },
+      { messages: ["done"] },
+    ],
+    repeat: "always",
+  },
+});
+
+let client: PlatformClient;
+beforeAll(async () => {
+  client = await shared().client();
+});
 
 test("a reader that reconnects with any event id gets exactly the rest", async () => {
-  const platform = await servePlatformForTest({ replies: talkative.slice(1) });
-  const client = await platform.client();
-  const made = await client.create("go");
+  const made = await client.create("go and look around");
   const whole = await client.streamText(made);
   const [status, ...frames] = parseFrames(whole);
   expect(status).toMatchObject({ id: undefined, event: "status" });
@@ -37,9 +54,7 @@ test("a reader that reconnects with any event id gets exactly the rest", async (
 });
 
 test("a reader that is disconnected repeatedly during the run misses nothing and gets nothing twice", async () => {
-  const platform = await servePlatformForTest({ replies: talkative.slice(2) });
-  const client = await platform.client();
-  const made = await client.create("go");
+  const made = await client.create("go slowly");
   const seen: string[] = [];
   let last: string | undefined;
   while (!seen.at(-1)?.includes("event: done")) {
@@ -79,7 +94,6 @@ function readPiece(
 }
 
 test("event ids of other runs, and invalid ones, are refused", async () => {
-  const client = await (await servePlatformForTest()).client();
   const [made, other] = [await client.create("one"), await client.create("other")];
   const theirs = parseFrames(await client.streamText(other)).at(-1)?.id ?? "";
   await client.waitForRun(made);
@@ -109,9 +123,7 @@ test("a stream reports its retention, and expires after that", async () => {
 });
 
 test("an idle stream sends heartbeats", async () => {
-  const platform = await servePlatformForTest({ replies: [stall("after-headers")] });
-  const client = await platform.client();
-  const made = await client.create("wait");
+  const made = await client.create("wait for me");
   const beat = await new Promise<string>((resolve, reject) => {
     const asked = request(
       `${client.url}/v1/agents/${made.agentId}/runs/${made.runId}/stream`,
@@ -130,8 +142,7 @@ test("an idle stream sends heartbeats", async () => {
 });
 
 test("HEAD of a stream is answered during the run", async () => {
-  const client = await (await servePlatformForTest({ replies: [stall("after-headers")] })).client();
-  const { agentId, runId } = await client.create("wait");
+  const { agentId, runId } = await client.create("wait for me");
   const path = `/v1/agents/${agentId}/runs/${runId}/stream`;
   const head = await sendRequest(client.url, {
     method: "HEAD",
@@ -145,8 +156,6 @@ test("HEAD of a stream is answered during the run", async () => {
 });
 
 test("two hundred readers, early and late, get the same bytes", async () => {
-  const platform = await servePlatformForTest({ replies: [{ text: { bytes: 20_000 }, deltas: 40, deltaDelayMs: 20 }] });
-  const client = await platform.client();
   const made = await client.create("tell a story");
   const readers: Promise<string>[] = [];
   for (let round = 0; round < 20; round += 1) {

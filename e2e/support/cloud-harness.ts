@@ -24,15 +24,27 @@ export interface CloudHarness {
   agent(prompt: string, ...flags: string[]): Promise<string>;
 }
 
-export async function openCloudHarness(): Promise<CloudHarness> {
-  const platform = await openPlatformForTest();
+/** A server that tests share, each with a team of its own. */
+export interface SharedPlatform {
+  platform: PlatformHarness;
+  url: string;
+}
+
+let teams = 0;
+
+/** With a platform of its own, unless one is given. */
+export async function openCloudHarness(shared?: SharedPlatform): Promise<CloudHarness> {
+  const platform = shared?.platform ?? (await openPlatformForTest());
   const home = await temporaryDirectory();
   onTestFinished(home.remove);
-  const key = await platform.key();
-  const { url } = await platform.serve();
+  teams += 1;
+  const team = shared ? ["--team", `team-${teams}`] : [];
+  const key = await platform.key(...team);
+  const url = shared?.url ?? (await platform.serve()).url;
   const copy = join(home.path, "copy");
   cpSync(sample, copy, { recursive: true });
-  const { stdout: address } = await platform.run(["repos", "create", "sample", "--from", copy]);
+  const name = shared ? `sample-${teams}` : "sample";
+  const { stdout: address } = await platform.run(["repos", "create", name, "--from", copy, ...team]);
   const clone = join(home.path, "clone");
   const { PATH = "" } = process.env;
   const environment = { PATH, HOME: home.path, AGENT_HOME: join(home.path, "agent"), GIT_TERMINAL_PROMPT: "0" };

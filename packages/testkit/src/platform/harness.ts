@@ -12,6 +12,7 @@ import { platformProgram, projectRoot } from "../project.ts";
 import { temporaryDirectory } from "../temporary.ts";
 import { openClient, type PlatformClient } from "./client.ts";
 import { createDatabase, type TestDatabase } from "./database.ts";
+import { openForFile } from "./for-file.ts";
 import { type PlatformServer, startServer } from "./server.ts";
 
 /** Not a port but a test harness: its methods are the actions that scenarios take on one platform. */
@@ -68,6 +69,13 @@ export async function openPlatformForTest(options: PlatformHarnessOptions = {}):
   onTestFinished(harness.close);
   return harness;
 }
+
+/** One for all tests of a file. */
+export const openPlatformForFile = (options: PlatformHarnessOptions = {}): (() => PlatformHarness) =>
+  openForFile(
+    () => openPlatform(options),
+    ({ close }) => close(),
+  );
 
 export async function openPlatform(options: PlatformHarnessOptions = {}): Promise<PlatformHarness> {
   const model = options.replies === undefined ? null : await startModelServer(options.replies);

@@ -2,6 +2,7 @@
 export * from "./client.ts";
 export * from "./database.ts";
 export { type DirectoryExecutor, openDirectoryExecutor } from "./directory-executor.ts";
+export { openForFile } from "./for-file.ts";
 export * from "./harness.ts";
 export * from "./http.ts";
 export * from "./served.ts";
