@@ -3,6 +3,7 @@ import type { RunStatus } from "@agentcli/protocol/api";
 import { expect, test } from "vitest";
 import { listAlerts, raiseOverdueAlerts } from "../../src/automations/alerts.ts";
 import { fire } from "../../src/automations/firings/fire.ts";
+import { startDueFirings } from "../../src/automations/firings/scheduler.ts";
 import type { AutomationRow } from "../../src/automations/store.ts";
 import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
 
@@ -52,6 +53,43 @@ test("a firing waits while as many runs are active as may be, says so, and start
   expect(await harness.firings(automation)).toMatchObject([{ status: "started" }, { status: "started" }]);
   expect((await harness.firings(automation))[1]?.reason).toBeUndefined();
 });
+
+test("however many firings wait, a look of the scheduler asks the limits once, and they start in their order", async () => {
+  const harness = await openLimited({ concurrent: 1 });
+  const { automation } = harness;
+  const first = await fireNow(harness);
+  const look = async (instant: string): Promise<number> => {
+    harness.setClock(instant);
+    return countQueries(harness);
+  };
+  await fireNow(harness);
+  const withOne = await look("2026-05-01T09:31:00Z");
+  for (let second = 10; second < 30; second += 1) {
+    harness.setClock(`2026-05-01T09:31:${second}Z`);
+    await fireNow(harness);
+  }
+  expect(await look("2026-05-01T09:32:00Z")).toBe(withOne);
+  // They wait for the same time now.
+  expect(await look("2026-05-01T09:32:01Z")).toBe(1);
+  await endRun(harness, first.run_id);
+  await look("2026-05-01T09:33:00Z");
+  const statuses = (await harness.firings(automation)).map(({ status }) => status);
+  expect(statuses).toEqual(["started", "started", ...Array.from({ length: 20 }, () => "planned")]);
+});
+
+/** How many queries one look of the scheduler makes. */
+async function countQueries({ host }: AutomationHarness): Promise<number> {
+  let count = 0;
+  const db = host.platform.db.withPlugin({
+    transformQuery({ node }) {
+      count += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  await startDueFirings({ ...host, platform: { ...host.platform, db } });
+  return count;
+}
 
 test("with drop, a firing while a run is active is skipped with the reason", async () => {
   const harness = await openLimited({ concurrent: 1, whenBusy: "drop" });

@@ -9,7 +9,7 @@ import { lockAutomation } from "../store.ts";
 import { type Admission, judgeLimits, type Use } from "./limits.ts";
 import { decideFiring, type FiringRow } from "./store.ts";
 
-/** So long a firing waits before the limits are asked again. */
+/** So long firings of an automation wait before the limits are asked again. */
 const waitMs = 5_000;
 
 export type Admitted = { kind: "admitted"; budgetUsd: number | undefined } | { kind: "decided"; firing: FiringRow };
@@ -85,13 +85,37 @@ async function hold(tx: Queries, { firing, admission, now }: Held): Promise<Firi
     return decideFiring(tx, firing.id, { status: "skipped", reason });
   }
   // The first attempt stays the first one, however often it has waited.
-  const claim = { claimed_by: null, claimed_until: new Date(now.getTime() + waitMs), attempts: 1 };
+  const claim = { claimed_by: null, claimed_until: await postponeWaiting(tx, firing, now), attempts: 1 };
   await tx
     .updateTable("automation_firings")
     .set({ ...claim, reason })
     .where("id", "=", firing.id)
     .execute();
   return findFiring(tx, firing.id);
+}
+
+/** All that wait have one time for the next attempt, the oldest first: while that one waits, the others need not ask. */
+async function postponeWaiting(tx: Queries, { id, automation_id }: FiringRow, now: Date): Promise<Date> {
+  const { next } = await tx
+    .selectFrom("automation_firings")
+    .select(({ fn }) => fn.min("claimed_until").as("next"))
+    .where("automation_id", "=", automation_id)
+    .where("status", "=", "planned")
+    .where("claimed_by", "is", null)
+    .where("claimed_until", ">", now)
+    .executeTakeFirstOrThrow();
+  const until = next ?? new Date(now.getTime() + waitMs);
+  await tx
+    .updateTable("automation_firings")
+    .set({ claimed_until: until })
+    .where("automation_id", "=", automation_id)
+    .where("id", "<>", id)
+    .where("status", "=", "planned")
+    .where("admitted_at", "is", null)
+    .where("claimed_by", "is", null)
+    .where("claimed_until", "<=", now)
+    .execute();
+  return until;
 }
 
 interface Ending {

@@ -1,5 +1,5 @@
 // Starts firings when their time has come, never before: of schedules, and those that a crashed server left.
-import type { Insertable } from "kysely";
+import { type Insertable, sql } from "kysely";
 import { type Activity, type AutomationFiringTable, actingAs, type Queries } from "../../foundation/index.ts";
 import { raiseAlert, raiseOverdueAlerts } from "../alerts.ts";
 import type { AutomationHost } from "../host.ts";
@@ -69,6 +69,9 @@ async function startClaimed(host: AutomationHost, { firing, automation }: Claime
   }
 }
 
+/** As `automation_firings_next` has it: thousands that wait must not be read to find none that is due. */
+const nextAttempt = sql<Date>`greatest(planned_at, claimed_until)`;
+
 /** The earliest firing that is due: decided at once, or claimed by this server. The one after it is planned with it. */
 async function claimNext(host: AutomationHost, tx: Queries): Promise<Claimed | "decided" | "none"> {
   const now = host.now();
@@ -76,8 +79,8 @@ async function claimNext(host: AutomationHost, tx: Queries): Promise<Claimed | "
     .selectFrom("automation_firings")
     .selectAll()
     .where("status", "=", "planned")
-    .where("planned_at", "<=", now)
-    .where(({ or, eb }) => or([eb("claimed_until", "is", null), eb("claimed_until", "<", now)]))
+    .where(nextAttempt, "<=", now)
+    .orderBy(nextAttempt)
     .orderBy("planned_at")
     .limit(1)
     .forUpdate()

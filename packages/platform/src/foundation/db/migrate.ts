@@ -35,6 +35,7 @@ import * as inboundEvents from "./migrations/0031-inbound-events.ts";
 import * as runEgress from "./migrations/0032-run-egress.ts";
 import * as limitsOfAutomations from "./migrations/0033-limits-of-automations.ts";
 import * as eventLimits from "./migrations/0034-event-limits.ts";
+import * as nextFirings from "./migrations/0035-next-firings.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -75,6 +76,7 @@ const migrations: Record<string, Migration> = {
   "0032-run-egress": runEgress,
   "0033-limits-of-automations": limitsOfAutomations,
   "0034-event-limits": eventLimits,
+  "0035-next-firings": nextFirings,
 };
 
 /** Nothing is missing in a database that lacks them. */
