@@ -40,12 +40,15 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
       log.info("server.stopping", { nodeId });
       platform.storage.close();
       withdraw(platform, url);
+      // Such as a database that is away: the others still hand back their work.
+      const logged = (part: Promise<void>) =>
+        part.catch((error: unknown) => log.error("server.part_not_stopped", error));
       // Together: a stream ends when its run is released.
-      const parts = [server, ...activities].map((part) =>
-        // Such as a database that is away: the others still hand back their work.
-        part.stop().catch((error: unknown) => log.error("server.part_not_stopped", error)),
+      const parts = Promise.all([server, ...activities].map((part) => logged(part.stop())));
+      const isOver = await endsInTime(
+        parts.then(() => logged(platform.close())),
+        settings.stopTimeoutMs,
       );
-      const isOver = await endsInTime(Promise.all(parts).then(platform.close), settings.stopTimeoutMs);
       if (isOver) log.info("server.stopped", { nodeId });
       else log.warn("server.stopped_late", { nodeId, reason: "something did not stop in time; leases cover the rest" });
     },

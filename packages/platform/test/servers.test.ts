@@ -5,8 +5,10 @@ import { replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { examine } from "../src/commands/server/examine.ts";
 import { loadSettings } from "../src/foundation/config/index.ts";
+import { openLog } from "../src/foundation/telemetry/index.ts";
 import { type RunningServer, serve } from "../src/serve.ts";
 import { announceServer, findServer, listServers, withdrawServer } from "../src/server-file.ts";
+import { openSubjects } from "../src/subjects.ts";
 import { openRunHarness } from "./runs/run-harness.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -77,4 +79,32 @@ test("a server with the role api runs nothing, one with the role runner serves n
     await runner?.stop();
   }
   expect(listServers(platform.settings.dataDirectory).map(({ roles }) => roles)).toEqual([["api"]]);
+});
+
+test("parts of a server that fail to stop are logged, and the others stop all the same", async () => {
+  const { fixture } = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
+  const lines: string[] = [];
+  const log = openLog({ write: (line) => lines.push(line), now: () => new Date() });
+  const stopped: string[] = [];
+  const failing = (name: string) => async () => {
+    stopped.push(name);
+    throw new Error(`${name} got no answer of the database`);
+  };
+  const server = await serve(
+    { ...fixture.platform, nodeId: "other", log, close: failing("the context") },
+    async (context) => {
+      const opened = await openSubjects(context);
+      const start = (name: string) => async () => ({ stop: failing(name) });
+      const activities = ["one", "two"].map((name) => ({ role: "every server" as const, start: start(name) }));
+      return { ...opened, subjects: [...opened.subjects, { activities }] };
+    },
+  );
+  await server.stop();
+  expect(stopped).toEqual(["one", "two", "the context"]);
+  const logged = lines.map((line) => JSON.parse(line) as { event: string; error?: string });
+  expect(logged.filter(({ event }) => event === "server.part_not_stopped").map(({ error }) => error)).toEqual(
+    stopped.map((name) => `${name} got no answer of the database`),
+  );
+  expect(logged.at(-1)).toMatchObject({ event: "server.stopped" });
+  await expect(fetch(server.url)).rejects.toThrow();
 });
