@@ -31,6 +31,8 @@ test("while the database is paused requests get 503 and SIGTERM ends the server;
   signal(paused, "SIGSTOP");
   expect(await server.stop()).toEqual({ code: 0, signal: null });
   expect(server.log().join("\n")).toContain("server.stopped_late");
+  // Neither a stack nor a warning of a library: readers of the log get one JSON object per line.
+  expect(server.log().filter((line) => !line.startsWith('{"at":'))).toEqual([]);
   signal(paused, "SIGCONT");
   await harness.serve({ listen });
   await expect.poll(async () => (await client.read(ids)).status).toBe("FINISHED");

@@ -33,22 +33,26 @@ export async function openReconnecting(options: ReconnectOptions): Promise<Recon
     if (!end.signal.aborted) current = handled(reopen(options, reopenLater, end.signal));
   };
   let current = handled(Promise.resolve(await open(options, reopenLater)));
-  const beating = setInterval(
-    () =>
-      void current.then(
-        (client) => checkPulse(client, options),
-        () => {},
-      ),
-    beatMs,
-  );
+  // One at a time: while a database hangs, further ones would only queue behind the first.
+  let pulse: Promise<void> | null = null;
+  const takePulse = (): void => {
+    pulse ??= current
+      .then((client) => checkPulse(client, options))
+      .catch(() => {})
+      .finally(() => {
+        pulse = null;
+      });
+  };
+  const beating = setInterval(takePulse, beatMs);
   beating.unref();
   return {
     client: () => current,
     async close(farewell) {
       end.abort();
       clearInterval(beating);
+      await pulse;
       const client = await current.catch(() => null);
-      if (!client) return;
+      if (!client || client.connection.stream.destroyed) return;
       await farewell?.(client).catch((error) => options.log.error("database.farewell_failed", error));
       await client.end();
     },
