@@ -167,7 +167,7 @@ describe.each(hosts)("on %s", (name, makeShop, opener, expected) => {
     const steps = readFileSync(log, "utf8").trim().split("\n");
     expect(steps.length).toBeGreaterThan(40);
     expect(steps.some((step) => step.endsWith("after push"))).toBe(true);
-    const points = pointsOf(steps);
+    const points = pointsOf(steps, name);
     for (const killAt of points) {
       const killed = await openScene(await makeShop(), opener);
       expect(await runChild(killed.task, killAt, join(harness.data, "ignored.log"))).toBe("SIGKILL");
@@ -180,12 +180,13 @@ describe.each(hosts)("on %s", (name, makeShop, opener, expected) => {
   });
 });
 
-/** All steps in a full sweep; otherwise those after irreversible actions and a sample that differs each day. */
-function pointsOf(steps: string[]): number[] {
+/** All steps in a full sweep; otherwise those after irreversible actions and a sample that differs each day and per host. */
+function pointsOf(steps: string[], name: string): number[] {
   const all = steps.map((_step, index) => index + 1);
   if (process.env.SWEEP === "full") return all;
-  const stride = 15;
-  const first = Math.floor(Date.now() / 86_400_000) % stride;
+  const stride = 45;
+  const host = hosts.findIndex(([one]) => one === name);
+  const first = (Math.floor(Date.now() / 86_400_000) + (host * stride) / hosts.length) % stride;
   return all.filter(
     (point) => point % stride === first || / after (?:push|POST \/(?:pulls|check-runs)\b)/.test(steps[point - 1] ?? ""),
   );
