@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 import { rolldown } from "rolldown";
 import { buildAction } from "./build-action.mjs";
+import { buildDocs } from "./build-docs.mjs";
 import { buildWeb } from "./build-web.mjs";
 import { declarePlatformSdk, declareSdk } from "./declarations.mjs";
 import { exportValues } from "./export-values.mjs";
@@ -51,6 +52,7 @@ await build({
 await build({ directory: "packages/platform/dist", input: sandboxPrograms });
 await buildPlatform();
 await buildWeb(root);
+buildDocs(root);
 // The bash grammar, read when rules have to judge the first command.
 const grammar = dirname(createRequire(join(root, "packages/project/package.json")).resolve("@vscode/tree-sitter-wasm"));
 const copyGrammar = (program) => {

@@ -50,7 +50,7 @@ function build(root) {
 function digestOf(root) {
   const hash = createHash("sha256");
   for (const path of otherInputs) hash.update(`${path} ${fileStamp(join(root, path))}\n`);
-  for (const path of sourcesUnder(join(root, "packages"))) hash.update(`${path} ${fileStamp(path)}\n`);
+  for (const path of ["packages", "docs"].flatMap((folder) => sourcesUnder(join(root, folder)))) hash.update(`${path} ${fileStamp(path)}\n`);
   return hash.digest("hex");
 }
 
@@ -60,6 +60,8 @@ const otherInputs = [
   "package-lock.json",
   "scripts/build.mjs",
   "scripts/build-web.mjs",
+  "scripts/build-docs.mjs",
+  "scripts/docs.css",
   "scripts/declarations.mjs",
   "packages/platform/test/database.ts",
   "packages/platform/test/harness/database-program.ts",

@@ -22,6 +22,8 @@ const publicRoutes: Record<string, number> = {
   "GET /metrics": 200,
   "GET /openapi.json": 200,
   "GET /docs": 200,
+  "GET /docs/:path{.+}": 404,
+  "GET /docs/api": 200,
   "GET /.well-known/platform-signing-key": 200,
   "GET /schemas/environment.schema.json": 200,
   // Login routes; each requires its own secret.

@@ -40,7 +40,7 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
   });
 }
 
-const needsScript = html`<p>This page needs JavaScript. Enable it, or use the <a href="/docs">API</a>.</p>`;
+const needsScript = html`<p>This page needs JavaScript. Enable it, or use the <a href="/docs/api">API</a>.</p>`;
 
 async function sessionOf({ platform: { db } }: PageHost, context: Context<Env>, visitor: Visitor) {
   const { principal, formToken } = visitor;

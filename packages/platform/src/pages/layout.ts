@@ -65,7 +65,7 @@ export const navigation = ({ principal, formToken }: Visitor): Html => html`<nav
 <a href="/keys">Keys</a>
 <a href="/accounts">Accounts</a>
 <a href="/settings">Settings</a>
-<a href="/docs">API</a>
+<a href="/docs">Docs</a>
 </nav>
 <form method="post" action="/logout" class="who">
 ${hiddenToken(formToken)}

@@ -13,6 +13,7 @@ import { PrincipalError, type SessionAuthenticator } from "../identity/index.ts"
 import { isPractice, practiceNotice } from "../runs/index.ts";
 import { addAccountPages } from "./account-routes.ts";
 import { addAgentPages } from "./agent-routes.ts";
+import { addDocumentation } from "./documentation.ts";
 import { readFields } from "./form.ts";
 import type { PageHost, PageOptions, Pages } from "./host.ts";
 import { html } from "./html.ts";
@@ -56,6 +57,7 @@ function addPages(host: PageHost): void {
   addSessionPages(pages, host);
   addAccountPages(pages, host);
   addSettingsPages(pages, host);
+  addDocumentation(app);
   addMissingPage(host, authenticator);
   host.api.renderErrors(renderForLater);
 }

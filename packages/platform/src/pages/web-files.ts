@@ -1,9 +1,10 @@
 // The built web app: its files as they are sent, and its document with the visitor filled in.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ApiError, type Env } from "../foundation/index.ts";
+import { findBuiltFolder } from "./built-folder.ts";
 import { type Html, html } from "./html.ts";
 import { pageHeaders } from "./layout.ts";
 
@@ -77,7 +78,7 @@ const types: Record<string, string> = {
 };
 
 function readApp(): { files: Map<string, WebFile>; document: string } {
-  const folder = findFolder();
+  const folder = findBuiltFolder("web", "The web app");
   const names = readdirSync(folder).filter((name) => /\.(?:js|css)$/.test(name));
   const read = (name: string) => readFileSync(join(folder, name));
   const files = names.map((name) => {
@@ -85,12 +86,4 @@ function readApp(): { files: Map<string, WebFile>; document: string } {
     return [name, { type: types[name.split(".").at(-1) ?? ""] ?? "application/octet-stream", bytes }] as const;
   });
   return { files: new Map(files), document: read("index.html").toString("utf8") };
-}
-
-/** Beside the built program, or in dist where the sources run. */
-function findFolder(): string {
-  const folders = ["web", "../web", "../dist/web", "../../dist/web"].map((path) => join(import.meta.dirname, path));
-  const found = folders.find((folder) => existsSync(join(folder, "index.html")));
-  if (found === undefined) throw new Error("The web app is not built. Run: node scripts/build.mjs");
-  return found;
 }

@@ -292,7 +292,7 @@ test("the routes are documented with their schemas and errors", async () => {
     "500",
     "503",
   ]);
-  const { text } = await send("/docs");
+  const { text } = await send("/docs/api");
   expect(text).toContain("<code>/v1/things/{id}</code>");
   expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
 });

@@ -10,7 +10,7 @@ const serverPages: { href: string; icon: IconName; name: string }[] = [
   { href: "/keys", icon: "key", name: "Keys" },
   { href: "/accounts", icon: "link", name: "Accounts" },
   { href: "/settings", icon: "settings", name: "Settings" },
-  { href: "/docs", icon: "book", name: "API" },
+  { href: "/docs", icon: "book", name: "Docs" },
 ];
 
 export const Shell = () => (

@@ -109,7 +109,7 @@ function unserved({ req }: Context<Env>, routes: readonly AnyRoute[]): ApiError 
   const allowed = routes
     .filter(({ path }) => pathPattern(path).test(req.path))
     .map(({ method }) => method.toUpperCase());
-  if (allowed.length === 0) return new ApiError("not_found", "There is no such route. /docs lists all routes.");
+  if (allowed.length === 0) return new ApiError("not_found", "There is no such route. /docs/api lists all routes.");
   const message = `This route takes ${allowed.join(", ")}, not ${req.method}.`;
   return new ApiError("method_not_allowed", message, { headers: { allow: allowed.join(", ") } });
 }

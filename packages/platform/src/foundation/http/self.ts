@@ -31,7 +31,7 @@ export function addSelfRoutes({ app, routes }: Api, options: SelfOptions): void 
     return context.body(await metrics.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   });
   app.get("/openapi.json", (context) => context.json(document));
-  app.get("/docs", (context) =>
+  app.get("/docs/api", (context) =>
     context.html(html, 200, {
       "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
       "x-content-type-options": "nosniff",
