@@ -50,7 +50,8 @@ function build(root) {
 function digestOf(root) {
   const hash = createHash("sha256");
   for (const path of otherInputs) hash.update(`${path} ${fileStamp(join(root, path))}\n`);
-  for (const path of ["packages", "docs"].flatMap((folder) => sourcesUnder(join(root, folder)))) hash.update(`${path} ${fileStamp(path)}\n`);
+  for (const path of ["packages", "docs"].flatMap((folder) => sourcesUnder(join(root, folder))))
+    hash.update(`${path} ${fileStamp(path)}\n`);
   return hash.digest("hex");
 }
 
