@@ -7,6 +7,7 @@ import type { ServerContext } from "./foundation/context.ts";
 import type { Subject } from "./foundation/subject.ts";
 import { type Identity, openIdentity } from "./identity/index.ts";
 import { openImages } from "./images/index.ts";
+import { openInbox } from "./inbox/index.ts";
 import { openInference } from "./inference/index.ts";
 import { enqueueDeliveries, openIntegrations } from "./integrations/index.ts";
 import { openMachines } from "./machines/index.ts";
@@ -17,6 +18,7 @@ import { openRepositories } from "./repositories/index.ts";
 import { openRuns } from "./runs/index.ts";
 import { openSecrets } from "./secrets/index.ts";
 import { openStatus } from "./status/index.ts";
+import { openUsage } from "./usage/index.ts";
 
 export interface Subjects {
   identity: Identity;
@@ -64,6 +66,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     findOwned: agents.findOwned,
   });
   const automations = openAutomations(context, { agents: agents.host, repositories });
+  const inbox = openInbox(agents.overview);
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });
   const pages = openPages(context, { identity, agents: agents.host, overview: agents.overview, repositories });
@@ -79,6 +82,8 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     environments,
     secrets,
     automations,
+    inbox,
+    openUsage(context),
     integrations,
     inference,
     status,

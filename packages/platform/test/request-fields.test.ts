@@ -37,6 +37,7 @@ const acting: Record<string, string[]> = {
   "mcp/src/transport/stdio.ts": ["mcpServers[].command", "mcpServers[].args"],
   [`${platform}/runs/execution/secrets.ts`]: ["mcpServers[].env", "mcpServers[].env.*"],
   [`${platform}/integrations/webhooks/store.ts`]: ["webhook.url", "webhook.secret"],
+  [`${platform}/inbox/marks.ts`]: ["items", "state"],
   [`${platform}/identity/settings/settings.ts`]: ["followUps", "defaultModel", "allowedModels", "egress"],
   [`${platform}/egress/policy.ts`]: ["egress.mode", "egress.allowlist", "egress.locked"],
   [`${platform}/repositories/credentials/value.ts`]: ["host", "kind", "user", "value"],

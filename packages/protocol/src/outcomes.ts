@@ -10,3 +10,23 @@ export const outcomeWords: Record<RunStatus, string> = {
   CANCELLED: "Cancelled",
   EXPIRED: "Expired",
 };
+
+export const firingStatuses = ["planned", "started", "skipped", "missed", "failed"] as const;
+
+export const firingWords: Record<(typeof firingStatuses)[number], string> = {
+  planned: "Planned",
+  started: "Started",
+  skipped: "Skipped",
+  missed: "Missed",
+  failed: "Failed to start",
+};
+
+export const buildStatuses = ["IN_PROGRESS", "SUCCEEDED", "FAILED", "CANCELLED", "SKIPPED"] as const;
+
+export const buildWords: Record<(typeof buildStatuses)[number], string> = {
+  IN_PROGRESS: "In progress",
+  SUCCEEDED: "Succeeded",
+  FAILED: "Failed",
+  CANCELLED: "Cancelled",
+  SKIPPED: "Skipped",
+};

@@ -1,7 +1,7 @@
 // What other groups may use of agents.
 export { type AgentAccess, openAgentAccess } from "./access.ts";
 export { type Agents, openAgents } from "./open.ts";
-export { type OverviewHost, readDetails } from "./overview/index.ts";
+export { describeAgents, type OverviewHost, readDetails } from "./overview/index.ts";
 export type { AgentHost } from "./routes/agents.ts";
 export { cancelRun } from "./routes/archive.ts";
 export { touchAgent } from "./store.ts";

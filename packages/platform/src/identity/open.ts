@@ -1,6 +1,6 @@
 // Users, teams, keys and sessions: who a request comes from, and what was done by whom.
 import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
-import { keepAnchor } from "./audit/index.ts";
+import { addAuditRoute, keepAnchor } from "./audit/index.ts";
 import { openAuthentication } from "./authenticate.ts";
 import { invitationRetention } from "./invitations/index.ts";
 import { type OidcLogin, openOidc } from "./oidc/index.ts";
@@ -37,6 +37,7 @@ export function openIdentity(context: ServerContext): Identity {
       ...sessionRetention(db, settings.retention.sessionDays),
       invitationRetention(db, settings.retention.sessionDays),
     ],
+    routes: (api) => addAuditRoute(api, context.db),
     activities: [{ role: "every server", start: () => keepAnchor(context) }],
   };
 }

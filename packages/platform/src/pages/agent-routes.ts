@@ -25,9 +25,9 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
     const id = context.req.query("id");
     return id === undefined ? answer(context, visitor) : context.redirect(`/agents/${encodeURIComponent(id)}`);
   });
-  for (const path of ["/agents/new", "/design"]) pages.get(path, answer);
+  for (const path of appPaths) pages.get(path, (context, visitor) => answer(context, visitor));
 
-  for (const path of ["/agents/:id", "/agents/:id/changes", "/agents/:id/files"])
+  for (const path of agentPaths)
     pages.get(path, async (context, visitor) => {
       const { principal } = visitor;
       const agent = await agents.access.find(principal, context.req.param("id") ?? "", "read");
@@ -40,10 +40,28 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
   });
 }
 
+const agentPaths = ["", "/changes", "/files", "/usage", "/machine"].map((tab) => `/agents/:id${tab}`);
+
+/** Pages of the app whose data is fetched by the app alone. */
+const appPaths = [
+  "/agents/new",
+  "/inbox",
+  "/automations",
+  "/automations/:id",
+  "/environments",
+  "/environments/:id",
+  "/environments/:id/builds/:build",
+  "/secrets",
+  "/usage",
+  "/audit",
+  "/design",
+];
+
 const needsScript = html`<p>This page needs JavaScript. Enable it, or use the <a href="/docs/api">API</a>.</p>`;
 
 async function sessionOf({ platform: { db } }: PageHost, context: Context<Env>, visitor: Visitor) {
   const { principal, formToken } = visitor;
   const notice = context.get("notice") ?? null;
-  return { email: principal.email, team: await teamNameOf(db, visitor), isAdmin: isAdmin(visitor), formToken, notice };
+  const { userId, email } = principal;
+  return { userId, email, team: await teamNameOf(db, visitor), isAdmin: isAdmin(visitor), formToken, notice };
 }

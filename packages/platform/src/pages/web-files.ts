@@ -22,6 +22,7 @@ export interface AppPage {
 
 /** What the app has to know before its first request. */
 export interface AppSession {
+  userId: number;
   email: string;
   team: string;
   isAdmin: boolean;

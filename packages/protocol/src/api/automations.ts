@@ -1,6 +1,7 @@
 // Automations: agents that are started by schedules, webhooks and people, and the record of every firing.
 import { z } from "zod";
 import { unprintable, unprintableProblem } from "../names.ts";
+import { firingStatuses } from "../outcomes.ts";
 import { ModelSelection, PageQuery, pageOf, Timestamp } from "./common.ts";
 import { RunStatus } from "./runs.ts";
 
@@ -181,17 +182,9 @@ export const Automation = z.object({
 export type Automation = z.infer<typeof Automation>;
 export const AutomationPage = pageOf(Automation);
 
-export const FiringStatus = z.enum(["planned", "started", "skipped", "missed", "failed"]);
+export { firingWords } from "../outcomes.ts";
+export const FiringStatus = z.enum(firingStatuses);
 export type FiringStatus = z.infer<typeof FiringStatus>;
-
-/** What people read instead. */
-export const firingWords: Record<FiringStatus, string> = {
-  planned: "Planned",
-  started: "Started",
-  skipped: "Skipped",
-  missed: "Missed",
-  failed: "Failed to start",
-};
 
 export const Firing = z.object({
   id: z.string().describe("fire-<uuid>"),

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { maxEnvironmentBytes } from "../environment-file.ts";
 import { unprintable, unprintableProblem } from "../names.ts";
+import { buildStatuses } from "../outcomes.ts";
 import { bytes, PageQuery, pageOf, Timestamp } from "./common.ts";
 
 export const EnvironmentOwner = z.enum(["personal", "team"]);
@@ -88,17 +89,9 @@ export const EnvironmentVersion = z.object({
 export type EnvironmentVersion = z.infer<typeof EnvironmentVersion>;
 export const EnvironmentHistory = pageOf(EnvironmentVersion);
 
-export const BuildStatus = z.enum(["IN_PROGRESS", "SUCCEEDED", "FAILED", "CANCELLED", "SKIPPED"]);
+export { buildWords } from "../outcomes.ts";
+export const BuildStatus = z.enum(buildStatuses);
 export type BuildStatus = z.infer<typeof BuildStatus>;
-
-/** What people read instead. */
-export const buildWords: Record<BuildStatus, string> = {
-  IN_PROGRESS: "In progress",
-  SUCCEEDED: "Succeeded",
-  FAILED: "Failed",
-  CANCELLED: "Cancelled",
-  SKIPPED: "Skipped",
-};
 
 export const BuildTrigger = z.enum(["RECURRING", "CONFIG_CHANGE", "MANUAL"]);
 export type BuildTrigger = z.infer<typeof BuildTrigger>;

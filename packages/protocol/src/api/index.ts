@@ -1,6 +1,7 @@
 // Requests and responses of the platform's HTTP API. A separate subpath, because names such as Run mean a resource here.
 export * from "./agents.ts";
 export * from "./artifacts.ts";
+export * from "./audit.ts";
 export * from "./automations.ts";
 export * from "./catalogue.ts";
 export * from "./common.ts";
@@ -9,6 +10,7 @@ export * from "./diff.ts";
 export * from "./egress.ts";
 export * from "./env-vars.ts";
 export * from "./environments.ts";
+export * from "./inbox.ts";
 export * from "./inference.ts";
 export * from "./overview.ts";
 export * from "./previews.ts";
@@ -18,6 +20,7 @@ export * from "./runs.ts";
 export * from "./secrets.ts";
 export * from "./servers.ts";
 export * from "./settings.ts";
+export * from "./spending.ts";
 export * from "./status.ts";
 export * from "./stream.ts";
 export * from "./subagents.ts";

@@ -14,9 +14,14 @@ export const AgentPorts = z.object({
   ),
 });
 
+export type AgentPorts = z.infer<typeof AgentPorts>;
+
 export const AgentTerminals = z.object({ items: z.array(z.object({ name: z.string(), isRunning: z.boolean() })) });
 
+export type AgentTerminals = z.infer<typeof AgentTerminals>;
+
 export const TerminalText = z.object({ text: z.string() });
+export type TerminalText = z.infer<typeof TerminalText>;
 
 export const TerminalInput = z.strictObject({
   text: z.string().min(1).max(65_536).describe("A line feed is the Return key"),

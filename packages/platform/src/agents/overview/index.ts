@@ -1,3 +1,3 @@
 // Agents as people look at them.
-export { type OverviewHost, readDetails, readOverview } from "./read.ts";
+export { describeAgents, type OverviewHost, readDetails, readOverview } from "./read.ts";
 export { addOverviewRoutes } from "./routes.ts";

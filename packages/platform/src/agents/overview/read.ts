@@ -41,14 +41,23 @@ export async function readOverview(
 ): Promise<AgentOverviewPage> {
   const filter = { limit, includeArchived, after: decodeCursor(cursor), ...(!includeSdk && { exceptSource: "SDK" }) };
   const { agents, next } = await host.access.list(principal, filter);
+  const items = await describeAgents(host, principal, agents);
+  return { items, ...(next && { nextCursor: encodeCursor(next) }) };
+}
+
+/** `agents` are some that the principal may read. */
+export async function describeAgents(
+  host: OverviewHost,
+  principal: Principal,
+  agents: ListedAgent[],
+): Promise<AgentOverview[]> {
   const about = await readAbout(host, principal, agents);
-  const items = await Promise.all(
+  return Promise.all(
     agents.map(async (row) => {
       const key = await host.platform.vault.unwrap(row.data_key);
       return { ...listItemOf(row, key, host.publicUrl()), ...about(row, key) };
     }),
   );
-  return { items, ...(next && { nextCursor: encodeCursor(next) }) };
 }
 
 const maxRuns = 100;

@@ -36,6 +36,7 @@ import * as runEgress from "./migrations/0032-run-egress.ts";
 import * as limitsOfAutomations from "./migrations/0033-limits-of-automations.ts";
 import * as eventLimits from "./migrations/0034-event-limits.ts";
 import * as nextFirings from "./migrations/0035-next-firings.ts";
+import * as inbox from "./migrations/0036-inbox.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -77,6 +78,7 @@ const migrations: Record<string, Migration> = {
   "0033-limits-of-automations": limitsOfAutomations,
   "0034-event-limits": eventLimits,
   "0035-next-firings": nextFirings,
+  "0036-inbox": inbox,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -34,6 +34,7 @@ import type {
   PullRequestTable,
 } from "./git-host.ts";
 import type { HandoffCheckTable, HandoffTable } from "./handoffs.ts";
+import type { InboxMarkTable } from "./inbox.ts";
 import type { IdentityTable, InvitationTable, LoginLinkTable, SessionTable, UsedLoginAttemptTable } from "./logins.ts";
 import type {
   ApiKeyTable,
@@ -62,6 +63,7 @@ export type { Sealed } from "./columns.ts";
 export type * from "./environments.ts";
 export type * from "./git-host.ts";
 export type * from "./handoffs.ts";
+export type * from "./inbox.ts";
 export type * from "./logins.ts";
 export type * from "./principals.ts";
 export type * from "./secrets.ts";
@@ -119,6 +121,7 @@ export interface Tables {
   automation_webhook_keys: AutomationWebhookKeyTable;
   automation_firings: AutomationFiringTable;
   automation_alerts: AutomationAlertTable;
+  inbox_marks: InboxMarkTable;
   event_sources: EventSourceTable;
   inbound_events: InboundEventTable;
   inbound_pull_requests: InboundPullRequestTable;

@@ -1,0 +1,47 @@
+// The inbox of a user over HTTP: what is in it, and what was done with it.
+import { ChangeInbox, Inbox, InboxChange } from "@agentcli/protocol/api";
+import type { OverviewHost } from "../agents/index.ts";
+import { type Api, ApiError, type Principal, type Subject } from "../foundation/index.ts";
+import { markItems } from "./marks.ts";
+import { readInbox, type UserPrincipal } from "./read.ts";
+
+export const openInbox = (host: OverviewHost): Subject => ({ routes: (api) => addRoutes(api, host) });
+
+const tag = "Inbox";
+const path = "/v1/me/inbox";
+
+function addRoutes(api: Api, host: OverviewHost): void {
+  api.route(
+    {
+      method: "get",
+      path,
+      summary: "List what needs the user: results to review, failed runs and alerts of automations",
+      tag,
+      scope: "agents:read",
+      answer: { status: 200, schema: Inbox, description: "The newest items, and how many are unread" },
+      problems: ["user_required"],
+    },
+    ({ principal }) => readInbox(host, userOf(principal)),
+  );
+  api.route(
+    {
+      method: "patch",
+      path,
+      summary: "Mark items of the inbox as unread, read or done",
+      tag,
+      scope: "agents:write",
+      body: ChangeInbox,
+      answer: { status: 200, schema: InboxChange, description: "The items that were marked" },
+      problems: ["user_required", "not_found"],
+    },
+    async ({ body, principal }) => {
+      await markItems(host.platform.db, userOf(principal), body);
+      return { items: body.items };
+    },
+  );
+}
+
+function userOf(principal: Principal): UserPrincipal {
+  if (principal.kind === "user") return principal;
+  throw new ApiError("user_required", "A service account has no inbox. Use a key of a user.");
+}

@@ -1,0 +1,2 @@
+// What other groups may use of usage.
+export { openUsage } from "./open.ts";

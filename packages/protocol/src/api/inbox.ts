@@ -1,0 +1,40 @@
+// The inbox of a user: what agents and automations need a person for.
+import { z } from "zod";
+import { Timestamp } from "./common.ts";
+import { AgentOverview } from "./overview.ts";
+
+export const InboxKind = z
+  .enum(["result", "failed_run", "automation"])
+  .describe("A result to review, a run that failed, or a firing of an automation that did not lead to a good run");
+export type InboxKind = z.infer<typeof InboxKind>;
+
+export const InboxState = z.enum(["unread", "read", "done"]).describe("done: it leaves the inbox");
+export type InboxState = z.infer<typeof InboxState>;
+
+export const InboxItem = z.object({
+  id: z.string().describe("run-<uuid> or alert-<uuid>"),
+  kind: InboxKind,
+  isUnread: z.boolean(),
+  title: z.string().describe("The name of the agent or automation"),
+  message: z.string().describe("The beginning of the result, or what went wrong"),
+  at: Timestamp,
+  agent: AgentOverview.optional(),
+  automationId: z.string().optional(),
+});
+export type InboxItem = z.infer<typeof InboxItem>;
+
+export const maxInboxItems = 100;
+
+export const Inbox = z.object({
+  items: z.array(InboxItem).describe(`The newest ${maxInboxItems}, newest first`),
+  unread: z.int(),
+});
+export type Inbox = z.infer<typeof Inbox>;
+
+export const ChangeInbox = z.strictObject({
+  items: z.array(z.string().min(1).max(100)).min(1).max(maxInboxItems).describe("Ids of items"),
+  state: InboxState,
+});
+export type ChangeInbox = z.infer<typeof ChangeInbox>;
+
+export const InboxChange = z.object({ items: z.array(z.string()) });
