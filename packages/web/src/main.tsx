@@ -9,6 +9,7 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/components.css";
 import "./styles/pages.css";
+import "./styles/lists.css";
 
 /** A refusal stays one; only what may pass by itself is tried again. */
 const mayPass = (error: unknown): boolean =>

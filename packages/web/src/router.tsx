@@ -5,6 +5,7 @@ import { AgentsPage } from "./agents/list.tsx";
 import { Failure } from "./components/feedback.tsx";
 import { MissingPage } from "./shell/missing.tsx";
 import { Shell } from "./shell/shell.tsx";
+import { readUsageFilter } from "./usage/filter.ts";
 
 const root = createRootRoute({
   component: Shell,
@@ -57,13 +58,97 @@ const files = createRoute({
   component: lazyRouteComponent(() => import("./agents/files.tsx"), "FilesTab"),
 });
 
+const agentUsage = createRoute({
+  getParentRoute: () => agent,
+  path: "/usage",
+  component: lazyRouteComponent(() => import("./agents/usage-tab.tsx"), "UsageTab"),
+});
+
+const machine = createRoute({
+  getParentRoute: () => agent,
+  path: "/machine",
+  component: lazyRouteComponent(() => import("./agents/machine-tab.tsx"), "MachineTab"),
+});
+
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: "/inbox",
+  component: lazyRouteComponent(() => import("./inbox/page.tsx"), "InboxPage"),
+});
+
+const automations = createRoute({
+  getParentRoute: () => root,
+  path: "/automations",
+  component: lazyRouteComponent(() => import("./automations/list.tsx"), "AutomationsPage"),
+});
+
+const automation = createRoute({
+  getParentRoute: () => root,
+  path: "/automations/$id",
+  component: lazyRouteComponent(() => import("./automations/detail.tsx"), "AutomationPage"),
+});
+
+const environments = createRoute({
+  getParentRoute: () => root,
+  path: "/environments",
+  component: lazyRouteComponent(() => import("./environments/list.tsx"), "EnvironmentsPage"),
+});
+
+const environment = createRoute({
+  getParentRoute: () => root,
+  path: "/environments/$id",
+  component: lazyRouteComponent(() => import("./environments/detail.tsx"), "EnvironmentPage"),
+});
+
+const build = createRoute({
+  getParentRoute: () => root,
+  path: "/environments/$id/builds/$build",
+  component: lazyRouteComponent(() => import("./environments/build.tsx"), "BuildPage"),
+});
+
+const secrets = createRoute({
+  getParentRoute: () => root,
+  path: "/secrets",
+  component: lazyRouteComponent(() => import("./secrets/page.tsx"), "SecretsPage"),
+});
+
+const usage = createRoute({
+  getParentRoute: () => root,
+  path: "/usage",
+  validateSearch: readUsageFilter,
+  component: lazyRouteComponent(() => import("./usage/page.tsx"), "UsagePage"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: "/audit",
+  validateSearch: ({ action }: Record<string, unknown>): { action?: string } =>
+    typeof action === "string" ? { action } : {},
+  component: lazyRouteComponent(() => import("./audit/page.tsx"), "AuditPage"),
+});
+
 const design = createRoute({
   getParentRoute: () => root,
   path: "/design",
   component: lazyRouteComponent(() => import("./design/page.tsx"), "DesignPage"),
 });
 
-const tree = root.addChildren([home, agents, newAgent, agent.addChildren([conversation, changes, files]), design]);
+const tree = root.addChildren([
+  home,
+  agents,
+  newAgent,
+  agent.addChildren([conversation, changes, files, agentUsage, machine]),
+  inbox,
+  automations,
+  automation,
+  environments,
+  environment,
+  build,
+  secrets,
+  usage,
+  audit,
+  design,
+]);
 
 export const createAppRouter = () => createRouter({ routeTree: tree, scrollRestoration: true });
 

@@ -72,7 +72,7 @@ test("filters are part of the address, and the list shows how the last run ended
   const rows = async () =>
     (await page.locator(".row").allInnerTexts()).map((text) => text.split("\n").slice(0, 2).join(" "));
   await expect.poll(rows).toEqual(["beta Failed", "gamma Cancelled", "alpha Finished"]);
-  expect(await page.title()).toContain("(1)");
+  await expect.poll(() => page.title()).toContain("(2)");
   await page.keyboard.press("/");
   await page.keyboard.type("alp");
   await expect.poll(rows).toEqual(["alpha Finished"]);

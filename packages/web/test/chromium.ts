@@ -63,8 +63,9 @@ async function findBarriers(page: Page): Promise<string[]> {
 
 /** Nothing sticks out at the side. */
 export async function expectNoOverflow(page: Page): Promise<void> {
-  const { scrollWidth, clientWidth } = (await page.evaluate(
-    "({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth })",
-  )) as { scrollWidth: number; clientWidth: number };
-  expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
+  expect(await findOverflow(page)).toBe(0);
 }
+
+/** By how many pixels the page is wider than the window. */
+export const findOverflow = async (page: Page): Promise<number> =>
+  Number(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"));

@@ -2,7 +2,6 @@
 import type { AgentDetails } from "@agentcli/protocol/api";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
-import { useEffect } from "react";
 import { agentQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
@@ -11,17 +10,16 @@ import { Icon } from "../components/icon.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { StatusBadge, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
+import { useReadOnView, useTitle } from "../inbox/use-inbox.ts";
 import { duration, money, repositoryName } from "../text/format.ts";
 import { useAction } from "./use-action.ts";
 
 export function AgentPage() {
   const { id } = useParams({ from: "/agents/$id" });
   const { data: agent, error, isPending, refetch } = useQuery(agentQuery(id));
-  useEffect(() => {
-    if (!agent) return;
-    const status = agent.latestRun ? `${wordOf(agent.latestRun.status)} · ` : "";
-    document.title = `${status}${agent.name ?? agent.id} · platform`;
-  }, [agent]);
+  const status = agent?.latestRun ? `${wordOf(agent.latestRun.status)} · ` : "";
+  useTitle(`${status}${agent?.name ?? id}`);
+  useReadOnView(id);
   if (isPending) return <Skeleton lines={5} />;
   if (!agent) return <Failure error={error} retry={() => refetch()} />;
   return (
@@ -58,6 +56,14 @@ function AgentHeader({ agent }: { agent: AgentDetails }) {
         <Link className="tab" to="/agents/$id/files" params={{ id }}>
           Files {artifacts.length > 0 && <span className="count">{artifacts.length}</span>}
         </Link>
+        <Link className="tab" to="/agents/$id/usage" params={{ id }}>
+          Usage
+        </Link>
+        {agent.owner.isCaller && agent.group === "running" && (
+          <Link className="tab" to="/agents/$id/machine" params={{ id }}>
+            Machine
+          </Link>
+        )}
       </nav>
     </header>
   );

@@ -3,16 +3,19 @@ import type { RepositoryDiff } from "@agentcli/protocol/api";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { diffQuery } from "../api/queries.ts";
+import { agentQuery, diffQuery } from "../api/queries.ts";
 import { Button } from "../components/controls.tsx";
-import { type DiffMode, FileDiff, LineCount } from "../components/diff.tsx";
+import { type DiffMode, FileDiff, type FileDiffProps, LineCount } from "../components/diff.tsx";
 import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { type PatchFile, readPatch } from "../text/patch.ts";
+import { anchorOf, isSameLine, type ReviewComment } from "./review.ts";
+import { ReviewBar, useFileNotes } from "./review-notes.tsx";
 import { useStored } from "./stored.ts";
 
 export function ChangesTab() {
   const { id } = useParams({ from: "/agents/$id" });
   const { data, error, isPending, isFetching, refetch } = useQuery(diffQuery(id));
+  const { data: agent } = useQuery(agentQuery(id));
   const [mode, setMode] = useStored<DiffMode>("diff-mode", "unified");
   if (isPending) return <Skeleton lines={6} />;
   if (!data) return <Failure error={error} retry={() => refetch()} />;
@@ -43,13 +46,38 @@ export function ChangesTab() {
         </Empty>
       )}
       {data.items.map((diff) => (
-        <Repository key={diff.repoUrl} agentId={id} diff={diff} mode={mode} />
+        <Repository
+          key={diff.repoUrl}
+          agentId={id}
+          diff={diff}
+          mode={mode}
+          takesComments={agent?.permissions.followUp ?? false}
+        />
       ))}
+      {agent && <ReviewBar agent={agent} isShown={(comment) => isInDiff(comment, data.items)} />}
     </div>
   );
 }
 
-function Repository({ agentId, diff, mode }: { agentId: string; diff: RepositoryDiff; mode: DiffMode }) {
+const isInDiff = (comment: ReviewComment, diffs: RepositoryDiff[]): boolean =>
+  diffs
+    .filter(({ repoUrl }) => repoUrl === comment.repoUrl)
+    .flatMap((diff) => readPatch(textOf(diff)))
+    .filter(({ path }) => path === comment.path)
+    .flatMap(({ hunks }) => hunks.flatMap(({ lines }) => lines))
+    .some((line) => {
+      const anchor = anchorOf(line);
+      return anchor !== null && isSameLine(anchor, comment);
+    });
+
+interface RepositoryProps {
+  agentId: string;
+  diff: RepositoryDiff;
+  mode: DiffMode;
+  takesComments: boolean;
+}
+
+function Repository({ agentId, diff, mode, takesComments }: RepositoryProps) {
   const files = useMemo(() => readPatch(textOf(diff)), [diff]);
   const [viewed, setViewed] = useStored<string[]>(`viewed:${agentId}`, none);
   const sum = (count: (file: PatchFile) => number) => files.reduce((total, file) => total + count(file), 0);
@@ -67,10 +95,9 @@ function Repository({ agentId, diff, mode }: { agentId: string; diff: Repository
         const mark = `${diff.repoUrl}:${file.path}:${file.added}:${file.removed}`;
         const others = viewed.filter((one) => one !== mark);
         return (
-          <FileDiff
+          <ReviewedFile
             key={file.path}
-            file={file}
-            mode={mode}
+            {...{ agentId, repoUrl: diff.repoUrl, file, mode, takesComments }}
             isViewed={viewed.includes(mark)}
             onViewed={(isViewed) => setViewed(isViewed ? [...others, mark] : others)}
           />
@@ -86,6 +113,17 @@ function Repository({ agentId, diff, mode }: { agentId: string; diff: Repository
       )}
     </section>
   );
+}
+
+interface ReviewedFileProps extends Omit<FileDiffProps, "notes"> {
+  agentId: string;
+  repoUrl: string;
+  takesComments: boolean;
+}
+
+function ReviewedFile({ agentId, repoUrl, takesComments, ...diff }: ReviewedFileProps) {
+  const notes = useFileNotes({ agentId, repoUrl, path: diff.file.path });
+  return <FileDiff {...diff} notes={takesComments ? notes : undefined} />;
 }
 
 const none: string[] = [];

@@ -1,14 +1,17 @@
 // The conversation with an agent: each run as people read it, and the composer below.
 import type { AgentDetails, RunWithPrompt } from "@agentcli/protocol/api";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { agentQuery } from "../api/queries.ts";
+import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
+import { Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Composer } from "./composer.tsx";
 import { Run } from "./run.tsx";
 import { useTail } from "./tail.ts";
+import { useAction } from "./use-action.ts";
 
 /** Older runs are opened on request: each is a stream of its own. */
 const openRuns = 3;
@@ -34,6 +37,7 @@ function Conversation({ agent }: { agent: AgentDetails }) {
       {runs.slice(hidden).map((run) => (
         <Run key={run.id} run={run} />
       ))}
+      <Retry agent={agent} />
       <div ref={tail.end} />
       {!tail.isAtEnd && (
         <button type="button" className="jump" onClick={tail.jump}>
@@ -41,6 +45,30 @@ function Conversation({ agent }: { agent: AgentDetails }) {
         </button>
       )}
       <Composer agent={agent} />
+    </div>
+  );
+}
+
+/** The last message once more, after a run that did not finish. */
+function Retry({ agent: { id, status, permissions, runs } }: { agent: AgentDetails }) {
+  const queries = useQueryClient();
+  const key = useRef(crypto.randomUUID());
+  const retry = useAction(async (text: string) => {
+    await request(`/v1/agents/${id}/runs`, {
+      ...{ method: "POST", body: { prompt: { text } }, idempotencyKey: key.current },
+    });
+    key.current = crypto.randomUUID();
+    await queries.invalidateQueries({ queryKey: ["agent", id] });
+  });
+  const [last] = runs;
+  const isUnfinished = last?.status === "ERROR" || last?.status === "EXPIRED" || last?.status === "CANCELLED";
+  if (!last || !isUnfinished || !permissions.followUp || status !== "IDLE") return null;
+  return (
+    <div className="retry">
+      <Button icon="retry" isBusy={retry.isPending} onClick={() => retry.run(last.prompt)}>
+        Retry
+      </Button>
+      {retry.error !== null && <Failure error={retry.error} />}
     </div>
   );
 }

@@ -1,16 +1,19 @@
 // The list of agents, grouped by what they need from people. It keeps itself up to date.
 import type { AgentGroup, AgentOverview } from "@agentcli/protocol/api";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useMemo, useRef } from "react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo, useRef } from "react";
 import { agentsQuery } from "../api/queries.ts";
 import { Button, Keys } from "../components/controls.tsx";
 import { Empty, Failure, Skeleton } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
+import { useTitle } from "../inbox/use-inbox.ts";
 import { repositoryName } from "../text/format.ts";
 import { type AgentFilter, matches } from "./filter.ts";
 import { useListKeys } from "./list-keys.ts";
 import { AgentRow } from "./row.tsx";
+
+const Welcome = lazy(() => import("./welcome.tsx"));
 
 const groups: { group: AgentGroup; title: string }[] = [
   { group: "needs_you", title: "Needs you" },
@@ -27,7 +30,7 @@ export function AgentsPage() {
   const shown = all.filter((agent) => matches(agent, filter));
   const list = useRef<HTMLDivElement>(null);
   useListKeys(list);
-  useTitle(all);
+  useTitle("Agents");
   return (
     <div className="page page-agents">
       <header className="page-header">
@@ -36,7 +39,11 @@ export function AgentsPage() {
       <Filters filter={filter} agents={all} onChange={change} />
       {query.isError && <Failure error={query.error} retry={() => query.refetch()} />}
       {query.isPending && <Skeleton lines={6} />}
-      {query.isSuccess && all.length === 0 && <FirstAgent />}
+      {query.isSuccess && all.length === 0 && (
+        <Suspense>
+          <Welcome />
+        </Suspense>
+      )}
       {all.length > 0 && shown.length === 0 && (
         <Empty icon="search" title="No agent matches">
           <Button onClick={() => change({})}>Clear the filters</Button>
@@ -55,23 +62,6 @@ export function AgentsPage() {
     </div>
   );
 }
-
-/** How many agents need a person, in the title of the window. */
-function useTitle(agents: AgentOverview[]): void {
-  const count = agents.filter(({ group }) => group === "needs_you").length;
-  useEffect(() => {
-    document.title = `${count > 0 ? `(${count}) ` : ""}Agents · platform`;
-  }, [count]);
-}
-
-const FirstAgent = () => (
-  <Empty icon="agents" title="No agents yet">
-    <p>An agent works on a task in a repository and hands the result over as a branch or a pull request.</p>
-    <Link className="button button-primary" to="/agents/new">
-      <Icon name="plus" /> Start the first one
-    </Link>
-  </Empty>
-);
 
 interface GroupProps {
   group: AgentGroup;

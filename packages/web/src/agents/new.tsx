@@ -2,11 +2,12 @@
 import type { CreateAgent } from "@agentcli/protocol/api";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
+import { type FormEvent, type KeyboardEvent, useRef } from "react";
 import { modelsQuery, repositoriesQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
 import { Button, Check, Field, Keys, Select } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
+import { useTitle } from "../inbox/use-inbox.ts";
 import { repositoryName } from "../text/format.ts";
 import { ImageList, useImages } from "./images.tsx";
 import { useStored } from "./stored.ts";
@@ -51,9 +52,7 @@ export function NewAgentPage() {
     event?.preventDefault();
     if (draft.prompt.trim() !== "" && !start.isPending) void start.run(bodyOf({ ...draft, repository }, images.images));
   };
-  useEffect(() => {
-    document.title = "New agent · platform";
-  }, []);
+  useTitle("New agent");
   return (
     <form className="page page-new" onSubmit={submit} onPaste={images.onPaste}>
       <header className="page-header">

@@ -1,5 +1,6 @@
 // The visitor of the page, as the server wrote it into the document.
 export interface PageSession {
+  userId: number;
   email: string;
   team: string;
   isAdmin: boolean;
@@ -12,6 +13,6 @@ export interface PageSession {
 const content = document.querySelector<HTMLMetaElement>('meta[name="session"]')?.content ?? "{}";
 
 export const session: PageSession = {
-  ...{ email: "", team: "", isAdmin: false, formToken: "", notice: null },
+  ...{ userId: 0, email: "", team: "", isAdmin: false, formToken: "", notice: null },
   ...(JSON.parse(content) as Partial<PageSession>),
 };

@@ -1,5 +1,5 @@
 // Changes of files: unified or side by side, with line numbers. Everything in a patch is text.
-import { memo, useState } from "react";
+import { Fragment, memo, type ReactNode, useState } from "react";
 import type { Hunk, PatchFile, PatchLine } from "../text/patch.ts";
 import { Button } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
@@ -8,14 +8,23 @@ export type DiffMode = "unified" | "split";
 
 const maxOpenLines = 400;
 
+/** Comments on lines. */
+export interface LineNotes {
+  /** What is shown below a line; null for nothing. */
+  below(line: PatchLine): ReactNode;
+  add(line: PatchLine): void;
+}
+
 export interface FileDiffProps {
   file: PatchFile;
   mode: DiffMode;
+  /** Absent where lines take no comments. */
+  notes?: LineNotes | undefined;
   isViewed: boolean;
   onViewed(isViewed: boolean): void;
 }
 
-export const FileDiff = memo(({ file, mode, isViewed, onViewed }: FileDiffProps) => {
+export const FileDiff = memo(({ file, mode, notes, isViewed, onViewed }: FileDiffProps) => {
   const lines = file.hunks.reduce((total, hunk) => total + hunk.lines.length, 0);
   const [isOpen, setOpen] = useState(lines <= maxOpenLines && !isViewed);
   const view = (next: boolean) => {
@@ -45,7 +54,7 @@ export const FileDiff = memo(({ file, mode, isViewed, onViewed }: FileDiffProps)
           Viewed
         </label>
       </header>
-      {isOpen && <FileBody file={file} mode={mode} />}
+      {isOpen && <FileBody file={file} mode={mode} notes={notes} />}
       {!isOpen && lines > maxOpenLines && !isViewed && (
         <p className="file-large">
           {lines} lines. <Button onClick={() => setOpen(true)}>Show</Button>
@@ -70,13 +79,19 @@ export const LineCount = ({ added, removed }: { added: number; removed: number }
   </span>
 );
 
-function FileBody({ file, mode }: { file: PatchFile; mode: DiffMode }) {
+function FileBody({ file, mode, notes }: Pick<FileDiffProps, "file" | "mode" | "notes">) {
   if (file.isBinary) return <p className="file-note">A binary file.</p>;
   if (file.hunks.length === 0) return <p className="file-note">No line is changed.</p>;
-  return <Hunks hunks={file.hunks} mode={mode} />;
+  return <Hunks hunks={file.hunks} mode={mode} notes={notes} />;
 }
 
-export function Hunks({ hunks, mode }: { hunks: Hunk[]; mode: DiffMode }) {
+export interface HunksProps {
+  hunks: Hunk[];
+  mode: DiffMode;
+  notes?: LineNotes | undefined;
+}
+
+export function Hunks({ hunks, mode, notes }: HunksProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard needs a way in.
     <div className="diff-scroll" tabIndex={0}>
@@ -89,7 +104,11 @@ export function Hunks({ hunks, mode }: { hunks: Hunk[]; mode: DiffMode }) {
                 <td colSpan={mode === "split" ? 4 : 3}>{hunk.head || "…"}</td>
               </tr>
             )}
-            {mode === "split" ? <SplitLines lines={hunk.lines} /> : <UnifiedLines lines={hunk.lines} />}
+            {mode === "split" ? (
+              <SplitLines lines={hunk.lines} notes={notes} />
+            ) : (
+              <UnifiedLines lines={hunk.lines} notes={notes} />
+            )}
           </tbody>
         ))}
       </table>
@@ -99,34 +118,78 @@ export function Hunks({ hunks, mode }: { hunks: Hunk[]; mode: DiffMode }) {
 
 const signs = { same: " ", add: "+", remove: "-", note: " " } as const;
 
-const UnifiedLines = ({ lines }: { lines: PatchLine[] }) =>
+interface LinesProps {
+  lines: PatchLine[];
+  notes: LineNotes | undefined;
+}
+
+const UnifiedLines = ({ lines, notes }: LinesProps) =>
   lines.map((line, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their position.
-    <tr key={index} className={`diff-${line.kind}`}>
-      <td className="diff-number">{line.before}</td>
-      <td className="diff-number">{line.after}</td>
-      <td className="diff-text">
-        <span className="diff-sign">{signs[line.kind]}</span>
-        {line.text}
-      </td>
-    </tr>
+    <Fragment key={index}>
+      <tr className={`diff-${line.kind}`}>
+        <td className="diff-number">{line.before}</td>
+        <td className="diff-number">
+          {line.after}
+          <AddNote line={line} notes={notes} />
+        </td>
+        <td className="diff-text">
+          <span className="diff-sign">{signs[line.kind]}</span>
+          {line.text}
+        </td>
+      </tr>
+      <NotesRow columns={3}>{notes?.below(line)}</NotesRow>
+    </Fragment>
   ));
 
-const SplitLines = ({ lines }: { lines: PatchLine[] }) =>
+const SplitLines = ({ lines, notes }: LinesProps) =>
   pairs(lines).map(([left, right], index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their position.
-    <tr key={index}>
-      <SplitSide line={left} number={left?.before ?? null} />
-      <SplitSide line={right} number={right?.after ?? null} />
-    </tr>
+    <Fragment key={index}>
+      <tr>
+        <SplitSide line={left} number={left?.before ?? null} notes={left?.kind === "remove" ? notes : undefined} />
+        <SplitSide line={right} number={right?.after ?? null} notes={notes} />
+      </tr>
+      <NotesRow columns={4}>{left?.kind === "remove" && notes?.below(left)}</NotesRow>
+      <NotesRow columns={4}>{right && notes?.below(right)}</NotesRow>
+    </Fragment>
   ));
 
-const SplitSide = ({ line, number }: { line: PatchLine | null; number: number | null }) => (
+interface SplitSideProps {
+  line: PatchLine | null;
+  number: number | null;
+  notes: LineNotes | undefined;
+}
+
+const SplitSide = ({ line, number, notes }: SplitSideProps) => (
   <>
-    <td className={`diff-number ${line ? `diff-${line.kind}` : "diff-none"}`}>{number}</td>
+    <td className={`diff-number ${line ? `diff-${line.kind}` : "diff-none"}`}>
+      {number}
+      {line && <AddNote line={line} notes={notes} />}
+    </td>
     <td className={`diff-text ${line ? `diff-${line.kind}` : "diff-none"}`}>{line?.text}</td>
   </>
 );
+
+const AddNote = ({ line, notes }: { line: PatchLine; notes: LineNotes | undefined }) =>
+  notes &&
+  line.kind !== "note" && (
+    <button
+      type="button"
+      className="line-add"
+      aria-label={`Comment on ${line.kind === "remove" ? "removed line" : "line"} ${line.after ?? line.before}`}
+      onClick={() => notes.add(line)}
+    >
+      +
+    </button>
+  );
+
+const NotesRow = ({ columns, children }: { columns: number; children: ReactNode }) =>
+  children && (
+    <tr className="diff-notes">
+      <td colSpan={columns}>{children}</td>
+    </tr>
+  );
 
 type Pair = [PatchLine | null, PatchLine | null];
 

@@ -3,6 +3,15 @@ import type { ReactNode } from "react";
 
 const shapes = {
   agents: <path d="M3 4.5h10M3 8h10M3 11.5h6" />,
+  inbox: <path d="M2.5 9.500h3l1 2h3l1-2h3M2.500 9.500 4 3.500h8l1.500 6v3.500h-11Z" />,
+  menu: <path d="M2.5 4.500h11M2.500 8h11M2.500 11.500h11" />,
+  lock: <path d="M4 7.500h8v6H4zM5.500 7.500V5.500a2.500 2.500 0 0 1 5 0v2" />,
+  chart: <path d="M2.500 13.500h11M4.500 11V8M8 11V4M11.500 11V6.500" />,
+  list: <path d="M5.500 4h8M5.500 8h8M5.500 12h8M2.500 4h.01M2.500 8h.01M2.500 12h.01" />,
+  read: <path d="M2.500 6.500 8 2.500l5.500 4v7h-11zM2.500 6.500 8 10l5.500-3.500" />,
+  unread: <path d="M2.500 4h8M13.500 7v6h-11V4L8 8.500l2-1.600M13 4.200h.01" />,
+  retry: <path d="M13 8a5 5 0 1 1-1.500-3.500L13 6M13 2.500V6H9.500" />,
+  play: <path d="M5 3.500v9l7.500-4.500Z" />,
   plus: <path d="M8 3.5v9M3.5 8h9" />,
   repository: <path d="M4 2.5h8.5v11H4.8A1.3 1.3 0 0 1 3.5 12.2V3.8A1.3 1.3 0 0 1 4.8 2.5M3.5 11.5h9" />,
   people: (

@@ -68,6 +68,8 @@ export function applyFrame(transcript: Transcript, frame: StreamFrame): void {
       break;
     case "error":
       items.push({ kind: "note", key: nextKey(items), text: frame.data.message });
+      // The run is gone, or has ended without an event: nothing follows.
+      if (frame.data.code === "not_found" || frame.data.code === "internal") transcript.isDone = true;
       break;
     case "heartbeat":
       break;

@@ -1,0 +1,129 @@
+// One automation: what it does, and a record of each firing, also of those that did not start.
+import type { Automation, AutomationAlert, Firing } from "@agentcli/protocol/api";
+import { firingWords } from "@agentcli/protocol/outcomes";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { Notice } from "../components/feedback.tsx";
+import { Icon } from "../components/icon.tsx";
+import { Loaded, Page } from "../components/page.tsx";
+import { StatusBadge } from "../components/status.tsx";
+import { Moment } from "../components/time.tsx";
+import { repositoryName } from "../text/format.ts";
+import { AutomationActions } from "./actions.tsx";
+import { automationQuery, scopeWords, triggerText } from "./queries.ts";
+
+export function AutomationPage() {
+  const { id } = useParams({ from: "/automations/$id" });
+  const query = useQuery(automationQuery(id));
+  const automation = query.data?.automation;
+  return (
+    <Page
+      title={automation?.name ?? "Automation"}
+      {...(automation && { actions: <AutomationActions automation={automation} /> })}
+    >
+      <Loaded query={query}>
+        {(data) => (
+          <>
+            {!data.automation.enabled && (
+              <Notice tone="busy">
+                {data.automation.disabledReason ?? "It is disabled."} It does not fire until it is enabled.
+              </Notice>
+            )}
+            <Facts automation={data.automation} />
+            <Alerts alerts={data.alerts} />
+            <Firings firings={data.firings} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+const Facts = ({
+  automation: { description, prompt, triggers, scope, target, webhook },
+}: {
+  automation: Automation;
+}) => (
+  <section className="card">
+    {description !== "" && <p>{description}</p>}
+    <p className="prompt-text">{prompt.text}</p>
+    <p className="row-facts is-wrapping">
+      <span>{scopeWords[scope]}</span>
+      {triggers.map((trigger) => (
+        <span key={trigger.id} className="fact">
+          <Icon name="clock" size={14} /> {triggerText(trigger)}
+        </span>
+      ))}
+      {target.type === "repo" && (
+        <span className="fact" title={target.repoUrl}>
+          <Icon name="repository" size={14} /> {repositoryName(target.repoUrl)}
+        </span>
+      )}
+      {webhook && (
+        <span className="fact">
+          <Icon name="link" size={14} /> <code>{webhook.url}</code>
+        </span>
+      )}
+    </p>
+  </section>
+);
+
+const Alerts = ({ alerts }: { alerts: AutomationAlert[] }) =>
+  alerts.length > 0 && (
+    <section className="section">
+      <h2>Alerts</h2>
+      <ul className="rows">
+        {alerts.map(({ id, message, createdAt }) => (
+          <li key={id} className="row">
+            <span className="tone-bad">
+              <Icon name="warning" />
+            </span>
+            <span className="row-main row-text">{message}</span>
+            <span className="row-end">
+              <Moment at={createdAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+
+const Firings = ({ firings }: { firings: Firing[] }) => (
+  <section className="section">
+    <h2>Firings</h2>
+    {firings.length === 0 && <p className="soft">It has not fired, and nothing is planned.</p>}
+    {firings.length > 0 && (
+      <table className="table">
+        <thead>
+          <tr>
+            <th>When</th>
+            <th>By</th>
+            <th>What became of it</th>
+            <th>Agent</th>
+          </tr>
+        </thead>
+        <tbody>
+          {firings.map((firing) => (
+            <tr key={firing.id} data-firing={firing.status}>
+              <td data-label="When">
+                <Moment at={firing.plannedAt} />
+              </td>
+              <td data-label="By">{firing.source}</td>
+              <td data-label="What became of it">
+                {firing.runStatus ? <StatusBadge status={firing.runStatus} /> : firingWords[firing.status]}
+                {firing.reason !== undefined && <span className="soft"> {firing.reason}</span>}
+              </td>
+              <td data-label="Agent">
+                {firing.agentId !== undefined && firing.runId !== undefined && (
+                  <Link to="/agents/$id" params={{ id: firing.agentId }}>
+                    Open
+                  </Link>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )}
+  </section>
+);

@@ -1,0 +1,42 @@
+// What the pages of environments read.
+import type { ActiveBuild, Build, Environment, EnvironmentDetail, EnvironmentVersion } from "@agentcli/protocol/api";
+import { queryOptions } from "@tanstack/react-query";
+import { request } from "../api/request.ts";
+import { session } from "../api/session.ts";
+
+const liveMs = 3_000;
+const calmMs = 15_000;
+
+export const environmentsQuery = queryOptions({
+  queryKey: ["environments"],
+  queryFn: ({ signal }) => request<{ items: Environment[] }>("/v1/environments?limit=100", { signal }),
+  refetchInterval: calmMs,
+});
+
+export const pathOf = (id: string): string => `/v1/environments/${encodeURIComponent(id)}`;
+
+export const environmentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["environments", id],
+    queryFn: async ({ signal }) => {
+      const [environment, builds, active, history] = await Promise.all([
+        request<EnvironmentDetail>(pathOf(id), { signal }),
+        request<{ items: Build[] }>(`${pathOf(id)}/builds`, { signal }),
+        request<ActiveBuild>(`${pathOf(id)}/builds/active`, { signal }),
+        request<{ items: EnvironmentVersion[] }>(`${pathOf(id)}/history?limit=20`, { signal }),
+      ]);
+      return { environment, builds: builds.items, active, history: history.items };
+    },
+    refetchInterval: ({ state }) => (state.data?.builds.some(isRunning) ? liveMs : calmMs),
+  });
+
+export const buildQuery = (id: string, buildId: string) =>
+  queryOptions({
+    queryKey: ["environments", id, "builds", buildId],
+    queryFn: ({ signal }) => request<Build>(`${pathOf(id)}/builds/${encodeURIComponent(buildId)}`, { signal }),
+    refetchInterval: ({ state }) => (state.data && isRunning(state.data) ? liveMs : false),
+  });
+
+export const isRunning = ({ status }: Build): boolean => status === "IN_PROGRESS";
+
+export const mayManage = ({ owner }: Environment): boolean => owner === "personal" || session.isAdmin;

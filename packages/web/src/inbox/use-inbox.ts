@@ -1,0 +1,54 @@
+// The inbox as pages use it: what is in it, how many are unread, and marks that show at once and are taken back if refused.
+import type { ChangeInbox, Inbox } from "@agentcli/protocol/api";
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { request } from "../api/request.ts";
+
+const path = "/v1/me/inbox";
+
+export const inboxQuery = queryOptions({
+  queryKey: ["inbox"],
+  queryFn: ({ signal }) => request<Inbox>(path, { signal }),
+  refetchInterval: 5_000,
+});
+
+export function useMarks() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (change: ChangeInbox) => request(path, { method: "PATCH", body: change }),
+    async onMutate(change) {
+      await queries.cancelQueries({ queryKey: inboxQuery.queryKey });
+      const before = queries.getQueryData(inboxQuery.queryKey);
+      if (before) queries.setQueryData(inboxQuery.queryKey, applyMarks(before, change));
+      return { before };
+    },
+    onError: (_error, _change, context) => queries.setQueryData(inboxQuery.queryKey, context?.before),
+    onSettled: () => queries.invalidateQueries({ queryKey: inboxQuery.queryKey }),
+  });
+}
+
+export function applyMarks({ items }: Inbox, { items: ids, state }: ChangeInbox): Inbox {
+  const kept = state === "done" ? items.filter(({ id }) => !ids.includes(id)) : items;
+  const next = kept.map((item) => (ids.includes(item.id) ? { ...item, isUnread: state === "unread" } : item));
+  return { items: next, unread: next.filter(({ isUnread }) => isUnread).length };
+}
+
+/** The title of the window: how much is unread, then the page. An installed app shows the number on its icon. */
+export function useTitle(name: string): void {
+  const { data } = useQuery(inboxQuery);
+  const unread = data?.unread ?? 0;
+  useEffect(() => {
+    document.title = `${unread > 0 ? `(${unread}) ` : ""}${name} · platform`;
+    if ("setAppBadge" in navigator) void navigator.setAppBadge(unread).catch(() => {});
+  }, [name, unread]);
+}
+
+/** Whoever looks at an agent has read what the inbox says of it. */
+export function useReadOnView(agentId: string): void {
+  const { data } = useQuery(inboxQuery);
+  const { mutate } = useMarks();
+  const id = data?.items.find(({ agent, isUnread }) => isUnread && agent?.id === agentId)?.id;
+  useEffect(() => {
+    if (id !== undefined && document.visibilityState === "visible") mutate({ items: [id], state: "read" });
+  }, [id, mutate]);
+}

@@ -1,0 +1,65 @@
+// Sets a secret of the user or, for administrators, of the team.
+import { type FormEvent, useState } from "react";
+import { useAction } from "../agents/use-action.ts";
+import { request } from "../api/request.ts";
+import { session } from "../api/session.ts";
+import { Button, Field, Select } from "../components/controls.tsx";
+import { Failure, Notice } from "../components/feedback.tsx";
+
+const empty = { name: "", value: "", owner: "me" };
+
+export function SecretForm({ onSaved }: { onSaved: () => Promise<void> }) {
+  const [fields, setFields] = useState(empty);
+  const [saved, setSaved] = useState("");
+  const change = (name: keyof typeof empty) => (event: { target: { value: string } }) =>
+    setFields({ ...fields, [name]: event.target.value });
+  const save = useAction(async ({ name, value, owner }: typeof empty) => {
+    await request(`/v1/${owner}/secrets/${encodeURIComponent(name)}`, { method: "PUT", body: { value } });
+    setFields({ ...empty, owner });
+    setSaved(name);
+    await onSaved();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setSaved("");
+    void save.run({ ...fields, name: fields.name.trim() });
+  };
+  return (
+    <form className="card form-row" onSubmit={submit}>
+      <Field label="Name">
+        <input
+          className="input"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="NPM_TOKEN"
+          value={fields.name}
+          onChange={change("name")}
+        />
+      </Field>
+      <Field label="Value">
+        <input
+          className="input"
+          type="password"
+          required
+          autoComplete="new-password"
+          value={fields.value}
+          onChange={change("value")}
+        />
+      </Field>
+      {session.isAdmin && (
+        <Field label="For">
+          <Select value={fields.owner} onChange={change("owner")}>
+            <option value="me">My agents</option>
+            <option value="team">All agents of the team</option>
+          </Select>
+        </Field>
+      )}
+      <Button type="submit" look="primary" isBusy={save.isPending}>
+        Set secret
+      </Button>
+      {saved !== "" && <Notice tone="good">{saved} is set.</Notice>}
+      {save.error !== null && <Failure error={save.error} />}
+    </form>
+  );
+}

@@ -1,0 +1,27 @@
+// The pages of the app, as the navigation and the command palette list them.
+import type { IconName } from "../components/icon.tsx";
+
+export interface PageEntry {
+  href: string;
+  icon: IconName;
+  name: string;
+  /** Rendered by the server: a plain link leaves the app. */
+  isServerPage?: true;
+  isForAdmins?: true;
+}
+
+export const pages: PageEntry[] = [
+  { href: "/inbox", icon: "inbox", name: "Inbox" },
+  { href: "/agents", icon: "agents", name: "Agents" },
+  { href: "/automations", icon: "clock", name: "Automations" },
+  { href: "/repositories", icon: "repository", name: "Repositories", isServerPage: true },
+  { href: "/environments", icon: "tool", name: "Environments" },
+  { href: "/secrets", icon: "lock", name: "Secrets" },
+  { href: "/usage", icon: "chart", name: "Usage" },
+  { href: "/members", icon: "people", name: "Members", isServerPage: true },
+  { href: "/keys", icon: "key", name: "Keys", isServerPage: true },
+  { href: "/accounts", icon: "link", name: "Accounts", isServerPage: true },
+  { href: "/audit", icon: "list", name: "Audit", isForAdmins: true },
+  { href: "/settings", icon: "settings", name: "Settings", isServerPage: true },
+  { href: "/docs", icon: "book", name: "Docs", isServerPage: true },
+];

@@ -1,0 +1,153 @@
+// Usage and spend: by day, model, person and agent, with the limits of this month.
+import type { Spending, SpendingEntry } from "@agentcli/protocol/api";
+import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { request } from "../api/request.ts";
+import { session } from "../api/session.ts";
+import { Loaded, Page } from "../components/page.tsx";
+import { money } from "../text/format.ts";
+import { amount } from "./amount.ts";
+import { DayChart } from "./chart.tsx";
+import type { UsageFilter } from "./filter.ts";
+
+const usageQuery = ({ of = "me", days = 30 }: UsageFilter) =>
+  queryOptions({
+    queryKey: ["usage", of, days],
+    queryFn: ({ signal }) => request<Spending>(`/v1/usage?of=${of}&days=${days}`, { signal }),
+    placeholderData: keepPreviousData,
+  });
+
+export function UsagePage() {
+  const filter = useSearch({ from: "/usage" });
+  const navigate = useNavigate({ from: "/usage" });
+  const query = useQuery(usageQuery(filter));
+  const change = (next: UsageFilter) => void navigate({ search: { ...filter, ...next }, replace: true });
+  return (
+    <Page title="Usage" actions={<Choices filter={filter} onChange={change} />}>
+      <Loaded query={query}>
+        {(spending) => (
+          <>
+            <Totals spending={spending} />
+            <DayChart days={spending.days} />
+            <Breakdown title="Models" entries={spending.models} />
+            {spending.of === "team" && <Breakdown title="People" entries={spending.people} />}
+            <Breakdown title="Agents" entries={spending.agents} isAgents />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+interface ChoicesProps {
+  filter: UsageFilter;
+  onChange(filter: UsageFilter): void;
+}
+
+const Choices = ({ filter: { of = "me", days = 30 }, onChange }: ChoicesProps) => (
+  <>
+    {session.isAdmin && (
+      <select
+        className="input select"
+        aria-label="Whose usage"
+        value={of}
+        onChange={({ target }) => onChange({ of: target.value === "team" ? "team" : "me" })}
+      >
+        <option value="me">Mine</option>
+        <option value="team">The team's</option>
+      </select>
+    )}
+    <select
+      className="input select"
+      aria-label="Period"
+      value={days}
+      onChange={({ target }) => onChange({ days: Number(target.value) })}
+    >
+      {[7, 30, 90, 365].map((one) => (
+        <option key={one} value={one}>
+          {one} days
+        </option>
+      ))}
+    </select>
+  </>
+);
+
+const Totals = ({ spending: { total, limits } }: { spending: Spending }) => (
+  <dl className="figures">
+    <Figure name="Spent" value={money(total.costCents)} />
+    <Figure name="Runs" value={amount(total.runs)} />
+    <Figure name="Model calls" value={amount(total.calls)} />
+    <Figure name="Tokens" value={amount(total.tokens)} />
+    {limits.map(({ of, limitCents, spentCents }) => (
+      <div key={of} className="figure">
+        <dt>{of === "team" ? "Limit of the team" : "Your limit"}, this month</dt>
+        <dd>
+          {money(spentCents)} of {money(limitCents)}
+          <meter
+            className="limit"
+            min={0}
+            max={limitCents}
+            high={limitCents * 0.9}
+            value={spentCents}
+            aria-label="Spent of the limit"
+          />
+        </dd>
+      </div>
+    ))}
+    {total.unpriced > 0 && <Figure name="Without a known price" value={amount(total.unpriced)} />}
+  </dl>
+);
+
+const Figure = ({ name, value }: { name: string; value: string }) => (
+  <div className="figure">
+    <dt>{name}</dt>
+    <dd className="numeric">{value}</dd>
+  </div>
+);
+
+const Breakdown = ({ title, entries, isAgents }: { title: string; entries: SpendingEntry[]; isAgents?: true }) => (
+  <section className="section">
+    <h2>{title}</h2>
+    {entries.length === 0 && <p className="soft">Nothing in this period.</p>}
+    {entries.length > 0 && (
+      <table className="table">
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th className="number">Runs</th>
+            <th className="number">Calls</th>
+            <th className="number">Tokens</th>
+            <th className="number">Cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map(({ id, name, runs, calls, tokens, costCents }) => (
+            <tr key={id}>
+              <td data-label="Name" className="table-name">
+                {isAgents ? (
+                  <Link to="/agents/$id" params={{ id }}>
+                    {name}
+                  </Link>
+                ) : (
+                  name
+                )}
+              </td>
+              <td data-label="Runs" className="number">
+                {amount(runs)}
+              </td>
+              <td data-label="Calls" className="number">
+                {amount(calls)}
+              </td>
+              <td data-label="Tokens" className="number">
+                {amount(tokens)}
+              </td>
+              <td data-label="Cost" className="number">
+                {money(costCents)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    )}
+  </section>
+);

@@ -1,0 +1,149 @@
+// Every page with texts of attackers, at three widths, light and dark; and what a member sees of what is not theirs.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { loginLink } from "../../platform/src/pages/index.ts";
+import { openRunHarness } from "../../platform/test/runs/run-harness.ts";
+import { findOverflow, startChromium, visit } from "./chromium.ts";
+import { hostileTexts } from "./hostile-texts.ts";
+
+startChromium();
+
+const sizes = [
+  [1440, "light"],
+  [1440, "dark"],
+  [820, "dark"],
+  [390, "light"],
+] as const;
+
+async function openHostilePlatform() {
+  const harness = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
+  const { client, fixture } = harness;
+  const make = async (path: string, body: object): Promise<string> => {
+    const { status, bytes } = await client.send("POST", path, body);
+    expect([200, 201], bytes.toString()).toContain(status);
+    return JSON.parse(bytes.toString()).id;
+  };
+  let agentId = "";
+  const names = hostileTexts.map((text) => text.slice(0, 100));
+  for (const [index, text] of hostileTexts.entries()) {
+    const created = await client.create({ prompt: { text }, ...(isName(text) && { name: names[index] }) });
+    agentId = created.agentId;
+  }
+  const { db } = fixture.platform;
+  const ended = { status: "ERROR", ended_at: new Date(), cost_usd: "1.25", input_tokens: 1000 } as const;
+  await db.updateTable("runs").set(ended).execute();
+  const printable = names.filter(isName);
+  const automations = await Promise.all(
+    printable
+      .slice(0, 20)
+      .map((name) =>
+        make("/v1/automations", { name, description: name, prompt: { text: name }, triggers: [{ type: "webhook" }] }),
+      ),
+  );
+  await client.send("POST", `/v1/automations/${automations[0]}/disable`);
+  const environments = await Promise.all(
+    printable.slice(0, 20).map((name) =>
+      make("/v1/environments", {
+        owner: "team",
+        name,
+        repos: [],
+        environmentJson: JSON.stringify({ install: name }),
+      }),
+    ),
+  );
+  const { id: buildId } = await db
+    .selectFrom("environment_builds")
+    .select("id")
+    .where("environment_id", "=", environments[0] ?? "")
+    .executeTakeFirstOrThrow();
+  await client.send("PUT", "/v1/team/secrets/TEAM_TOKEN", { value: "never shown" });
+  const paths = [
+    "/inbox",
+    "/agents",
+    `/agents/${agentId}`,
+    "/automations",
+    `/automations/${automations[0]}`,
+    "/environments",
+    `/environments/${environments[0]}`,
+    `/environments/${environments[0]}/builds/${buildId}`,
+    "/secrets",
+    "/usage?of=team",
+    "/audit",
+  ];
+  return { ...harness, paths, environmentId: environments[0] ?? "", buildId };
+}
+
+const isName = (text: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]/u.test(text.slice(0, 100));
+
+test("texts of attackers stay texts on every page: nothing runs, nothing sticks out, axe finds nothing", async () => {
+  const { fixture, client, paths } = await openHostilePlatform();
+  for (const [width, colorScheme] of sizes) {
+    const { page, complaints, findBarriers } = await visit(await loginLink(fixture.platform, client.url), {
+      width,
+      colorScheme,
+    });
+    for (const path of paths) {
+      await page.goto(`${client.url}${path}`);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.locator(".skeleton").waitFor({ state: "detached" });
+      expect([width, path, await findOverflow(page)]).toEqual([width, path, 0]);
+      expect([width, path, await findBarriers()]).toEqual([width, path, []]);
+      await photograph(page, `${path.split("?")[0]?.replaceAll(/[/]|[0-9a-f-]{30,}/g, "_")}-${width}-${colorScheme}`);
+      expect([path, await page.evaluate("window.attacked ?? null")]).toEqual([path, null]);
+    }
+    expect(complaints).toEqual([]);
+  }
+});
+
+/** To look at, where PHOTOGRAPHS names a folder. */
+async function photograph(page: Page, name: string): Promise<void> {
+  const folder = process.env.PHOTOGRAPHS;
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+test("a member sees neither buttons nor data of administrators, and the API refuses as well", async () => {
+  const { fixture, client, environmentId, buildId } = await openHostilePlatform();
+  const { platform } = fixture;
+  const owner = { kind: "user", email: "bob@x" } as const;
+  const { key } = await platform.principals.createKey({
+    ...{ name: "k", team: "default", owner, scopes: null, expiresAt: null },
+  });
+  const { page } = await visit(await loginLink(platform, client.url, "bob@x"));
+  expect(await page.getByRole("link", { name: "Audit" }).count()).toBe(0);
+  await page.goto(`${client.url}/audit`);
+  await page.getByRole("alert").waitFor();
+  expect(await page.locator(".table").count()).toBe(0);
+  await page.goto(`${client.url}/inbox`);
+  await page.getByText("Nothing needs you").waitFor();
+  await page.goto(`${client.url}/secrets`);
+  await page.getByText("TEAM_TOKEN").waitFor();
+  expect(await page.getByRole("button", { name: "Remove" }).count()).toBe(0);
+  expect(await page.getByLabel("For", { exact: true }).count()).toBe(0);
+  await page.goto(`${client.url}/environments/${environmentId}`);
+  await page.getByRole("heading", { name: "Builds" }).waitFor();
+  for (const name of ["Build now", "Cancel", "Activate"])
+    expect(await page.getByRole("button", { name }).count()).toBe(0);
+  await page.goto(`${client.url}/automations`);
+  await page.getByText("No automations yet").waitFor();
+  await page.goto(`${client.url}/usage?of=team`);
+  await page.getByRole("alert").waitFor();
+  expect(await page.locator(".figure").count()).toBe(0);
+
+  const statusOf = async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${client.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  expect(await statusOf("GET", "/v1/audit")).toBe(403);
+  expect(await statusOf("GET", "/v1/usage?of=team")).toBe(403);
+  expect(await statusOf("DELETE", "/v1/team/secrets/TEAM_TOKEN")).toBe(403);
+  expect(await statusOf("POST", `/v1/environments/${environmentId}/builds/${buildId}/cancel`, {})).toBe(403);
+});
