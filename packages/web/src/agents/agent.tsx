@@ -4,13 +4,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { agentQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
+import { useReadOnView, useTitle } from "../api/use-inbox.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { StatusBadge, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
-import { useReadOnView, useTitle } from "../inbox/use-inbox.ts";
 import { duration, money, repositoryName } from "../text/format.ts";
 import { useAction } from "./use-action.ts";
 

@@ -1,7 +1,7 @@
 // The head of a page, and its content once it is there: waiting, failure, then what was read.
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useTitle } from "../inbox/use-inbox.ts";
+import { useTitle } from "../api/use-inbox.ts";
 import { Failure, Skeleton } from "./feedback.tsx";
 
 export interface PageProps {

@@ -4,13 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { isTyping, useListKeys } from "../agents/list-keys.ts";
+import { inboxQuery, useMarks, useTitle } from "../api/use-inbox.ts";
 import { Button, IconButton } from "../components/controls.tsx";
 import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { Moment } from "../components/time.tsx";
 import { repositoryName } from "../text/format.ts";
-import { inboxQuery, useMarks, useTitle } from "./use-inbox.ts";
 
 export function InboxPage() {
   const { data, error, isPending, refetch } = useQuery(inboxQuery);

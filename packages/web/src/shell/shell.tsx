@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { session } from "../api/session.ts";
+import { inboxQuery } from "../api/use-inbox.ts";
 import { IconButton, Keys } from "../components/controls.tsx";
 import { Icon } from "../components/icon.tsx";
-import { inboxQuery } from "../inbox/use-inbox.ts";
 import { type Overlay, useGlobalKeys } from "./global-keys.ts";
 import { type PageEntry, pages } from "./pages.ts";
 

@@ -2,7 +2,7 @@
 import type { ChangeInbox, Inbox } from "@agentcli/protocol/api";
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { request } from "../api/request.ts";
+import { request } from "./request.ts";
 
 const path = "/v1/me/inbox";
 
