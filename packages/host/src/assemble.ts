@@ -55,8 +55,8 @@ export interface AssemblyRequest {
   hooks: (() => Promise<HookSource>) | null;
   /** Null: no MCP servers. A function for the same reason. */
   servers: (() => Promise<ServerSource>) | null;
-  /** Web search and web fetch; absent: the model has neither. */
-  webTools?: Tool[];
+  /** Tools of the calling program, such as those of the web; absent: none. */
+  programTools?: Tool[];
   /** Selects the tools that the model is offered. Absent: all available tools. */
   selectTools?(available: Tool[]): Tool[];
   limits: { toolTimeoutMs: number | null; toolOutputTokens: number };
@@ -196,8 +196,13 @@ function fixedDependencies(request: AssemblyRequest, { main, unsandboxedWorkspac
 }
 
 function createToolSelector(request: AssemblyRequest, subAgentTools: Tool[]) {
-  const { callbacks, webTools = [], selectTools = (tools) => tools } = request;
-  const hostTools = [...builtInTools, ...webTools, ...(callbacks.approver ? [requestUserInput] : []), ...subAgentTools];
+  const { callbacks, programTools = [], selectTools = (tools) => tools } = request;
+  const hostTools = [
+    ...builtInTools,
+    ...programTools,
+    ...(callbacks.approver ? [requestUserInput] : []),
+    ...subAgentTools,
+  ];
   return (serverTools: Tool[]) => selectTools([...hostTools, ...serverTools]);
 }
 

@@ -1,6 +1,6 @@
 // Every subject of the platform, one line each, in the order in which their routes are documented.
 import { openAgents, openV0, touchAgent } from "./agents/index.ts";
-import { openAutomations, raiseRunAlert, recordOutcome } from "./automations/index.ts";
+import { openAutomations, raiseRunAlert, recordHostEvent, recordOutcome } from "./automations/index.ts";
 import { type BuildExecutor, openEnvironments } from "./environments/index.ts";
 import { openFleet } from "./fleet/index.ts";
 import type { ServerContext } from "./foundation/context.ts";
@@ -34,7 +34,7 @@ export interface Attachments {
 export async function openSubjects(context: ServerContext, { buildExecutor }: Attachments = {}): Promise<Subjects> {
   const identity = openIdentity(context);
   const { authenticate } = identity;
-  const repositories = openRepositories(context, identity.principals);
+  const repositories = openRepositories(context, identity.principals, recordHostEvent(context.vault));
   const machines = openMachines(context.settings);
   const images = openImages({ settings: context.settings, ...machines });
   const building = { machines, images, executor: buildExecutor };
@@ -48,6 +48,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     checkEnv: fleet.checkEnv,
     findEnvironment: environments.findNamed,
   });
+  const automations = openAutomations(context, { agents: agents.host, repositories });
   const runs = await openRuns(context, {
     authenticate,
     repositories,
@@ -57,6 +58,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     secrets,
     workers: fleet.workers,
     environments: environments.forRuns,
+    toolsOf: automations.toolsOf,
   });
   const { principals, sessions } = identity;
   const previews = openPreviews(context, {
@@ -65,7 +67,6 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     sessions,
     findOwned: agents.findOwned,
   });
-  const automations = openAutomations(context, { agents: agents.host, repositories });
   const inbox = openInbox(agents.overview);
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });

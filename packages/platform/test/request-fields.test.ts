@@ -44,6 +44,11 @@ const acting: Record<string, string[]> = {
   [`${platform}/secrets/store.ts`]: ["type"],
   [`${platform}/environments/choose.ts`]: ["env.buildId"],
   [`${platform}/previews/open.ts`]: ["text"],
+  [`${platform}/automations/subscriptions/store.ts`]: [
+    ...["days", "filter", "filter.source", "filter.cron", "filter.delaySeconds", "filter.timezone"],
+  ],
+  [`${platform}/automations/inbound/subscribers.ts`]: ["filter.events", "filter.pullRequest", "filter.repoUrl"],
+  [`${platform}/automations/subscriptions/timers.ts`]: ["filter.note"],
 };
 
 /** In the documents of others, which clients send whatever we do. */

@@ -65,7 +65,7 @@ export async function openRun(options: RunOptions, program: Program, given: RunC
     costOf: chosen.price,
     requestOptions: requestOptions(chosen, schema, isReview ? "review" : "work"),
     compactionPrompt: config.compact_prompt,
-    webTools: isReview ? [] : await configuredWebTools(config, chosen.wireApi),
+    programTools: isReview ? [] : await configuredWebTools(config, chosen.wireApi),
     finalMessageCheck: schema?.answer,
     openSandbox: (sandbox, protectedPaths) =>
       composeWorkspace({ ...withMode(sandbox, settings, options), protectedPaths, ...traced }, config, program),

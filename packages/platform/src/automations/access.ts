@@ -4,8 +4,11 @@ import { ApiError, type PlatformContext, type Principal } from "../foundation/in
 import { type AutomationRow, findAutomation, notFound } from "./store.ts";
 
 export interface AutomationAccess {
-  /** Throws ApiError: `automation_not_found` for what the principal may not see, else why not. */
-  find(principal: Principal, id: string, action: "read" | "manage"): Promise<AutomationRow>;
+  /**
+   * `promote`: to an automation of the team, which its owner may with the rights of an administrator, and other administrators
+   * if they see it. Throws ApiError: `automation_not_found` for what the principal may not see, else why not.
+   */
+  find(principal: Principal, id: string, action: "read" | "manage" | "promote"): Promise<AutomationRow>;
 }
 
 export function openAutomationAccess({ db }: Pick<PlatformContext, "db">): AutomationAccess {
@@ -14,8 +17,8 @@ export function openAutomationAccess({ db }: Pick<PlatformContext, "db">): Autom
       const automation = await findAutomation(db, principal.teamId, id);
       const isOwner = principal.kind === "user" && principal.userId === automation.user_id;
       if (automation.scope === "private" && !isOwner) throw notFound(id);
-      if (action === "read" || isOwner) return automation;
-      if (automation.scope === "team_visible")
+      if (action === "read" || (isOwner && action === "manage")) return automation;
+      if (automation.scope === "team_visible" && action === "manage")
         throw new ApiError("forbidden", "Only the owner can change an automation of the scope team_visible.");
       requireTeamManager(principal, "Automations of the scope team_owned");
       return automation;

@@ -1,13 +1,20 @@
 // What the parts of automations need of the server.
-import type { Submit } from "../agents/index.ts";
+import type { AgentAccess, Submit } from "../agents/index.ts";
 import type { Principal, ServerContext } from "../foundation/index.ts";
+import type { Repositories } from "../repositories/index.ts";
 import type { AutomationAccess } from "./access.ts";
 
 export interface AutomationHost {
   platform: ServerContext;
   access: AutomationAccess;
-  submit: Pick<Submit, "createAgent">;
+  submit: Submit;
+  agents: AgentAccess;
   /** Throws ApiError for a repository that the principal may not use. */
   checkRepositories(principal: Principal, repositories: { url: string }[]): Promise<void>;
+  /** The same text for all addresses of a repository of the embedded git host; others stay as they are. */
+  shownRepository(url: string): string;
+  sources: Pick<Repositories["sources"], "open">;
+  /** The address of a pull request of a repository. */
+  pullRequestUrl(repositoryUrl: string, number: number): string;
   now(): Date;
 }

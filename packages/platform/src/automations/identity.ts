@@ -15,16 +15,35 @@ export async function principalOf(db: Queries, automation: AutomationRow): Promi
     createdAt: automation.created_at,
     scopes: scopesOf(null),
   };
-  if (automation.user_id === null) {
-    const serviceAccountId = await ensureServiceAccount(db, { id: automation.team_id }, serviceAccountName);
-    return { ...shared, kind: "service_account", serviceAccountId, name: serviceAccountName };
-  }
-  const user = await db
-    .selectFrom("users")
-    .selectAll()
-    .where("id", "=", automation.user_id)
-    .where("removed_at", "is", null)
-    .executeTakeFirst();
+  if (automation.user_id !== null) return principalOfUser(db, automation.user_id, shared);
+  const serviceAccountId = await ensureServiceAccount(db, { id: automation.team_id }, serviceAccountName);
+  return { ...shared, kind: "service_account", serviceAccountId, name: serviceAccountName };
+}
+
+export interface AgentOwner {
+  id: string;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  created_at: Date;
+}
+
+/** Its owner, with the rights of a member; null where the user was removed. */
+export async function principalOfAgent(db: Queries, agent: AgentOwner): Promise<Principal | null> {
+  const { id, team_id: teamId, user_id, service_account_id: serviceAccountId, created_at: createdAt } = agent;
+  const shared = { teamId, keyId: id, keyName: id, createdAt, scopes: scopesOf(null) };
+  if (user_id !== null) return principalOfUser(db, user_id, shared);
+  if (serviceAccountId === null) return null;
+  const query = db.selectFrom("service_accounts").select("name").where("id", "=", serviceAccountId);
+  const account = await query.executeTakeFirst();
+  return account ? { ...shared, kind: "service_account", serviceAccountId, name: account.name } : null;
+}
+
+type SharedMembers = Pick<Principal, "teamId" | "keyId" | "keyName" | "createdAt" | "scopes">;
+
+async function principalOfUser(db: Queries, id: number, shared: SharedMembers): Promise<Principal | null> {
+  const query = db.selectFrom("users").selectAll().where("id", "=", id).where("removed_at", "is", null);
+  const user = await query.executeTakeFirst();
   if (!user) return null;
   const { id: userId, email, first_name: firstName, last_name: lastName } = user;
   return { ...shared, kind: "user", userId, email, firstName, lastName, role: "member" };

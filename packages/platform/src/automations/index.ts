@@ -1,4 +1,5 @@
 // What other groups may use of automations.
 export { raiseRunAlert } from "./alerts.ts";
 export { recordOutcome } from "./firings/store.ts";
+export { recordHostEvent } from "./inbound/own-host.ts";
 export { openAutomations } from "./open.ts";

@@ -12,6 +12,7 @@ import {
 } from "../foundation/index.ts";
 import { openDefinition, replaceTriggers, sealDefinition, withIds } from "./definition.ts";
 import { planFirings, skipPlanned } from "./firings/store.ts";
+import { removeWebhookKeys } from "./webhook-keys.ts";
 
 export type AutomationRow = Selectable<AutomationTable>;
 
@@ -75,7 +76,7 @@ export async function changeAutomation(tx: Queries, context: ChangeContext, chan
   const { id } = automation;
   const locked = await lockAutomation(tx, id);
   const former = openDefinition(key, locked);
-  const { name = locked.name, missed = locked.missed, triggers: given, model, ...rest } = change;
+  const { name = locked.name, missed = locked.missed, scope = locked.scope, triggers: given, model, ...rest } = change;
   const triggers = given ? withIds(given, former.triggers) : former.triggers;
   const { model: formerModel, ...others } = former;
   const kept = model === undefined ? formerModel : (model ?? undefined);
@@ -83,12 +84,15 @@ export async function changeAutomation(tx: Queries, context: ChangeContext, chan
   await tx
     .updateTable("automations")
     .set({
-      ...{ name, missed, version: locked.version + 1, updated_at: now },
+      ...{ name, missed, scope, version: locked.version + 1, updated_at: now },
+      ...(scope === "team_owned" && { user_id: null }),
       definition: sealDefinition(key, id, definition),
     })
     .where("id", "=", id)
     .execute()
     .catch(asNameConflict(name));
+  // A key of the former owner would start runs of the team.
+  if (scope === "team_owned" && locked.scope !== "team_owned") await removeWebhookKeys(tx, id);
   await replaceTriggers(tx, id, triggers);
   await skipPlanned(tx, {
     automationId: id,

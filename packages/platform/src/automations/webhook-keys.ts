@@ -1,8 +1,7 @@
 // Keys of the webhook of an automation: they start this automation, and nothing else.
 import type { Selectable } from "kysely";
-import { ApiError, type AutomationWebhookKeyTable, type Queries } from "../foundation/index.ts";
+import { ApiError, type AutomationTable, type AutomationWebhookKeyTable, type Queries } from "../foundation/index.ts";
 import { hashKey, isSameHash, keyIdOf, makeKey } from "../identity/index.ts";
-import type { AutomationRow } from "./store.ts";
 
 type KeyRow = Selectable<AutomationWebhookKeyTable>;
 
@@ -29,6 +28,11 @@ export async function removeWebhookKey(db: Queries, automationId: string, id: st
   throw new ApiError("webhook_key_not_found", `Automation ${automationId} has no webhook key ${id.slice(0, 100)}.`);
 }
 
+/** All of them; the sender of webhooks needs a new one. */
+export async function removeWebhookKeys(db: Queries, automationId: string): Promise<void> {
+  await db.deleteFrom("automation_webhook_keys").where("automation_id", "=", automationId).execute();
+}
+
 export const listWebhookKeys = (db: Queries, automationId: string): Promise<KeyRow[]> =>
   db
     .selectFrom("automation_webhook_keys")
@@ -39,7 +43,11 @@ export const listWebhookKeys = (db: Queries, automationId: string): Promise<KeyR
     .execute();
 
 /** The automation that the key starts; null for any other key. */
-export async function findByKey(db: Queries, automationId: string, key: string): Promise<AutomationRow | null> {
+export async function findByKey(
+  db: Queries,
+  automationId: string,
+  key: string,
+): Promise<Selectable<AutomationTable> | null> {
   const keyId = keyIdOf(key, "pla");
   if (keyId === null) return null;
   const row = await db

@@ -76,8 +76,8 @@ function addPullRequest(pages: Pages, githost: GitHost): void {
     const repository = await find(githost, context, visitor);
     const number = numberIn(context);
     if (body.trim() === "") throw new ApiError("validation_error", "The comment is empty.");
-    await githost.pullRequests(repository).read(number);
-    await githost.commentStore(repository).comment(number, { author: authorOf(visitor), body });
+    const pull = await githost.pullRequests(repository).read(number);
+    await githost.commentStore(repository).comment(pull, { author: authorOf(visitor), body });
     return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
   });
 
@@ -91,7 +91,7 @@ function addPullRequest(pages: Pages, githost: GitHost): void {
   pages.form("/repositories/:name/pulls/:number/ready", async (context, visitor) => {
     const repository = await find(githost, context, visitor);
     const number = numberIn(context);
-    await githost.pullRequests(repository).change(number, { isDraft: false });
+    await githost.pullRequests(repository).change(number, { isDraft: false }, authorOf(visitor));
     return context.redirect(`/repositories/${repository.name}/pulls/${number}`, 303);
   });
 }

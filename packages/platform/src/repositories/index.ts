@@ -12,6 +12,7 @@ export { RepositoryFault } from "./git/index.ts";
 export {
   type CommentRecord,
   type GitHost,
+  type HostEvent,
   type HostedRepository,
   mergeAs,
   type PullRequestRecord,
@@ -31,7 +32,7 @@ export {
   type VerifiedCommand,
 } from "./handoff/index.ts";
 export { openRepositories, type Repositories } from "./open.ts";
-export { isReference, repositoryOfPullRequest } from "./scm/index.ts";
+export { isReference, type PullRequest, type PullRequests, repositoryOfPullRequest } from "./scm/index.ts";
 export {
   branchName,
   type CommitFile,

@@ -23,6 +23,7 @@ import {
   openAuthenticator,
   openGitHost,
   ownRepositories,
+  type RecordEvent,
   serveGit,
   servePullRequests,
 } from "./githost/index.ts";
@@ -78,12 +79,19 @@ export interface Repositories extends Subject, RepositoryChecks {
   startChecks(readReport: CheckOptions["readReport"]): { stop(): Promise<void> };
 }
 
-export function openRepositories(context: ServerContext, principals: Principals): Repositories {
+/** `recordEvent`: of what happens on the embedded git host. */
+export function openRepositories(
+  context: ServerContext,
+  principals: Principals,
+  recordEvent?: RecordEvent,
+): Repositories {
   const { db, vault, settings, network, log, publicUrl, serverUrl } = context;
   const { dataDirectory, committer } = settings;
   const signingKey = openSigningKey(settings.signingKey);
   const signer = { platform: committer, sign: signingKey.sign };
-  const githost = openGitHost({ db, vault, dataDirectory, signer, serverUrls: () => [publicUrl(), serverUrl()] });
+  const serverUrls = (): [string, string] => [publicUrl(), serverUrl()];
+  const events = recordEvent && { recordEvent };
+  const githost = openGitHost({ db, vault, dataDirectory, signer, serverUrls, ...events });
   const github = settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables);
   const accounts = github?.accounts ?? null;
   const sources = sourceHostsOf(context, githost, github);

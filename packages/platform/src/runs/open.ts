@@ -33,6 +33,7 @@ export interface RunsOptions {
   secrets: Pick<Secrets, "ofAgent">;
   workers: Workers;
   environments: RunEnvironments;
+  toolsOf: RunHost["toolsOf"];
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
@@ -69,7 +70,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
 const runHost = (
   context: ServerContext,
   opened: Pick<RunHost, "hub" | "machines" | "machinesInUse">,
-  { repositories, endOfRunStatements, secrets, workers, environments }: RunsOptions,
+  { repositories, endOfRunStatements, secrets, workers, environments, toolsOf }: RunsOptions,
 ): RunHost => ({
   platform: context,
   publicUrl: context.publicUrl,
@@ -83,6 +84,7 @@ const runHost = (
   artifacts: openArtifacts(context),
   checkRepositories: repositories.checkAtRun,
   endOfRunStatements,
+  toolsOf,
   handoff: repositories.openHandoff((runId) => readSummary(context, runId)),
 });
 

@@ -7,6 +7,8 @@ import { openAutomationAccess } from "../../src/automations/access.ts";
 import { releaseOwnClaims, startDueFirings } from "../../src/automations/firings/scheduler.ts";
 import { listFirings } from "../../src/automations/firings/store.ts";
 import type { AutomationHost } from "../../src/automations/host.ts";
+import { recordHostEvent } from "../../src/automations/inbound/own-host.ts";
+import { repositoriesOf } from "../../src/automations/open.ts";
 import { type AutomationRow, insertAutomation } from "../../src/automations/store.ts";
 import { firingOf } from "../../src/automations/views.ts";
 import { openFleet } from "../../src/fleet/index.ts";
@@ -22,7 +24,7 @@ import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 export function automationHost(platform: PlatformContext, now: () => Date): AutomationHost {
   const context = openServerContext(platform, () => "http://127.0.0.1:1");
   const { principals } = openIdentity(context);
-  const repositories = openRepositories(context, principals);
+  const repositories = openRepositories(context, principals, recordHostEvent(platform.vault));
   const { checkEnv } = openFleet(context, principals);
   const agents = openAgents(context, {
     repositories,
@@ -34,7 +36,8 @@ export function automationHost(platform: PlatformContext, now: () => Date): Auto
     platform: context,
     access: openAutomationAccess(context),
     submit: agents.host.submit,
-    checkRepositories: repositories.checkAtCreation,
+    agents: agents.host.access,
+    ...repositoriesOf(repositories),
     now,
   };
 }

@@ -105,7 +105,27 @@ async function createAutomation(change: object = {}): Promise<CreatedAutomation>
 
 const automation = () => ({ name: randomUUID(), prompt, triggers: [{ type: "webhook" }] });
 
-type Targets = CreatedAgent & CreatedEnvironment & CreatedAutomation & { deliveryId: string; sourceId: string };
+async function createMemory(): Promise<CreatedAutomation> {
+  const created = await createAutomation();
+  await call("PUT", `/v1/automations/${created.automationId}/memories/${secretName}`, { text: "v" });
+  return created;
+}
+
+const timer = { filter: { source: "timer", delaySeconds: 86_400 } };
+
+async function createSubscription(): Promise<Partial<Targets>> {
+  const created = await create();
+  const { bytes } = await call("POST", `/v1/agents/${created.agentId}/subscriptions`, timer);
+  return { ...created, subscriptionId: JSON.parse(bytes.toString()).id };
+}
+
+interface OtherIds {
+  deliveryId: string;
+  sourceId: string;
+  subscriptionId: string;
+}
+
+type Targets = CreatedAgent & CreatedEnvironment & CreatedAutomation & OtherIds;
 
 /** A request per route that changes something. A new route must be added here or to `changesNothing`. */
 const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; query?: string; body?: object }> = {
@@ -145,6 +165,10 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "post /v1/automations/{automationId}/run": { prepare: createAutomation },
   "post /v1/automations/{automationId}/webhook-keys": { prepare: createAutomation, body: {} },
   "delete /v1/automations/{automationId}/webhook-keys/{keyId}": { prepare: createAutomation },
+  "put /v1/automations/{automationId}/memories/{name}": { prepare: createAutomation, body: { text: "v" } },
+  "delete /v1/automations/{automationId}/memories/{name}": { prepare: createMemory },
+  "post /v1/agents/{id}/subscriptions": { prepare: create, body: timer },
+  "delete /v1/agents/{id}/subscriptions/{subscriptionId}": { prepare: createSubscription },
   "post /v0/agents": { body: { prompt, source: { repository: "https://nowhere.invalid/o/r" } } },
   "post /v0/agents/{id}/followup": { prepare: createFinished, body: { prompt } },
   "post /v0/agents/{id}/stop": { prepare: create },

@@ -299,7 +299,7 @@ test("twenty concurrent requests for the same pull request open one", async () =
   const pullRequest = { title: "T", body: "", head: "topic", base: "main", isDraft: true, author: "user:1" };
   const opened = await Promise.all(Array.from({ length: 20 }, () => store.open(pullRequest)));
   expect(new Set(opened.map(({ number }) => number))).toEqual(new Set([1]));
-  await store.change(1, { state: "closed" });
+  await store.change(1, { state: "closed" }, "ada@example.com");
   expect((await store.open(pullRequest)).number).toBe(2);
 });
 

@@ -55,7 +55,11 @@ export type GithubEvent = z.infer<typeof GithubEvent>;
 const GithubTrigger = z.strictObject({
   type: z.literal("github"),
   event: GithubEvent,
-  repos: z.array(z.string().min(1).max(2000)).min(1).max(50).describe("Addresses of repositories"),
+  repos: z
+    .array(z.string().min(1).max(2000))
+    .min(1)
+    .max(50)
+    .describe("Addresses of repositories, on GitHub or of the embedded git host"),
   branches: z
     .array(z.string().min(1).max(200))
     .max(50)
@@ -88,6 +92,16 @@ export type MissedPolicy = z.infer<typeof MissedPolicy>;
 
 const AutomationTools = z.strictObject({
   createPullRequest: z.boolean().default(true).describe("Open a draft pull request with the changes of the run"),
+  commentOnPullRequest: z
+    .strictObject({
+      enabled: z.boolean().default(false).describe("Comment on pull requests of the target, as a whole or on a line"),
+      allowApprovals: z
+        .boolean()
+        .default(false)
+        .describe("Also approve and request changes; never on pull requests of this automation itself"),
+    })
+    .optional(),
+  memories: z.boolean().optional().describe("Notes that runs keep for later runs; left out: true"),
 });
 
 const Usd = z
@@ -142,6 +156,9 @@ export const ChangeAutomation = z
     name: AutomationName,
     model: definition.model.nullable().describe("null: the default of the user or the team"),
     triggers: definition.triggers.min(1),
+    scope: AutomationScope.describe(
+      "To team_owned: it then runs as the service account of the team, and its webhook keys are revoked. Not back.",
+    ),
   })
   .partial();
 export type ChangeAutomation = z.infer<typeof ChangeAutomation>;
@@ -189,7 +206,7 @@ export type FiringStatus = z.infer<typeof FiringStatus>;
 export const Firing = z.object({
   id: z.string().describe("fire-<uuid>"),
   automationId: z.string(),
-  source: z.enum(["schedule", "webhook", "manual", "github"]),
+  source: z.enum(["schedule", "webhook", "manual", "github", "git_host"]).describe("git_host: the embedded one"),
   triggerId: z.string().optional(),
   status: FiringStatus,
   reason: z.string().optional().describe("Why it waits, was skipped, missed, replaced or could not start"),
@@ -232,6 +249,20 @@ export const WebhookKeyCreated = z.object({
   name: z.string(),
   apiKey: z.string().describe("Shown only here"),
   url: z.string(),
+});
+
+const memoryEntry = {
+  name: z.string(),
+  version: z.int(),
+  bytes: z.int(),
+  author: z.string().describe("A person, or agent:<id>"),
+  updatedAt: Timestamp,
+};
+export const WriteMemory = z.strictObject({ text: z.string().max(65_536).describe("At most 64 KB") });
+export const AutomationMemory = z.object({ ...memoryEntry, text: z.string() });
+export const AutomationMemoryList = z.object({ items: z.array(z.object(memoryEntry)) });
+export const AutomationMemoryHistory = z.object({
+  items: z.array(z.object({ ...memoryEntry, text: z.string().optional() })),
 });
 
 /** Of `POST /automations/webhook/{uuid}`. */

@@ -24,6 +24,7 @@ export * from "./spending.ts";
 export * from "./status.ts";
 export * from "./stream.ts";
 export * from "./subagents.ts";
+export * from "./subscriptions.ts";
 export * from "./tool-calls.ts";
 export * from "./usage.ts";
 export * from "./v0.ts";

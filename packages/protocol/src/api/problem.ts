@@ -25,6 +25,8 @@ export const problemStatus = {
   build_not_found: 404,
   secret_not_found: 404,
   automation_not_found: 404,
+  memory_not_found: 404,
+  subscription_not_found: 404,
   webhook_key_not_found: 404,
   event_source_not_found: 404,
   method_not_allowed: 405,

@@ -125,6 +125,7 @@ export async function insertFollowUp(
     ...(body.model && { model: body.model }),
     ...(body.mcpServers && { mcpServers: body.mcpServers }),
     envVars: body.envVars ?? {},
+    ...(body.inbox && { inbox: body.inbox }),
     ...(context.requester.traceparent && { traceparent: context.requester.traceparent }),
   };
   const key = await platform.vault.unwrap(agent.data_key);
@@ -147,7 +148,8 @@ export async function insertFollowUp(
   return { agentId, runId };
 }
 
-export type CreateRunRequest = CreateRun;
+/** `inbox`: a file below the home directory of the agent, written before the run begins. */
+export type CreateRunRequest = CreateRun & { inbox?: RunRequest["inbox"] };
 
 /** Throws `agent_busy` where the agent has an active run. */
 async function startRun({ tx, requester }: CreateContext, run: Omit<NewRun, "owner" | "requestId">): Promise<void> {

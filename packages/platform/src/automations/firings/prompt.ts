@@ -28,5 +28,11 @@ export function promptOf(text: string, payload: FiringPayload | null, boundary =
   ].join("\n");
 }
 
+/** Only their names: what is in them is read by a tool, as untrusted text. */
+export const withMemories = (text: string, memories: string[]): string =>
+  memories.length === 0
+    ? text
+    : `${text}\n\nEarlier runs of this automation left memories: ${memories.join(", ")}. Read them with read_memory if they can help.`;
+
 const newBoundary = (): string => randomBytes(12).toString("hex");
 const oneLine = (text: string): string => sanitize(text).text.replace(/\s+/g, " ").slice(0, 100);

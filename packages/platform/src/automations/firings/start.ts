@@ -6,10 +6,11 @@ import { raiseAlert } from "../alerts.ts";
 import { type Definition, limitsOf, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
+import { openMemories } from "../memories/store.ts";
 import { type AutomationRow, disableAutomation } from "../store.ts";
 import { admit } from "./admit.ts";
 import { openPayload } from "./payload.ts";
-import { promptOf } from "./prompt.ts";
+import { promptOf, withMemories } from "./prompt.ts";
 import { type Decision, decideFiring, type FiringRow } from "./store.ts";
 
 /** Throws only where trying again can help: the database is away, the server is overloaded. */
@@ -28,7 +29,8 @@ export async function startFiring(
   const definition = openDefinition(key, automation);
   const admitted = await admit(host, firing, limitsOf(definition));
   if (admitted.kind === "decided") return admitted.firing;
-  const request = requestOf({ firing, automation, definition, key });
+  const memories = await listMemories(host, { automation, definition, key });
+  const request = requestOf({ firing, automation, definition, key, memories });
   try {
     const submission = {
       principal,
@@ -98,9 +100,20 @@ interface Start {
   automation: AutomationRow;
   definition: Definition;
   key: DataKey;
+  /** Names and sizes. */
+  memories: string[];
 }
 
-function requestOf({ firing, automation, definition, key }: Start): CreateAgentRequest {
+async function listMemories(
+  { platform: { db } }: AutomationHost,
+  { automation, definition, key }: Pick<Start, "automation" | "definition" | "key">,
+): Promise<string[]> {
+  if (definition.tools.memories === false) return [];
+  const entries = await openMemories({ db, key, automationId: automation.id }).list();
+  return entries.map(({ name, bytes }) => `${name} (${bytes} bytes)`);
+}
+
+function requestOf({ firing, automation, definition, key, memories }: Start): CreateAgentRequest {
   const { prompt, model, target, tools } = definition;
   const payload = firing.payload && openPayload(key, firing.id, firing.payload);
   const repository = target.type === "repo" && {
@@ -110,7 +123,7 @@ function requestOf({ firing, automation, definition, key }: Start): CreateAgentR
   return {
     agentId: firing.agent_id,
     name: automation.name,
-    prompt: { text: promptOf(prompt.text, payload) },
+    prompt: { text: promptOf(withMemories(prompt.text, memories), payload) },
     ...(model && { model }),
     ...repository,
     metadata: { automationId: automation.id, firingId: firing.id },

@@ -1,7 +1,14 @@
 // The cause chain of an event: which firing led to it, and which one to that. It ends loops of automations.
 import type { Queries } from "../../foundation/index.ts";
+import type { AutomationHost } from "../host.ts";
 import type { SourceEvent } from "./github.ts";
 import { sameRepository } from "./match.ts";
+import type { EventSourceRow } from "./store.ts";
+
+export interface CausedEvent {
+  source: Pick<EventSourceRow, "team_id" | "type">;
+  event: SourceEvent;
+}
 
 export interface CauseLink {
   firingId: string;
@@ -24,11 +31,13 @@ const doneByRuns: SourceEvent["event"][] = [
 
 /** The nearest cause first; empty for an event that no automation caused. */
 export async function findCauses(
+  host: Pick<AutomationHost, "shownRepository">,
   db: Queries,
-  { teamId, event }: { teamId: number; event: SourceEvent },
+  { source, event }: CausedEvent,
 ): Promise<CauseLink[]> {
   const chain: CauseLink[] = [];
-  let firingId = await firingBehind(db, { teamId, event });
+  const teamId = source.team_id;
+  let firingId = (await firingOfSender(db, { source, event })) ?? (await firingBehind(host, db, { source, event }));
   while (firingId !== null && chain.length <= maxChain) {
     const row = await db
       .selectFrom("automation_firings")
@@ -50,8 +59,9 @@ export async function findCauses(
 
 /** Of this team alone: another one may work on the same repository, and on a branch of the same name. */
 async function firingBehind(
+  { shownRepository }: Pick<AutomationHost, "shownRepository">,
   db: Queries,
-  { teamId, event }: { teamId: number; event: SourceEvent },
+  { source, event }: CausedEvent,
 ): Promise<string | null> {
   const branch = event.pullRequest?.headBranch ?? event.branch;
   if (branch === null || !doneByRuns.includes(event.event)) return null;
@@ -60,10 +70,22 @@ async function firingBehind(
     .innerJoin("automation_firings", "automation_firings.agent_id", "handoffs.agent_id")
     .innerJoin("automations", "automations.id", "automation_firings.automation_id")
     .select(["automation_firings.id", "handoffs.repo_url"])
-    .where("automations.team_id", "=", teamId)
+    .where("automations.team_id", "=", source.team_id)
     .where("handoffs.branch", "=", branch)
     .execute();
-  return rows.find(({ repo_url }) => sameRepository(repo_url, event.repositoryUrl))?.id ?? null;
+  return rows.find(({ repo_url }) => isOf(event, repo_url, shownRepository))?.id ?? null;
+}
+
+/** Stored without its scheme. */
+const isOf = ({ repositoryUrl }: SourceEvent, url: string, shown: AutomationHost["shownRepository"]): boolean =>
+  [url, shown(`http://${url}`), shown(`https://${url}`)].some((address) => sameRepository(address, repositoryUrl));
+
+/** The embedded host names the agent that did it, such as one that commented. */
+async function firingOfSender(db: Queries, { source, event }: CausedEvent): Promise<string | null> {
+  const [, agentId] = /^agent:(.+)$/.exec(event.sender?.login ?? "") ?? [];
+  if (source.type !== "git_host" || agentId === undefined) return null;
+  const row = await db.selectFrom("automation_firings").select("id").where("agent_id", "=", agentId).executeTakeFirst();
+  return row?.id ?? null;
 }
 
 /** Why the automation must not start; null where it may. */

@@ -26,15 +26,25 @@ export function storeDelivery(db: Kysely<Tables>, delivery: Delivery, maxBytes: 
     if (bytes === null) return false;
     // In the order in which the removal of events locks: the event, then its source.
     if (maxBytes !== null) await lockTeam(tx, source.team_id);
-    await tx
-      .updateTable("event_sources")
-      .set({ stored_bytes: sql<number>`stored_bytes + ${bytes}` })
-      .where("id", "=", source.id)
-      .execute();
+    await countBytes(tx, source, bytes);
     const stored = await storedBytes(tx, source.team_id);
     if (maxBytes !== null && stored > maxBytes) throw limitReached({ size: plain.length, maxBytes });
     return true;
   });
+}
+
+/** In the transaction of what the event is about, and without a limit: the embedded host sends no more than people do there. */
+export async function storeOwnEvent(tx: Queries, delivery: Delivery): Promise<void> {
+  const bytes = await insertEvent(tx, delivery);
+  if (bytes !== null) await countBytes(tx, delivery.source, bytes);
+}
+
+async function countBytes(tx: Queries, { id }: EventSourceRow, bytes: number): Promise<void> {
+  await tx
+    .updateTable("event_sources")
+    .set({ stored_bytes: sql<number>`stored_bytes + ${bytes}` })
+    .where("id", "=", id)
+    .execute();
 }
 
 /** What it occupies; null if it came before. */
@@ -61,6 +71,7 @@ async function storedBytes(tx: Queries, teamId: number): Promise<number> {
     .selectFrom("event_sources")
     .select(({ fn }) => fn.sum<string>("stored_bytes").as("bytes"))
     .where("team_id", "=", teamId)
+    .where("type", "=", "github")
     .executeTakeFirstOrThrow();
   return Number(bytes ?? 0);
 }

@@ -1,5 +1,5 @@
 // Turns received events into firings, one event after another. Safe to repeat: a firing is made once per delivery.
-import { type Activity, isDatabaseAway, type PlatformContext, type Queries, teamKey } from "../../foundation/index.ts";
+import { type Activity, isDatabaseAway, type Queries, teamKey } from "../../foundation/index.ts";
 import { openDefinition } from "../definition.ts";
 import { recordFiring } from "../firings/fire.ts";
 import type { AutomationHost } from "../host.ts";
@@ -17,6 +17,7 @@ import {
   rememberFork,
   settleEvent,
 } from "./store.ts";
+import { keepForSubscribers } from "./subscribers.ts";
 
 const pollIntervalMs = 1_000;
 
@@ -63,14 +64,31 @@ async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRo
     .toString("utf8");
   let firings = 0;
   for (const read of readGithubEvent(row.name, JSON.parse(body))) {
-    await rememberFork(tx, source.id, read);
-    const event = await recallFork(tx, source.id, read);
-    const causes = await findCauses(tx, { teamId: source.team_id, event });
-    for (const candidate of await findCandidates(host.platform, tx, { source, event }))
-      firings += await fireOne(host, tx, { ...candidate, row, event, causes, body: beginningOf(body) });
+    const event = source.type === "git_host" ? ofOwnHost(host, read) : await withFork(tx, source.id, read);
+    await keepForSubscribers(host, tx, { eventId: row.id, teamId: source.team_id, event });
+    const causes = await findCauses(host, tx, { source, event });
+    for (const candidate of await findCandidates(host, tx, { source, event }))
+      firings += await fireOne(host, tx, { ...candidate, row, source, event, causes, body: beginningOf(body) });
   }
   await settleEvent(tx, row.id, { status: "processed", firings });
 }
+
+/** It has no forks. Whatever address it was recorded with, it is compared by the one of today. */
+const ofOwnHost = ({ shownRepository }: AutomationHost, { repositoryUrl, pullRequest, ...event }: SourceEvent) => ({
+  ...event,
+  repositoryUrl: shownRepository(repositoryUrl),
+  pullRequest: pullRequest && { ...pullRequest, isFork: false },
+});
+
+async function withFork(tx: Queries, sourceId: string, event: SourceEvent): Promise<SourceEvent> {
+  await rememberFork(tx, sourceId, event);
+  return recallFork(tx, sourceId, event);
+}
+
+const hostNames: Record<EventSourceRow["type"], string> = {
+  github: "GitHub",
+  git_host: "the git host of this platform",
+};
 
 /** As much as the body of a webhook may have: models could not read more. */
 const maxCharacters = 256 * 1024;
@@ -87,7 +105,7 @@ interface Candidate {
 
 /** Automations of the team with a trigger for this event, in whatever repository. */
 async function findCandidates(
-  { vault }: PlatformContext,
+  { platform, shownRepository }: AutomationHost,
   tx: Queries,
   { source, event }: { source: EventSourceRow; event: SourceEvent },
 ): Promise<Candidate[]> {
@@ -106,16 +124,17 @@ async function findCandidates(
     )
     .orderBy("id")
     .execute();
-  const key = await teamKey(tx, vault, source.team_id);
+  const key = await teamKey(tx, platform.vault, source.team_id);
   return rows.flatMap((automation) =>
     openDefinition(key, automation)
       .triggers.filter((trigger): trigger is GithubTrigger => trigger.type === "github")
-      .map((trigger) => ({ automation, trigger })),
+      .map((trigger) => ({ automation, trigger: { ...trigger, repos: trigger.repos.map(shownRepository) } })),
   );
 }
 
 interface Fired extends Candidate {
   row: InboundEventRow;
+  source: EventSourceRow;
   event: SourceEvent;
   causes: CauseLink[];
   body: string;
@@ -123,14 +142,18 @@ interface Fired extends Candidate {
 
 /** How many firings it recorded: of several triggers of one automation that match, the first counts. */
 async function fireOne(host: AutomationHost, tx: Queries, fired: Fired): Promise<number> {
-  const { automation, trigger, row, event, causes, body } = fired;
+  const { automation, trigger, row, source, event, causes, body } = fired;
   const match = matchEvent(trigger, event);
   if (match.kind === "other") return 0;
   const reason = match.kind === "refused" ? match.reason : loopOf(causes, automation.id);
-  const origin = `GitHub, ${event.event} in ${event.repositoryUrl}`;
+  const origin = `${hostNames[source.type]}, ${event.event} in ${event.repositoryUrl}`;
   const payload = { origin, contentType: "application/json", receivedAt: row.created_at.toISOString(), body };
   const [cause] = causes;
-  const request = { source: "github", triggerId: trigger.id, payload, skipReason: reason } as const;
-  const options = { db: tx, dedupeKey: `github ${row.source_id} ${row.delivery_id}`, causeId: cause?.firingId ?? null };
+  const request = { source: source.type, triggerId: trigger.id, payload, skipReason: reason } as const;
+  const options = {
+    db: tx,
+    dedupeKey: `${source.type} ${row.source_id} ${row.delivery_id}`,
+    causeId: cause?.firingId ?? null,
+  };
   return (await recordFiring(host, automation, { ...request, ...options })) ? 1 : 0;
 }

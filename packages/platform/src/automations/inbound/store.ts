@@ -14,7 +14,7 @@ import type { SourceEvent } from "./github.ts";
 export type EventSourceRow = Selectable<EventSourceTable>;
 export type InboundEventRow = Selectable<InboundEventTable>;
 
-const secretAad = (sourceId: string): string => `event-source:${sourceId}`;
+export const secretAad = (sourceId: string): string => `event-source:${sourceId}`;
 export const bodyAad = (eventId: string): string => `inbound-event:${eventId}`;
 
 export interface NewEventSource {
@@ -62,6 +62,7 @@ export const listSources = (db: Queries, teamId: number): Promise<EventSourceRow
     .selectFrom("event_sources")
     .selectAll()
     .where("team_id", "=", teamId)
+    .where("type", "=", "github")
     .orderBy("created_at")
     .orderBy("id")
     .execute();
@@ -76,9 +77,11 @@ export async function removeSource(db: Queries, teamId: number, id: string): Pro
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Of a host outside: the embedded one sends nothing over HTTP. */
 export async function findSource(db: Queries, id: string): Promise<EventSourceRow | null> {
   if (!uuid.test(id)) return null;
-  return (await db.selectFrom("event_sources").selectAll().where("id", "=", id).executeTakeFirst()) ?? null;
+  const query = db.selectFrom("event_sources").selectAll().where("id", "=", id).where("type", "=", "github");
+  return (await query.executeTakeFirst()) ?? null;
 }
 
 /** The oldest that waits; its row is locked until the end of the transaction. */

@@ -1,39 +1,21 @@
-// Automations over HTTP: create, list, read, change, delete, enable, disable.
+// Automations over HTTP: create, list, read, change, delete.
 import {
   Acknowledged,
   Automation,
   AutomationPage,
   ChangeAutomation,
   CreateAutomation,
-  DisableAutomation,
   PageQuery,
 } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { checkModel } from "../../agents/index.ts";
-import {
-  type Api,
-  ApiError,
-  decodeCursor,
-  type Principal,
-  pageOf,
-  principalName,
-  teamKey,
-} from "../../foundation/index.ts";
+import { type Api, ApiError, decodeCursor, type Principal, pageOf, teamKey } from "../../foundation/index.ts";
 import { settingsOfTeam } from "../../identity/index.ts";
 import { requireTeamManager } from "../access.ts";
 import { checkTriggers, openDefinition } from "../definition.ts";
-import { cancelRunsOf } from "../firings/admit.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
-import {
-  type AutomationRow,
-  changeAutomation,
-  deleteAutomation,
-  disableAutomation,
-  enableAutomation,
-  insertAutomation,
-  listAutomations,
-} from "../store.ts";
+import { type AutomationRow, changeAutomation, deleteAutomation, insertAutomation, listAutomations } from "../store.ts";
 import { automationOf, type ViewContext } from "../views.ts";
 
 export const tag = "Automations";
@@ -46,8 +28,6 @@ export function addAutomationRoutes(api: Api, host: AutomationHost): void {
   addRead(api, host);
   addChange(api, host);
   addDelete(api, host);
-  addEnable(api, host);
-  addDisable(api, host);
 }
 
 function addCreate(api: Api, host: AutomationHost): void {
@@ -170,20 +150,38 @@ function addChange(api: Api, host: AutomationHost): void {
         "repository_access",
         "integration_not_connected",
         "team_admin_required",
+        "forbidden",
       ],
     },
     async ({ params, body, principal }) => {
-      const automation = await host.access.find(principal, params.automationId, "manage");
+      const automation = await findToChange(host, principal, { id: params.automationId, scope: body.scope });
       const key = await teamKey(db, vault, automation.team_id);
       const former = openDefinition(key, automation);
       checkTriggers(body.triggers ?? former.triggers, body.target ?? former.target);
       if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
       await checkTarget(host, principal, body.target);
       const context = { automation, key, now: host.now() };
-      await db.transaction().execute((tx) => changeAutomation(tx, context, body));
+      await db.transaction().execute(async (tx) => {
+        await changeAutomation(tx, context, body);
+        // The service account of the team exists before the first run needs it.
+        if (body.scope === "team_owned") await principalOf(tx, { ...automation, user_id: null });
+      });
       return automationOf(viewOf(host), await host.access.find(principal, automation.id, "read"));
     },
   );
+}
+
+async function findToChange(
+  { access }: AutomationHost,
+  principal: Principal,
+  { id, scope }: { id: string; scope: CreateAutomation["scope"] | undefined },
+): Promise<AutomationRow> {
+  const found = await access.find(principal, id, "read");
+  const isPromotion = scope === "team_owned" && found.scope !== "team_owned";
+  const automation = await access.find(principal, id, isPromotion ? "promote" : "manage");
+  if (scope !== undefined && scope !== "team_owned" && automation.scope === "team_owned")
+    throw new ApiError("validation_error", "scope: an automation of the team stays one; create another for yourself.");
+  return automation;
 }
 
 function addDelete(api: Api, { platform: { db }, access }: AutomationHost): void {
@@ -205,39 +203,3 @@ function addDelete(api: Api, { platform: { db }, access }: AutomationHost): void
     },
   );
 }
-
-const switching = {
-  method: "post",
-  tag,
-  scope: "agents:write",
-  params: one,
-  answer: { status: 200, schema: Automation, description: "The automation" },
-  problems: ["automation_not_found", "team_admin_required"],
-} as const;
-
-function addEnable(api: Api, host: AutomationHost): void {
-  const path = "/v1/automations/{automationId}/enable";
-  const summary = "Enable an automation; what its schedules fire next is planned";
-  api.route({ ...switching, problems: [...switching.problems], path, summary }, async ({ params, principal }) => {
-    const { id } = await host.access.find(principal, params.automationId, "manage");
-    return show(host, await host.platform.db.transaction().execute((tx) => enableAutomation(tx, id, host.now())));
-  });
-}
-
-function addDisable(api: Api, host: AutomationHost): void {
-  const path = "/v1/automations/{automationId}/disable";
-  const summary = "Disable an automation; what is planned or waits is skipped";
-  const route = { ...switching, problems: [...switching.problems], path, summary };
-  api.route({ ...route, body: DisableAutomation, bodyIsOptional: true }, async ({ params, principal, body }) => {
-    const { id } = await host.access.find(principal, params.automationId, "manage");
-    const change = { id, reason: `Disabled by ${principalName(principal)}.`, now: host.now() };
-    const disabled = await host.platform.db.transaction().execute(async (tx) => {
-      const row = await disableAutomation(tx, change);
-      if (body.cancelRuns) await cancelRunsOf(tx, id);
-      return row;
-    });
-    return show(host, disabled);
-  });
-}
-
-const show = (host: AutomationHost, row: AutomationRow) => automationOf(viewOf(host), row);

@@ -32,9 +32,9 @@ export function addEventSourceRoutes(api: Api, host: AutomationHost): void {
 
 const sourceOf = ({ platform }: AutomationHost, row: EventSourceRow): EventSource => ({
   id: row.id,
-  type: row.type,
+  type: "github",
   name: row.name,
-  url: `${platform.publicUrl()}/events/${row.type}/${row.id}`,
+  url: `${platform.publicUrl()}/events/github/${row.id}`,
   createdAt: row.created_at.toISOString(),
 });
 

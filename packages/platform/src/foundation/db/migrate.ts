@@ -37,6 +37,9 @@ import * as limitsOfAutomations from "./migrations/0033-limits-of-automations.ts
 import * as eventLimits from "./migrations/0034-event-limits.ts";
 import * as nextFirings from "./migrations/0035-next-firings.ts";
 import * as inbox from "./migrations/0036-inbox.ts";
+import * as gitHostEvents from "./migrations/0037-git-host-events.ts";
+import * as automationMemories from "./migrations/0038-automation-memories.ts";
+import * as subscriptions from "./migrations/0039-subscriptions.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -79,6 +82,9 @@ const migrations: Record<string, Migration> = {
   "0034-event-limits": eventLimits,
   "0035-next-firings": nextFirings,
   "0036-inbox": inbox,
+  "0037-git-host-events": gitHostEvents,
+  "0038-automation-memories": automationMemories,
+  "0039-subscriptions": subscriptions,
 };
 
 /** Nothing is missing in a database that lacks them. */

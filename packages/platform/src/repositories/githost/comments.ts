@@ -1,32 +1,39 @@
 // Comments on a pull request or on one of its lines, plus its reviews.
-import type { DataKey } from "../../foundation/index.ts";
+import type { Kysely } from "kysely";
+import type { DataKey, Tables } from "../../foundation/index.ts";
 import type { Comment, Review } from "../scm/index.ts";
-import { openDataKey, type StoreOptions, sealContext } from "./pull-requests.ts";
+import type { EventRecorder } from "./events.ts";
+import { openDataKey, type PullRequestRecord, type StoreOptions, sealContext } from "./pull-requests.ts";
 import type { HostedRepository } from "./repositories.ts";
 
 export type CommentRecord = Comment & { id: number; createdAt: Date };
 export type ReviewRecord = Omit<Review, "comments"> & { id: number; createdAt: Date };
 
 export interface CommentStore {
-  comment(number: number, comment: Comment): Promise<void>;
+  comment(pull: PullRequestRecord, comment: Comment): Promise<void>;
   /** Oldest first. */
   comments(number: number): Promise<CommentRecord[]>;
   /** The comments in it are also listed by `comments`. */
-  review(number: number, review: Review): Promise<void>;
+  review(pull: PullRequestRecord, review: Review): Promise<void>;
   reviews(number: number): Promise<ReviewRecord[]>;
 }
 
-export function openComments(repository: HostedRepository, { db, vault }: StoreOptions): CommentStore {
+export interface CommentOptions extends StoreOptions {
+  events: EventRecorder;
+}
+
+export function openComments(repository: HostedRepository, { db, vault, events }: CommentOptions): CommentStore {
   const dataKey = openDataKey(repository, { db, vault });
   const keys = (number: number) => ({ repository_id: repository.id, pull_request: number });
   const commentContext = (number: number) => sealContext(repository, number, "comment");
   const reviewContext = (number: number) => sealContext(repository, number, "review");
-  const addComments = async (number: number, comments: Comment[], tables = db): Promise<void> => {
+  const addComments = async (pull: PullRequestRecord, comments: Comment[], tx: Kysely<Tables>): Promise<void> => {
+    const { number } = pull;
     const rows = commentRows(comments, { keys: keys(number), key: await dataKey(), context: commentContext(number) });
-    if (rows.length > 0) await tables.insertInto("pull_request_comments").values(rows).execute();
+    if (rows.length > 0) await insertComments({ tx, events, pull }, rows, comments);
   };
   return {
-    comment: (number, comment) => addComments(number, [comment]),
+    comment: (pull, comment) => db.transaction().execute((tx) => addComments(pull, [comment], tx)),
     async comments(number) {
       const key = await dataKey();
       const rows = await db
@@ -41,15 +48,17 @@ export function openComments(repository: HostedRepository, { db, vault }: StoreO
         return path === null || line === null ? record : { ...record, path, line };
       });
     },
-    async review(number, { author, verdict, body, comments = [] }) {
+    async review(pull, { author, verdict, body, comments = [] }) {
+      const { number } = pull;
       const sealed = (await dataKey()).seal(body, reviewContext(number));
       await db.transaction().execute(async (tx) => {
         await tx
           .insertInto("pull_request_reviews")
           .values({ ...keys(number), author, verdict, body: sealed })
           .execute();
-        const reviewComments = comments.map((comment) => ({ ...comment, author }));
-        await addComments(number, reviewComments, tx);
+        await recordReview({ tx, events, pull }, { author, verdict, body });
+        const ofReview = comments.map((comment) => ({ ...comment, author }));
+        await addComments(pull, ofReview, tx);
       });
     },
     async reviews(number) {
@@ -70,6 +79,49 @@ export function openComments(repository: HostedRepository, { db, vault }: StoreO
       }));
     },
   };
+}
+
+interface CommentContext {
+  tx: Kysely<Tables>;
+  events: EventRecorder;
+  pull: PullRequestRecord;
+}
+
+async function insertComments(
+  context: CommentContext,
+  rows: ReturnType<typeof commentRows>,
+  comments: Comment[],
+): Promise<void> {
+  const added = await context.tx.insertInto("pull_request_comments").values(rows).returning("id").execute();
+  for (const [index, comment] of comments.entries())
+    await recordComment(context, { ...comment, id: added[index]?.id ?? 0 });
+}
+
+async function recordReview(
+  { tx, events, pull }: CommentContext,
+  { author, verdict, body }: Pick<Review, "author" | "verdict" | "body">,
+): Promise<void> {
+  const described = await events.describe(tx, pull);
+  const review = { state: verdict, body, user: { login: author } };
+  await events.record(tx, "pull_request_review", {
+    ...{ sender: author, more: { action: "submitted", review, ...described } },
+  });
+}
+
+/** On a line it is one of a review, as on GitHub. */
+async function recordComment(
+  { tx, events, pull }: CommentContext,
+  { id, author, body, ...position }: Comment & { id: number },
+): Promise<void> {
+  const comment = { id, body, user: { login: author }, ...position };
+  if (position.path === undefined)
+    return events.record(tx, "issue_comment", {
+      ...{ sender: author, more: { action: "created", comment, ...events.issueOf(pull) } },
+    });
+  const described = await events.describe(tx, pull);
+  await events.record(tx, "pull_request_review_comment", {
+    ...{ sender: author, more: { action: "created", comment, ...described } },
+  });
 }
 
 const commentRows = (comments: Comment[], { keys, key, context }: CommentRowOptions) =>

@@ -5,8 +5,12 @@ import type { CommitSigner } from "../git/index.ts";
 import { type Addresses, openAddresses } from "./addresses.ts";
 import { rememberHeads } from "./changes.ts";
 import { type CommentStore, openComments } from "./comments.ts";
+import { openRecorder, type RecordEvent } from "./events.ts";
+import { type LabelStore, openLabels } from "./labels.ts";
 import { openPullRequests, type PullRequestStore } from "./pull-requests.ts";
+import { recordPushes } from "./pushes.ts";
 import { type HostedRepositories, type HostedRepository, isRepositoryName, openRepositories } from "./repositories.ts";
+import { openStatuses, type StatusStore } from "./statuses.ts";
 
 export interface GitHost {
   /** The committer of merges. */
@@ -15,8 +19,10 @@ export interface GitHost {
   repositories: HostedRepositories;
   pullRequests(repository: HostedRepository): PullRequestStore;
   commentStore(repository: HostedRepository): CommentStore;
-  /** Called after a push: moves the heads of open pull requests to the tips of their branches. */
-  notePush(repository: HostedRepository): Promise<void>;
+  /** Labels of pull requests, and statuses of commits. */
+  marks(repository: HostedRepository): { labels: LabelStore; statuses: StatusStore };
+  /** Called after a push by `actor`: moves the heads of open pull requests to the tips of their branches. */
+  notePush(repository: HostedRepository, actor: string): Promise<void>;
   cloneUrl(name: string): string;
   /** The address users open in a browser. */
   pullRequestUrl(name: string, number: number): string;
@@ -32,25 +38,39 @@ export interface GitHostOptions {
   signer: CommitSigner;
   /** Addresses of this server without a trailing slash; the first one is shown to users. */
   serverUrls: () => [string, ...string[]];
+  /** Absent in programs that change no repository. */
+  recordEvent?: RecordEvent;
 }
 
-export function openGitHost({ db, vault, dataDirectory, signer, serverUrls }: GitHostOptions): GitHost {
-  const pullRequests = (repository: HostedRepository) => openPullRequests(repository, { db, vault });
+export function openGitHost(options: GitHostOptions): GitHost {
+  const { db, vault, dataDirectory, signer, serverUrls, recordEvent = async () => {} } = options;
   const addresses = openAddresses(db, serverUrls);
   const repositories = openRepositories({ db, dataDirectory });
+  const repositoryUrl = (name: string) => `${addresses.shown()}/git/${name}`;
+  const pullRequestUrl = (name: string, number: number) => `${repositoryUrl(name)}/pulls/${number}`;
+  const eventsOf = (repository: HostedRepository) =>
+    openRecorder(repository, { recordEvent, repositoryUrl, pullRequestUrl });
+  const storeOf = (repository: HostedRepository) => ({ db, vault, events: eventsOf(repository) });
+  const pullRequests = (repository: HostedRepository) => openPullRequests(repository, storeOf(repository));
   return {
     signer,
     addresses,
     repositories,
     pullRequests,
-    commentStore: (repository) => openComments(repository, { db, vault }),
-    async notePush(repository) {
+    commentStore: (repository) => openComments(repository, storeOf(repository)),
+    marks: (repository) => ({
+      labels: openLabels(repository, storeOf(repository)),
+      statuses: openStatuses(repository, storeOf(repository)),
+    }),
+    async notePush(repository, sender) {
       await recordAuditEvent(db, { action: "repository.pushed", subject: String(repository.id), data: {} });
       await repositories.updateDefaultBranch(repository);
-      await rememberHeads(repository, await pullRequests(repository).openBranches());
+      const openPulls = await pullRequests(repository).listOpen();
+      await rememberHeads(repository, openPulls);
+      await recordPushes({ db, repository, events: eventsOf(repository), openPulls, sender });
     },
-    cloneUrl: (name) => `${addresses.shown()}/git/${name}.git`,
-    pullRequestUrl: (name, number) => `${addresses.shown()}/git/${name}/pulls/${number}`,
+    cloneUrl: (name) => `${repositoryUrl(name)}.git`,
+    pullRequestUrl,
     readCloneUrl(url) {
       const name = addresses.pathOf(url)?.replace(/\.git$/, "");
       return name !== undefined && isRepositoryName(name) ? { name } : undefined;

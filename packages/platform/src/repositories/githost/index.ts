@@ -3,6 +3,7 @@
 export { openAuthenticator } from "./authenticator.ts";
 export { type DiffRequest, readDiff } from "./changes.ts";
 export type { CommentRecord, CommentStore, ReviewRecord } from "./comments.ts";
+export type { HostEvent, RecordEvent } from "./events.ts";
 export { type GitHost, type GitHostOptions, openGitHost } from "./host.ts";
 export { readPullRequestLinks } from "./links.ts";
 export { mergeAs } from "./merge.ts";

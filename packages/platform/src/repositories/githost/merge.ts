@@ -1,6 +1,6 @@
 // Merges a pull request in the name of the caller.
 import { ApiError } from "../../foundation/index.ts";
-import type { Principal } from "../../identity/index.ts";
+import { type Principal, principalName } from "../../identity/index.ts";
 import { mergePull } from "./changes.ts";
 import type { GitHost } from "./host.ts";
 import type { PullRequestRecord } from "./pull-requests.ts";
@@ -38,5 +38,7 @@ export async function mergeAs(
     signer: host.signer,
     message: `Merge pull request #${number} from ${pull.head}\n\n${pull.title}\n`,
   });
-  return store.change(number, { state: "merged" });
+  const actor = principalName(principal);
+  await host.notePush(repository, actor);
+  return store.change(number, { state: "merged" }, actor);
 }

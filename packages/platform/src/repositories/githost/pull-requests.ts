@@ -1,7 +1,8 @@
 // Records of the pull requests of hosted repositories. Text written by users is sealed.
 import type { Kysely, Selectable } from "kysely";
 import { ApiError, type DataKey, type PullRequestTable, type Tables, type Vault } from "../../foundation/index.ts";
-import { findMissingBranch, haveCommonHistory, type PullRequestBranchNames, rememberHeads } from "./changes.ts";
+import { findMissingBranch, haveCommonHistory, rememberHeads } from "./changes.ts";
+import type { EventRecorder } from "./events.ts";
 import type { HostedRepository } from "./repositories.ts";
 
 export interface PullRequestRecord {
@@ -34,11 +35,11 @@ export interface PullRequestStore {
   /** Throws ApiError if there is no pull request with that number. */
   read(number: number): Promise<PullRequestRecord>;
   findOpen(branches: { head: string; base: string }): Promise<PullRequestRecord | undefined>;
-  /** The branches of all open pull requests. */
-  openBranches(): Promise<PullRequestBranchNames[]>;
   /** Returns the existing pull request if one is open for these branches. */
   open(pull: NewPullRequest): Promise<PullRequestRecord>;
-  change(number: number, change: PullRequestChange): Promise<PullRequestRecord>;
+  /** All that are open. */
+  listOpen(): Promise<PullRequestRecord[]>;
+  change(number: number, change: PullRequestChange, actor: string): Promise<PullRequestRecord>;
 }
 
 export interface StoreOptions {
@@ -46,14 +47,24 @@ export interface StoreOptions {
   vault: Vault;
 }
 
-export function openPullRequests(repository: HostedRepository, { db, vault }: StoreOptions): PullRequestStore {
+export interface PullRequestOptions extends StoreOptions {
+  events: EventRecorder;
+}
+
+export function openPullRequests(
+  repository: HostedRepository,
+  { db, vault, events }: PullRequestOptions,
+): PullRequestStore {
   const dataKey = openDataKey(repository, { db, vault });
   const select = () => db.selectFrom("pull_requests").selectAll().where("repository_id", "=", repository.id);
+  const selectOne = (tx: Kysely<Tables>, number: number) =>
+    tx.selectFrom("pull_requests").selectAll().where("repository_id", "=", repository.id).where("number", "=", number);
+  const notFound = (number: number) =>
+    new ApiError("pull_request_not_found", `"${repository.name}" has no pull request ${number}.`);
 
   async function read(number: number): Promise<PullRequestRecord> {
-    const row = await select().where("number", "=", number).executeTakeFirst();
-    if (row === undefined)
-      throw new ApiError("pull_request_not_found", `"${repository.name}" has no pull request ${number}.`);
+    const row = await selectOne(db, number).executeTakeFirst();
+    if (row === undefined) throw notFound(number);
     return recordOf(row, await dataKey());
   }
 
@@ -70,43 +81,69 @@ export function openPullRequests(repository: HostedRepository, { db, vault }: St
     },
     read,
     findOpen,
-    async openBranches() {
+    async listOpen() {
+      const key = await dataKey();
       const rows = await select().where("state", "=", "open").execute();
-      return rows.map((row) => ({ number: row.number, head: row.head_branch, base: row.base_branch }));
+      return rows.map((row) => recordOf(row, key));
     },
     async open(pull) {
       await checkBranches(repository, pull);
-      const number = await insertPull(repository, pull, { db, key: await dataKey() });
+      const number = await insertPull(repository, pull, { db, key: await dataKey(), events });
       const opened = number === undefined ? await findOpen(pull) : await read(number);
       if (opened === undefined)
         throw new ApiError("pull_request_conflict", "The pull request was closed in the meantime. Try again.");
       await rememberHeads(repository, [opened]);
       return opened;
     },
-    async change(number, { title, body, isDraft, state }) {
+    async change(number, change, actor) {
       const key = await dataKey();
-      await db
-        .updateTable("pull_requests")
-        .set({
-          ...(title !== undefined && { title: key.seal(title, sealContext(repository, number, "title")) }),
-          ...(body !== undefined && { body: key.seal(body, sealContext(repository, number, "body")) }),
-          ...(isDraft !== undefined && { draft: isDraft }),
-          ...(state !== undefined && { state }),
-          updated_at: new Date(),
-        })
-        .where("repository_id", "=", repository.id)
-        .where("number", "=", number)
-        .execute();
-      return read(number);
+      return db.transaction().execute(async (tx) => {
+        const former = await selectOne(tx, number).forUpdate().executeTakeFirst();
+        if (former === undefined) throw notFound(number);
+        const row = await updatePull(tx, { repository, number, key }, change);
+        const changed = recordOf(row, key);
+        for (const action of actionsOf(former, row)) {
+          const described = await events.describe(tx, changed);
+          await events.record(tx, "pull_request", { sender: actor, more: { action, number, ...described } });
+        }
+        return changed;
+      });
     },
   };
+}
+
+const updatePull = (
+  tx: Kysely<Tables>,
+  { repository, number, key }: { repository: HostedRepository; number: number; key: DataKey },
+  { title, body, isDraft, state }: PullRequestChange,
+): Promise<Selectable<PullRequestTable>> =>
+  tx
+    .updateTable("pull_requests")
+    .set({
+      ...(title !== undefined && { title: key.seal(title, sealContext(repository, number, "title")) }),
+      ...(body !== undefined && { body: key.seal(body, sealContext(repository, number, "body")) }),
+      ...(isDraft !== undefined && { draft: isDraft }),
+      ...(state !== undefined && { state }),
+      updated_at: new Date(),
+    })
+    .where("repository_id", "=", repository.id)
+    .where("number", "=", number)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+
+/** As GitHub names what happened; a new title or text starts nothing. */
+function actionsOf(former: Selectable<PullRequestTable>, current: Selectable<PullRequestTable>): string[] {
+  const actions = former.draft && !current.draft ? ["ready_for_review"] : [];
+  if (!former.draft && current.draft) actions.push("converted_to_draft");
+  if (former.state !== current.state) actions.push(current.state === "open" ? "reopened" : "closed");
+  return actions;
 }
 
 /** Undefined if another request has just opened one for these branches. */
 function insertPull(
   repository: HostedRepository,
   pull: NewPullRequest,
-  { db, key }: { db: Kysely<Tables>; key: DataKey },
+  { db, key, events }: { db: Kysely<Tables>; key: DataKey; events: EventRecorder },
 ): Promise<number | undefined> {
   return db.transaction().execute(async (transaction) => {
     // Serializes the numbering: concurrent inserts wait for this lock.
@@ -138,7 +175,11 @@ function insertPull(
       .onConflict((conflict) => conflict.doNothing())
       .returning("number")
       .executeTakeFirst();
-    return row?.number;
+    if (row === undefined) return undefined;
+    const described = await events.describe(transaction, { ...pull, number, state: "open" });
+    const more = { action: "opened", number, ...described };
+    await events.record(transaction, "pull_request", { sender: pull.author, more });
+    return number;
   });
 }
 

@@ -5,6 +5,7 @@ import type { Kysely } from "kysely";
 import { ApiError, type Tables } from "../../foundation/index.ts";
 import { type Layout, layOut } from "../git/index.ts";
 import { branchesIn, importFrom, pointHead } from "./import.ts";
+import { readTips } from "./tips.ts";
 
 export interface HostedRepository {
   id: number;
@@ -63,7 +64,7 @@ export function openRepositories({ db, dataDirectory }: RepositoriesOptions): Ho
         const branch = await fill(directory, from, signal);
         await transaction
           .updateTable("hosted_repositories")
-          .set({ default_branch: branch })
+          .set({ default_branch: branch, tips: JSON.stringify(await readTips({ directory })) })
           .where("id", "=", row.id)
           .execute();
         return fromRow({ ...row, default_branch: branch });

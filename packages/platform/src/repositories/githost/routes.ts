@@ -30,6 +30,17 @@ const NewComment = z.union([
   z.strictObject({ body: text.min(1) }),
   z.strictObject({ body: text.min(1), path: z.string().min(1).max(4096), line: z.int().min(1) }),
 ]);
+const NewLabels = z.strictObject({ labels: z.array(z.string().min(1).max(100)).min(1).max(20) });
+const NewStatus = z.strictObject({
+  state: z.enum(["pending", "success", "failure", "error"]),
+  context: z.string().min(1).max(200).default("default"),
+  description: z.string().max(1000).default(""),
+  targetUrl: z
+    .url({ protocol: /^https?$/ })
+    .max(2000)
+    .nullable()
+    .default(null),
+});
 const NewReview = z.strictObject({
   verdict: z.enum(["approved", "changes_requested", "commented"]),
   body: text.default(""),
@@ -48,8 +59,8 @@ export function servePullRequests(
     const isBrowser = /text\/html/.test(context.req.header("accept") ?? "") && !context.req.header("authorization");
     return isBrowser ? context.redirect(context.req.path.replace(/^\/git\//, "/repositories/"), 303) : next();
   });
-  const serve = (method: "GET" | "POST" | "PATCH", below: string, handle: Handler): void => {
-    const path = `/git/:name/pulls${below}`;
+  const serve: Serve = (method, below, handle) => {
+    const path = `/git/:name${below}`;
     const scope: Scope = method === "GET" ? "repositories:read" : "repositories:write";
     app.on(method, path, async (context) => {
       context.set("route", path);
@@ -59,67 +70,106 @@ export function servePullRequests(
   };
   addPulls(serve, host);
   addComments(serve, host);
+  addLabels(serve, host);
+  addStatuses(serve, host);
 }
 
-type Serve = (method: "GET" | "POST" | "PATCH", below: string, handle: Handler) => void;
+type Serve = (method: "GET" | "POST" | "PATCH" | "DELETE", below: string, handle: Handler) => void;
 
 function addPulls(serve: Serve, host: GitHost): void {
-  const toJson = ({ repository }: RequestContext, pull: PullRequestRecord) => {
+  const toJson = async ({ repository }: RequestContext, pull: PullRequestRecord) => {
     const { isDraft, ...rest } = pull;
-    return { ...rest, draft: isDraft, url: host.pullRequestUrl(repository.name, pull.number) };
+    const labels = await host.marks(repository).labels.list(pull.number);
+    return { ...rest, labels, draft: isDraft, url: host.pullRequestUrl(repository.name, pull.number) };
   };
-  serve("GET", "", async (context, request) => {
+  serve("GET", "/pulls", async (context, request) => {
     const pulls = await host.pullRequests(request.repository).list();
-    return context.json({ items: pulls.map((pull) => toJson(request, pull)) });
+    return context.json({ items: await Promise.all(pulls.map((pull) => toJson(request, pull))) });
   });
-  serve("POST", "", async (context, request) => {
+  serve("POST", "/pulls", async (context, request) => {
     const { draft, base = request.repository.defaultBranch, ...rest } = await readBody(context, NewPull);
     const author = principalName(request.principal);
     const pull = await host.pullRequests(request.repository).open({ ...rest, base, isDraft: draft, author });
-    return context.json(toJson(request, pull), 201);
+    return context.json(await toJson(request, pull), 201);
   });
-  serve("GET", "/:number", async (context, request) =>
-    context.json(toJson(request, await host.pullRequests(request.repository).read(request.number))),
+  serve("GET", "/pulls/:number", async (context, request) =>
+    context.json(await toJson(request, await host.pullRequests(request.repository).read(request.number))),
   );
-  serve("PATCH", "/:number", async (context, request) => {
+  serve("PATCH", "/pulls/:number", async (context, request) => {
     const store = host.pullRequests(request.repository);
     const { draft, ...change } = await readBody(context, Change);
     const { state } = await store.read(request.number);
     if (state === "merged" && change.state !== undefined)
       throw new ApiError("pull_request_conflict", `Pull request ${request.number} is already merged.`);
-    const changed = await store.change(request.number, { ...change, ...(draft !== undefined && { isDraft: draft }) });
-    return context.json(toJson(request, changed));
+    const fields = { ...change, ...(draft !== undefined && { isDraft: draft }) };
+    const changed = await store.change(request.number, fields, principalName(request.principal));
+    return context.json(await toJson(request, changed));
   });
-  serve("GET", "/:number/diff", async (context, { repository, number }) => {
+  serve("GET", "/pulls/:number/diff", async (context, { repository, number }) => {
     const pull = await host.pullRequests(repository).read(number);
     return context.text(await readDiff(repository, { pull }));
   });
-  serve("POST", "/:number/merge", async (context, request) =>
-    context.json(toJson(request, await mergeAs(host, request))),
+  serve("POST", "/pulls/:number/merge", async (context, request) =>
+    context.json(await toJson(request, await mergeAs(host, request))),
   );
 }
 
 function addComments(serve: Serve, host: GitHost): void {
-  serve("GET", "/:number/comments", async (context, { repository, number }) => {
+  serve("GET", "/pulls/:number/comments", async (context, { repository, number }) => {
     await host.pullRequests(repository).read(number);
     return context.json({ items: await host.commentStore(repository).comments(number) });
   });
-  serve("POST", "/:number/comments", async (context, { repository, number, principal }) => {
-    await host.pullRequests(repository).read(number);
+  serve("POST", "/pulls/:number/comments", async (context, { repository, number, principal }) => {
+    const pull = await host.pullRequests(repository).read(number);
     const comment = await readBody(context, NewComment);
-    await host.commentStore(repository).comment(number, { ...comment, author: principalName(principal) });
+    await host.commentStore(repository).comment(pull, { ...comment, author: principalName(principal) });
     return context.json({ number }, 201);
   });
-  serve("GET", "/:number/reviews", async (context, { repository, number }) => {
+  serve("GET", "/pulls/:number/reviews", async (context, { repository, number }) => {
     await host.pullRequests(repository).read(number);
     return context.json({ items: await host.commentStore(repository).reviews(number) });
   });
-  serve("POST", "/:number/reviews", async (context, { repository, number, principal }) => {
-    await host.pullRequests(repository).read(number);
+  serve("POST", "/pulls/:number/reviews", async (context, { repository, number, principal }) => {
+    const pull = await host.pullRequests(repository).read(number);
     const review = await readBody(context, NewReview);
-    await host.commentStore(repository).review(number, { ...review, author: principalName(principal) });
+    await host.commentStore(repository).review(pull, { ...review, author: principalName(principal) });
     return context.json({ number }, 201);
   });
+}
+
+function addLabels(serve: Serve, host: GitHost): void {
+  serve("POST", "/pulls/:number/labels", async (context, { repository, number, principal }) => {
+    const pull = await host.pullRequests(repository).read(number);
+    const { labels } = await readBody(context, NewLabels);
+    const store = host.marks(repository).labels;
+    for (const label of new Set(labels)) await store.add(pull, label, principalName(principal));
+    return context.json({ labels: await store.list(number) });
+  });
+  serve("DELETE", "/pulls/:number/labels/:label", async (context, { repository, number, principal }) => {
+    const pull = await host.pullRequests(repository).read(number);
+    const store = host.marks(repository).labels;
+    await store.remove(pull, context.req.param("label") ?? "", principalName(principal));
+    return context.json({ labels: await store.list(number) });
+  });
+}
+
+function addStatuses(serve: Serve, host: GitHost): void {
+  const path = "/statuses/:commit";
+  serve("GET", path, async (context, { repository }) =>
+    context.json({ items: await host.marks(repository).statuses.list(readCommit(context)) }),
+  );
+  serve("POST", path, async (context, { repository, principal }) => {
+    const commit = readCommit(context);
+    const status = await readBody(context, NewStatus);
+    await host.marks(repository).statuses.report(commit, { ...status, author: principalName(principal) });
+    return context.json({ commit, ...status }, 201);
+  });
+}
+
+function readCommit(context: Context<Env>): string {
+  const text = (context.req.param("commit") ?? "").toLowerCase();
+  if (/^[0-9a-f]{40}$/.test(text)) return text;
+  throw new ApiError("validation_error", "The address must end in the full id of a commit, with 40 digits.");
 }
 
 interface RequestContext {

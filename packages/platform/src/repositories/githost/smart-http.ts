@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Context } from "hono";
 import { type Api, alreadySent, type Env, type ErrorRenderer, type Log } from "../../foundation/index.ts";
+import { principalName } from "../../identity/index.ts";
 import { startGit } from "../git/index.ts";
 import type { RepositoryAuthenticator } from "./authenticator.ts";
 import type { GitHost } from "./host.ts";
@@ -28,22 +29,22 @@ export function serveGit(
 ): void {
   renderErrors(renderForGit);
   /** The response has been sent: the next push notes what this one could not. */
-  const notePush = (repository: HostedRepository) =>
-    host.notePush(repository).catch((error: Error) => {
+  const notePush = (repository: HostedRepository, actor: string) =>
+    host.notePush(repository, actor).catch((error: Error) => {
       log.warn("git.push_not_noted", { repository: repository.id, reason: error.message });
     });
   app.get("/git/:repository{[^/]+\\.git}/info/refs", async (context) => {
     const service = readService(context.req.query("service"));
     // The dumb HTTP protocol is not supported.
     if (service === undefined) return context.text("This host speaks git's smart protocol only.", 403);
-    const repository = await authenticate(context, authenticator, service);
+    const { repository } = await authenticate(context, authenticator, service);
     return advertise(context, { repository, service, log });
   });
   for (const service of ["upload-pack", "receive-pack"] as const) {
     app.post(`/git/:repository{[^/]+\\.git}/git-${service}`, async (context) => {
-      const repository = await authenticate(context, authenticator, service);
+      const { repository, principal } = await authenticate(context, authenticator, service);
       await exchange(context, { repository, service, log });
-      if (service === "receive-pack") await notePush(repository);
+      if (service === "receive-pack") await notePush(repository, principalName(principal));
       return alreadySent();
     });
   }
@@ -65,11 +66,11 @@ async function authenticate(
   context: Context<Env>,
   authenticator: RepositoryAuthenticator,
   service: Service,
-): Promise<HostedRepository> {
+): ReturnType<RepositoryAuthenticator> {
   context.set("route", `/git/:repository/${service}`);
   const name = context.req.param("repository")?.replace(/\.git$/, "") ?? "";
   const scope = service === "upload-pack" ? "repositories:read" : "repositories:write";
-  return (await authenticator(context, { name, scope })).repository;
+  return authenticator(context, { name, scope });
 }
 
 interface ServiceContext {

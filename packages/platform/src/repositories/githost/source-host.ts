@@ -27,7 +27,7 @@ function embeddedHost(host: GitHost, repository: HostedRepository): SourceHost {
     checks: null,
     reach: (work) => work({ address: directory, protocol: "file", config: [], variables: {} }),
     assertGit: async () => {},
-    notePush: () => host.notePush(repository),
+    notePush: () => host.notePush(repository, "platform"),
   };
 }
 
@@ -52,9 +52,9 @@ function pullRequestsOf(host: GitHost, repository: HostedRepository): PullReques
       });
     },
     openDraft: (draft) => store.open({ ...draft, isDraft: true }).then(toPullRequest, refuse),
-    update: (number, change) => store.change(number, change).then(toPullRequest, refuse),
-    comment: (number, comment) => comments.comment(number, comment),
-    review: (number, review) => comments.review(number, review),
+    update: (number, change) => store.change(number, change, "platform").then(toPullRequest, refuse),
+    comment: async (number, comment) => comments.comment(await store.read(number), comment),
+    review: async (number, review) => comments.review(await store.read(number), review),
     // Hosted repositories have no review requests: every team member sees all pull requests.
     requestReviewers: async () => {},
   };

@@ -1,4 +1,5 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
+import type { Tool } from "@agentcli/engine";
 import { driveServiceTurn } from "@agentcli/host";
 import type { HookDefinition, TurnEnd } from "@agentcli/protocol";
 import { type EgressRecord, type EgressRecordOptions, openEgressRecord, readPolicy } from "../../egress/index.ts";
@@ -24,6 +25,7 @@ import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } f
 import { type RunHistory, readHistory, resume } from "./conversation.ts";
 import { endAfterError, isUserFacingError, leavesRunOpen, RunFault } from "./fault.ts";
 import { type EndOfRunStatements, finishRun, type RunEnd } from "./finish.ts";
+import { writeInbox } from "./inbox.ts";
 import { startRunLimits } from "./limits.ts";
 import type { MachinesInUse } from "./machines-in-use.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
@@ -54,6 +56,18 @@ export interface RunHost {
   publicUrl(): string;
   artifacts: Artifacts;
   endOfRunStatements: EndOfRunStatements;
+  /** What the platform itself gives to the run. */
+  toolsOf(run: RunOfAgent): Promise<Tool[]>;
+}
+
+/** What the tools of the platform are chosen by. */
+export interface RunOfAgent {
+  agentId: string;
+  teamId: number;
+  repositories: { url: string }[];
+  mode: "agent" | "plan";
+  /** Removes secrets from what leaves the run. */
+  scrub(text: string): string;
 }
 
 /** RunHost for one claim of a run. */
@@ -188,9 +202,13 @@ async function driveTurn(
   const { agent, key, fence } = activeRun;
   const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
   const store = traces.tracedStore(stored, worker?.description);
-  const [history, policy] = await Promise.all([
+  const [history, policy, tools] = await Promise.all([
     readHistory(activeRun, store, recorder),
     readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() }),
+    host.toolsOf({
+      ...{ agentId: agent.id, teamId: agent.teamId, repositories: agent.settings.repos },
+      ...{ mode: plan.request.mode, scrub: plan.scrub },
+    }),
   ]);
   const isNewThread = history.state.seq === 0;
   const paths = agentPaths(settings.dataDirectory, agent.directory);
@@ -205,6 +223,7 @@ async function driveTurn(
         worker,
         egress,
         plan,
+        tools,
         turn,
         workspace,
         paths,
@@ -219,6 +238,7 @@ async function driveTurn(
       signal,
     );
     await machine?.useRecorded;
+    await writeInbox(plan, { assembly, paths });
     // An earlier server may have finished the turn already; then only the steps after it remain.
     ended =
       history.ended ??

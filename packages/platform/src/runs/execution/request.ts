@@ -15,6 +15,8 @@ export interface RunRequest {
   traceparent?: string;
   /** What it may cost; absent: the limits of its user and team alone. */
   budgetUsd?: number;
+  /** Events that woke the agent: a file below its home directory, written before the run begins. */
+  inbox?: { name: string; text: string } | undefined;
 }
 
 /** Sealed in `agents.private_settings`. */

@@ -41,7 +41,8 @@ export interface AutomationTriggerTable {
 export interface EventSourceTable {
   id: string;
   team_id: number;
-  type: "github";
+  /** `git_host`: the embedded one, which needs no address; of each team one at most. */
+  type: "github" | "git_host";
   name: string;
   secret: Sealed;
   /** Of its events, each with 1024 for its row. A trigger subtracts those that are removed. */
@@ -86,7 +87,7 @@ export interface AutomationFiringTable {
   /** `fire-<uuid>` */
   id: string;
   automation_id: string;
-  source: "schedule" | "webhook" | "manual" | "github";
+  source: "schedule" | "webhook" | "manual" | "github" | "git_host";
   /** The trigger may be gone. */
   trigger_id: string | null;
   status: "planned" | "started" | "skipped" | "missed" | "failed";
@@ -129,4 +130,46 @@ export interface AutomationAlertTable {
   /** Written by the platform. */
   message: string;
   created_at: Stamped;
+}
+
+/** One version of a file that the runs of an automation keep. */
+export interface AutomationMemoryTable {
+  automation_id: string;
+  name: string;
+  version: number;
+  bytes: number;
+  /** Null: it was deleted. */
+  text: Sealed | null;
+  /** A person, or `agent:<id>`. */
+  author: string;
+  created_at: Stamped;
+}
+
+/** An agent that waits for events. */
+export interface SubscriptionTable {
+  /** `sub-<uuid>` */
+  id: string;
+  agent_id: string;
+  team_id: number;
+  source: "source_host" | "timer";
+  filter: Sealed;
+  status: "active" | "cancelled" | "expired" | "done";
+  ended_reason: Perhaps<string>;
+  /** Of a timer. */
+  next_at: Perhaps<Date>;
+  created_by: string;
+  created_at: Stamped;
+  expires_at: Timestamp;
+}
+
+/** An event that came for a subscription. Those with one batch wake the agent together. */
+export interface SubscriptionEventTable {
+  subscription_id: string;
+  event_id: string;
+  agent_id: string;
+  entry: Sealed;
+  created_at: Stamped;
+  batch_id: Perhaps<string>;
+  /** Null: it waits. */
+  run_id: Perhaps<string>;
 }

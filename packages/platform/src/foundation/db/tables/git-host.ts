@@ -1,12 +1,14 @@
 // The platform's own git host.
-import type { Generated } from "kysely";
-import type { Sealed, Stamped } from "./columns.ts";
+import type { ColumnType, Generated } from "kysely";
+import type { Perhaps, Sealed, Stamped } from "./columns.ts";
 
 export interface HostedRepositoryTable {
   id: Generated<number>;
   team_id: number;
   name: string;
   default_branch: string;
+  /** Commits by branch, as events were last recorded for; null in repositories from before there were events. */
+  tips: ColumnType<Record<string, string> | null, string | undefined, string>;
   created_at: Stamped;
 }
 
@@ -42,5 +44,25 @@ export interface PullRequestReviewTable {
   author: string;
   verdict: "approved" | "changes_requested" | "commented";
   body: Sealed;
+  created_at: Stamped;
+}
+
+export interface PullRequestLabelTable {
+  repository_id: number;
+  pull_request: number;
+  name: string;
+  author: string;
+  created_at: Stamped;
+}
+
+/** The latest of each context, such as a CI system. */
+export interface CommitStatusTable {
+  repository_id: number;
+  commit: string;
+  context: string;
+  state: "pending" | "success" | "failure" | "error";
+  description: Sealed;
+  target_url: Perhaps<string>;
+  author: string;
   created_at: Stamped;
 }

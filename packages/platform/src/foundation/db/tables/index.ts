@@ -14,12 +14,15 @@ import type {
 import type {
   AutomationAlertTable,
   AutomationFiringTable,
+  AutomationMemoryTable,
   AutomationTable,
   AutomationTriggerTable,
   AutomationWebhookKeyTable,
   EventSourceTable,
   InboundEventTable,
   InboundPullRequestTable,
+  SubscriptionEventTable,
+  SubscriptionTable,
 } from "./automations.ts";
 import type {
   EnvironmentBuildLogTable,
@@ -28,8 +31,10 @@ import type {
   EnvironmentVersionTable,
 } from "./environments.ts";
 import type {
+  CommitStatusTable,
   HostedRepositoryTable,
   PullRequestCommentTable,
+  PullRequestLabelTable,
   PullRequestReviewTable,
   PullRequestTable,
 } from "./git-host.ts";
@@ -106,6 +111,8 @@ export interface Tables {
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;
+  pull_request_labels: PullRequestLabelTable;
+  commit_statuses: CommitStatusTable;
   inference_calls: InferenceCallTable;
   audit_entries: AuditEntryTable;
   audit_head: AuditHeadTable;
@@ -122,6 +129,9 @@ export interface Tables {
   automation_firings: AutomationFiringTable;
   automation_alerts: AutomationAlertTable;
   inbox_marks: InboxMarkTable;
+  automation_memories: AutomationMemoryTable;
+  subscriptions: SubscriptionTable;
+  subscription_events: SubscriptionEventTable;
   event_sources: EventSourceTable;
   inbound_events: InboundEventTable;
   inbound_pull_requests: InboundPullRequestTable;

@@ -1,5 +1,5 @@
 // The composition root of a run: built from its agent, its request and the server's settings.
-import type { Progress, SessionStore } from "@agentcli/engine";
+import type { Progress, SessionStore, Tool } from "@agentcli/engine";
 import { assembleService, effortOf, requestedRole, type ServiceAssembly } from "@agentcli/host";
 import type { HookDefinition, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
@@ -18,6 +18,8 @@ import type { RunPlan } from "./plan.ts";
 
 export interface AssemblyContext {
   plan: RunPlan;
+  /** Of the platform itself. */
+  tools: Tool[];
   turn: TurnSettings;
   workspace: OpenWorkspace;
   paths: AgentPaths;
@@ -52,6 +54,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       thread: recordedHooks === null ? "new" : "existing",
       model: plan.selectedModel.model,
       models: otherModels(host.settings),
+      programTools: context.tools,
       prices,
       limits,
       unfinishedRuns: unfinishedRuns(host.settings, paths),

@@ -1,0 +1,49 @@
+// Enables and disables automations over HTTP.
+import { Automation, DisableAutomation } from "@agentcli/protocol/api";
+import { type Api, principalName } from "../../foundation/index.ts";
+import { cancelRunsOf } from "../firings/admit.ts";
+import type { AutomationHost } from "../host.ts";
+import { type AutomationRow, disableAutomation, enableAutomation } from "../store.ts";
+import { automationOf } from "../views.ts";
+import { one, tag, viewOf } from "./automations.ts";
+
+export function addSwitchRoutes(api: Api, host: AutomationHost): void {
+  addEnable(api, host);
+  addDisable(api, host);
+}
+
+const switching = {
+  method: "post",
+  tag,
+  scope: "agents:write",
+  params: one,
+  answer: { status: 200, schema: Automation, description: "The automation" },
+  problems: ["automation_not_found", "team_admin_required"],
+} as const;
+
+function addEnable(api: Api, host: AutomationHost): void {
+  const path = "/v1/automations/{automationId}/enable";
+  const summary = "Enable an automation; what its schedules fire next is planned";
+  api.route({ ...switching, problems: [...switching.problems], path, summary }, async ({ params, principal }) => {
+    const { id } = await host.access.find(principal, params.automationId, "manage");
+    return show(host, await host.platform.db.transaction().execute((tx) => enableAutomation(tx, id, host.now())));
+  });
+}
+
+function addDisable(api: Api, host: AutomationHost): void {
+  const path = "/v1/automations/{automationId}/disable";
+  const summary = "Disable an automation; what is planned or waits is skipped";
+  const route = { ...switching, problems: [...switching.problems], path, summary };
+  api.route({ ...route, body: DisableAutomation, bodyIsOptional: true }, async ({ params, principal, body }) => {
+    const { id } = await host.access.find(principal, params.automationId, "manage");
+    const change = { id, reason: `Disabled by ${principalName(principal)}.`, now: host.now() };
+    const disabled = await host.platform.db.transaction().execute(async (tx) => {
+      const row = await disableAutomation(tx, change);
+      if (body.cancelRuns) await cancelRunsOf(tx, id);
+      return row;
+    });
+    return show(host, disabled);
+  });
+}
+
+const show = (host: AutomationHost, row: AutomationRow) => automationOf(viewOf(host), row);

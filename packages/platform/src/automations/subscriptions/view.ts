@@ -1,0 +1,20 @@
+// Subscriptions as the API and the agent see them.
+import type { Subscription } from "@agentcli/protocol/api";
+import type { DataKey } from "../../foundation/index.ts";
+import { openFilter, type SubscriptionRow } from "./store.ts";
+
+export function subscriptionOf(key: DataKey, row: SubscriptionRow): Subscription {
+  const { headBranch: _, ...filter } = openFilter(key, row);
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    source: row.source,
+    filter,
+    status: row.status,
+    ...(row.ended_reason !== null && { endedReason: row.ended_reason }),
+    ...(row.next_at && { nextAt: row.next_at.toISOString() }),
+    createdBy: row.created_by,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+  };
+}

@@ -1,0 +1,113 @@
+// The tools that the platform gives to the run of an automation. Which automation it is, only the record of the firing says.
+import type { Tool } from "@agentcli/engine";
+import { teamKey } from "../../foundation/index.ts";
+import type { PullRequest } from "../../repositories/index.ts";
+import { type Definition, openDefinition } from "../definition.ts";
+import type { AutomationHost } from "../host.ts";
+import { openMemories } from "../memories/store.ts";
+import type { AutomationRow } from "../store.ts";
+import { endSubscription, listSubscriptions, maxDays } from "../subscriptions/store.ts";
+import { subscribe } from "../subscriptions/subscribe.ts";
+import { subscriptionOf } from "../subscriptions/view.ts";
+import { memoryTools } from "./memory-tools.ts";
+import { pullRequestTools } from "./pull-request-tools.ts";
+import { subscriptionTools } from "./subscription-tools.ts";
+
+export interface RunOfAgent {
+  agentId: string;
+  teamId: number;
+  repositories: { url: string }[];
+  /** A plan changes nothing, so it has no tools that do. */
+  mode: "agent" | "plan";
+  /** Removes secrets from what leaves the run. */
+  scrub(text: string): string;
+}
+
+export async function toolsOfRun(host: AutomationHost, run: RunOfAgent): Promise<Tool[]> {
+  if (run.mode === "plan") return [];
+  return [...(await toolsOfAutomation(host, run)), ...waitingTools(host, run)];
+}
+
+/** For any agent. */
+function waitingTools(host: AutomationHost, { agentId, teamId, repositories }: RunOfAgent): Tool[] {
+  const { db, vault } = host.platform;
+  const createdBy = `agent:${agentId}`;
+  const agent = { id: agentId, team_id: teamId, settings: { repos: repositories } };
+  const end = { status: "cancelled", reason: "Cancelled by the agent." } as const;
+  return subscriptionTools({
+    repositories: repositories.map(({ url }) => url),
+    subscribe: async (filter, signal) =>
+      subscriptionOf(
+        await teamKey(db, vault, teamId),
+        await subscribe(host, { agent, filter, days: maxDays, createdBy }, signal),
+      ),
+    async list() {
+      const key = await teamKey(db, vault, teamId);
+      const rows = await listSubscriptions(db, agentId);
+      return rows.filter(({ status }) => status === "active").map((row) => subscriptionOf(key, row));
+    },
+    cancel: (id) => endSubscription(db, { id, agentId }, end),
+  });
+}
+
+/** None for an agent that no automation started. */
+async function toolsOfAutomation(host: AutomationHost, run: RunOfAgent): Promise<Tool[]> {
+  const automation = await findAutomationOf(host, run.agentId);
+  if (automation === undefined) return [];
+  const { db, vault } = host.platform;
+  const key = await teamKey(db, vault, automation.team_id);
+  const definition = openDefinition(key, automation);
+  const author = `agent:${run.agentId}`;
+  const { memories = true, commentOnPullRequest } = definition.tools;
+  return [
+    ...(memories
+      ? memoryTools({ memories: openMemories({ db, key, automationId: automation.id }), author, scrub: run.scrub })
+      : []),
+    ...(commentOnPullRequest?.enabled ? toolsOnPulls(host, { automation, definition, run, author }) : []),
+  ];
+}
+
+const findAutomationOf = ({ platform: { db } }: AutomationHost, agentId: string): Promise<AutomationRow | undefined> =>
+  db
+    .selectFrom("automation_firings")
+    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
+    .selectAll("automations")
+    .where("automation_firings.agent_id", "=", agentId)
+    .executeTakeFirst();
+
+interface PullContext {
+  automation: AutomationRow;
+  definition: Definition;
+  run: RunOfAgent;
+  author: string;
+}
+
+function toolsOnPulls(host: AutomationHost, { automation, definition, run, author }: PullContext): Tool[] {
+  const { target, tools } = definition;
+  if (target.type !== "repo") return [];
+  const { team_id: teamId, id } = automation;
+  return pullRequestTools({
+    open: async () => (await host.sources.open(teamId, target.repoUrl)).pullRequests,
+    urlOf: (number) => host.pullRequestUrl(target.repoUrl, number),
+    isOwn: (pull) => isOwnPull(host, id, pull),
+    allowApprovals: tools.commentOnPullRequest?.allowApprovals ?? false,
+    author,
+    scrub: run.scrub,
+  });
+}
+
+/** By its branch as well: the record of an address may still be on its way. */
+async function isOwnPull(
+  { platform: { db } }: AutomationHost,
+  automationId: string,
+  pull: PullRequest,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom("handoffs")
+    .innerJoin("automation_firings", "automation_firings.agent_id", "handoffs.agent_id")
+    .select("handoffs.branch")
+    .where("automation_firings.automation_id", "=", automationId)
+    .where(({ or, eb }) => or([eb("handoffs.pr_url", "=", pull.url), eb("handoffs.branch", "=", pull.head)]))
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,67 @@
+// Finds out which branches a push has changed, and records one event for each, and one for each open pull request.
+import type { Kysely } from "kysely";
+import type { Tables } from "../../foundation/index.ts";
+import { runGit } from "../git/index.ts";
+import type { EventRecorder } from "./events.ts";
+import type { PullRequestRecord } from "./pull-requests.ts";
+import type { HostedRepository } from "./repositories.ts";
+import { readTips } from "./tips.ts";
+
+export interface PushContext {
+  db: Kysely<Tables>;
+  repository: HostedRepository;
+  events: EventRecorder;
+  openPulls: PullRequestRecord[];
+  sender: string;
+}
+
+/** Compares with what was seen last: a push whose server crashed is found by the next one, and none is found twice. */
+export async function recordPushes({ db, repository, events, openPulls, sender }: PushContext): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { id } = repository;
+    const query = tx.selectFrom("hosted_repositories").select("tips").where("id", "=", id);
+    const row = await query.forUpdate().executeTakeFirst();
+    if (row === undefined) return;
+    const tips = await readTips(repository);
+    const changed = row.tips === null ? [] : changesOf(row.tips, tips);
+    if (row.tips !== null && changed.length === 0) return;
+    await tx
+      .updateTable("hosted_repositories")
+      .set({ tips: JSON.stringify(tips) })
+      .where("id", "=", id)
+      .execute();
+    for (const { branch, before, after } of changed) {
+      const range = { before: before ?? noCommit, after: after ?? noCommit };
+      const kind = { created: before === undefined, deleted: after === undefined };
+      const head_commit = after === undefined ? null : { id: after, message: await readMessage(repository, after) };
+      const more = { ref: `refs/heads/${branch}`, ...range, ...kind, head_commit };
+      await events.record(tx, "push", { sender, more });
+      if (before === undefined || after === undefined) continue;
+      for (const pull of openPulls.filter(({ head }) => head === branch)) {
+        const described = await events.describe(tx, pull);
+        const synchronized = { action: "synchronize", number: pull.number, ...range, ...described };
+        await events.record(tx, "pull_request", { sender, more: synchronized });
+      }
+    }
+  });
+}
+
+const noCommit = "0".repeat(40);
+
+const maxMessageLength = 10_000;
+
+async function readMessage({ directory }: HostedRepository, commit: string): Promise<string> {
+  const args = ["log", "-1", "--format=%B", commit, "--"];
+  return (await runGit({ location: { directory }, args })).trim().slice(0, maxMessageLength);
+}
+
+function changesOf(former: Record<string, string>, current: Record<string, string>) {
+  const branches = [...new Set([...Object.keys(former), ...Object.keys(current)])];
+  return branches
+    .map((branch) => ({ branch, before: own(former, branch), after: own(current, branch) }))
+    .filter(({ before, after }) => before !== after);
+}
+
+/** A branch may be called `constructor`. */
+const own = (tips: Record<string, string>, branch: string): string | undefined =>
+  Object.hasOwn(tips, branch) ? tips[branch] : undefined;

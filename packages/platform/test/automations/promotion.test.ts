@@ -1,0 +1,81 @@
+// An automation that becomes one of the team: another identity, another payer, no old keys, and entries in the audit log.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type TestServer, testServer } from "../harness/platform.ts";
+
+let server: TestServer;
+let keys: Record<"admin" | "member", string>;
+beforeAll(async () => {
+  server = await testServer({ roles: ["api"] });
+  keys = {
+    admin: await server.key(),
+    member: await server.key({ owner: { kind: "user", email: "member@example.com" } }),
+  };
+});
+afterAll(() => server.close());
+
+interface Created {
+  id: string;
+  webhook: { url: string };
+}
+
+async function create(key: string, scope: string): Promise<Created> {
+  const body = {
+    name: `${scope} of ${key.slice(0, 12)}`,
+    prompt: { text: "look" },
+    triggers: [{ type: "webhook" }],
+    scope,
+  };
+  const created = await server.call(key, "POST", "/v1/automations", body);
+  expect(created.status).toBe(201);
+  return created.body as Created;
+}
+
+const change = async (key: string, { id }: Created, scope: string) => {
+  const { status, body } = await server.call(key, "PATCH", `/v1/automations/${id}`, { scope });
+  return { status, ...(body as { scope?: string; ownerUserId?: number; error?: { code: string } }) };
+};
+
+const payerOf = async (firing: unknown) =>
+  server.platform.db
+    .selectFrom("runs")
+    .leftJoin("service_accounts", "service_accounts.id", "runs.service_account_id")
+    .select(["runs.user_id", "service_accounts.name"])
+    .where("runs.id", "=", (firing as { runId: string }).runId)
+    .executeTakeFirstOrThrow();
+
+test("a promoted automation runs as the team's service account, and keys from before are refused", async () => {
+  const automation = await create(keys.admin, "private");
+  const path = `/v1/automations/${automation.id}`;
+  const { apiKey } = (await server.call(keys.admin, "POST", `${path}/webhook-keys`, {})).body as { apiKey: string };
+  const send = async (key: string) =>
+    (await fetch(automation.webhook.url, { method: "POST", headers: { authorization: `Bearer ${key}` } })).status;
+  expect(await send(apiKey)).toBe(200);
+  const before = await payerOf((await server.call(keys.admin, "POST", `${path}/run`)).body);
+  expect(before).toMatchObject({ user_id: expect.any(Number), name: null });
+  const promoted = await change(keys.admin, automation, "team_owned");
+  expect(promoted).toMatchObject({ status: 200, scope: "team_owned", webhook: { keyPrefixes: [] } });
+  expect(promoted).not.toHaveProperty("ownerUserId");
+  expect(await send(apiKey)).toBe(401);
+  const after = await payerOf((await server.call(keys.admin, "POST", `${path}/run`)).body);
+  expect(after).toEqual({ user_id: null, name: "automations" });
+  const fresh = (await server.call(keys.admin, "POST", `${path}/webhook-keys`, {})).body as { apiKey: string };
+  expect(await send(fresh.apiKey)).toBe(200);
+  const { rows } = { rows: await server.platform.db.selectFrom("audit_entries").select("entry").execute() };
+  const entries = rows.map(({ entry }) => entry).filter((entry) => entry.includes(automation.id));
+  expect(
+    entries.some((entry) => /automation\.updated|automation\.changed/.test(entry) && /team_owned/.test(entry)),
+  ).toBe(true);
+  expect(entries.some((entry) => /automation_webhook_key\.(?:deleted|removed)/.test(entry))).toBe(true);
+  expect(await change(keys.admin, automation, "private")).toMatchObject({ status: 400 });
+});
+
+test("a member promotes nothing; an administrator promotes what the team sees, and no private one of another user", async () => {
+  const [own, shown] = [await create(keys.member, "private"), await create(keys.member, "team_visible")];
+  expect(await change(keys.member, own, "team_owned")).toMatchObject({ status: 403 });
+  expect(await change(keys.admin, own, "team_owned")).toMatchObject({ status: 404 });
+  expect(await change(keys.admin, shown, "private")).toMatchObject({ status: 403 });
+  expect(await change(keys.member, shown, "private")).toMatchObject({ status: 200, scope: "private" });
+  expect(await change(keys.member, shown, "team_visible")).toMatchObject({ status: 200, scope: "team_visible" });
+  expect(await change(keys.admin, shown, "team_owned")).toMatchObject({ status: 200, scope: "team_owned" });
+  expect(await change(keys.member, shown, "team_owned")).toMatchObject({ status: 403 });
+});
