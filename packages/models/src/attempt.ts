@@ -5,7 +5,7 @@ import { type Attempt, type AttemptFailure, failAttempt, interrupted, quote } fr
 import { post, type Receiver, type ResponseEnd } from "./http.ts";
 import type { Provider } from "./provider.ts";
 import { hideSecrets } from "./secrets.ts";
-import { openSse } from "./sse.ts";
+import { openSse, type Skim } from "./sse.ts";
 import { statusFailure } from "./status.ts";
 
 /** The event that settles the response gives its outcome; one that says nothing about the response is a keep-alive. */
@@ -18,6 +18,8 @@ export const keepAliveOf = (type: string): EventOutcome =>
 /** Reads the events of one wire. */
 export interface StreamReader {
   take(data: string, name: string): EventOutcome;
+  /** Takes events that say nothing about the outcome, with the text of the stream alone. */
+  skim?: Skim;
   /** The outcome at the end of the stream; undefined if the response is incomplete. */
   end(): Attempt | undefined;
 }
@@ -62,13 +64,18 @@ function openCollector({
   let outcome: Attempt | undefined;
   let received = 0;
   let events = 0;
+  const skim: Skim = (stream, start) => {
+    const end = outcome || !reader.skim ? start : reader.skim(stream, start);
+    if (end > start) events += 1;
+    return end;
+  };
   const parser = framing.open((data, name) => {
     if (outcome) return;
     const read = reader.take(data, name);
     if (read === "keep-alive") return;
     events += 1;
     outcome = read;
-  });
+  }, skim);
   const otherText = openTextBuffer();
   return {
     begin(status, headers) {

@@ -1,61 +1,189 @@
-// Reads events that equal the one before except for one text, as deltas do, without parsing the rest again: parsing is most
-// of the CPU time of a long reply (bench/streams.mjs).
+// Reads events that equal one before except for their text, as deltas do, straight from the text of a stream: its lines
+// are not cut out, and its JSON is not parsed. Both are most of the CPU time of a long reply (bench/streams.mjs).
 import { type Fields, parseJson } from "./untrusted.ts";
 
-export interface RepeatedEvent {
-  /** The event that had this form first. Everything but its text is that of this event too. */
-  first: Fields;
-  text: string;
+export interface RepeatedEvents {
+  /** Takes the known events that stand one after another from `start` on; returns where they end. */
+  skim(stream: string, start: number): number;
+  /** To be called with each event that was parsed and has a text. */
+  learn(event: ParsedEvent): void;
 }
 
-export interface RepeatedEvents {
-  /** Undefined if the event has to be parsed. */
-  read(data: string): RepeatedEvent | undefined;
-  /** To be called with each event that was parsed and has a text. */
-  learn(data: string, event: Fields): void;
+export interface ParsedEvent {
+  name: string;
+  data: string;
+  fields: Fields;
+}
+
+export interface RepeatedEventOptions {
+  /** The text of an event, if it has one. */
+  textOf(event: Fields): unknown;
+  /** `first` had this form: all but its text and its number is that of this event too. */
+  onText(text: string, first: Fields, number: number | undefined): void;
+}
+
+/** Where events of one form differ. */
+type Gap = "text" | "number" | "padding";
+
+interface Part {
+  /** In front of the gap. */
+  literal: string;
+  gap: Gap;
+  /** Behind the gap. */
+  next: string;
 }
 
 interface Form {
-  prefix: string;
-  suffix: string;
+  parts: Part[];
+  /** To the end of the event. */
+  last: string;
   first: Fields;
 }
 
-/** Events with a number of their own, for example, never repeat: then learning stops. */
-const maxMisses = 8;
+/** Events with a member of their own that is not known here never repeat: then learning stops. */
+const maxMisses = 16;
 
-/** `textOf`: the text of an event, if it has one. */
-export function openRepeatedEvents(textOf: (event: Fields) => unknown): RepeatedEvents {
+export function openRepeatedEvents({ textOf, onText }: RepeatedEventOptions): RepeatedEvents {
   let form: Form | undefined;
   let misses = 0;
   return {
-    read(data) {
-      if (!form) return undefined;
-      const { prefix, suffix, first } = form;
-      const end = data.length - suffix.length;
-      if (end < prefix.length || !data.startsWith(prefix) || !data.endsWith(suffix)) return undefined;
-      // With its quotes: text that is not within one string is not JSON then.
-      const text = parseJson(data.slice(prefix.length - 1, end + 1));
-      if (typeof text !== "string") return undefined;
-      misses = 0;
-      return { first, text };
+    skim(stream, start) {
+      if (!form) return start;
+      const { first } = form;
+      let at = start;
+      while (readEvent(form, stream, at)) {
+        misses = 0;
+        at = found.end;
+        onText(found.text, first, found.number);
+      }
+      return at;
     },
-    learn(data, event) {
+    learn(event) {
       if (misses >= maxMisses) return;
       misses += 1;
-      form = formOf(data, event, textOf);
+      form = formOf(event, textOf);
     },
   };
 }
 
-/** Tried with another text: the one in the event may occur twice, or be written in another way. */
-function formOf(data: string, event: Fields, textOf: (event: Fields) => unknown): Form | undefined {
-  const source = JSON.stringify(textOf(event));
-  const start = data.lastIndexOf(source) + 1;
-  if (start === 0) return undefined;
-  const [prefix, suffix] = [data.slice(0, start), data.slice(start + source.length - 2)];
-  const tried = parseJson(`${prefix}${probe}${suffix}`);
-  return tried !== undefined && textOf(tried as Fields) === probe ? { prefix, suffix, first: event } : undefined;
+/** What `readEvent` has found; one for all, so that an event needs no object. */
+const found = { text: "", number: undefined as number | undefined, end: 0 };
+
+function readEvent({ parts, last }: Form, stream: string, start: number): boolean {
+  let at = start;
+  found.number = undefined;
+  for (const { literal, gap, next } of parts) {
+    if (!stream.startsWith(literal, at)) return false;
+    at += literal.length;
+    const end =
+      gap === "text"
+        ? endOfText(stream, at, next)
+        : gap === "number"
+          ? endOfNumber(stream, at)
+          : endOfPadding(stream, at);
+    if (end < 0) return false;
+    at = end;
+  }
+  if (!stream.startsWith(last, at)) return false;
+  found.end = at + last.length;
+  return true;
 }
 
-const probe = "the text of another event";
+function endOfText(stream: string, start: number, next: string): number {
+  const end = stream.indexOf(next, start);
+  if (end < 0) return -1;
+  // With its quotes: what is not within one string is not JSON then.
+  const text = parseJson(stream.slice(start - 1, end + 1));
+  if (typeof text !== "string") return -1;
+  found.text = text;
+  return end;
+}
+
+const [zero, nine, quote, backslash, space] = [48, 57, 34, 92, 32];
+/** All of them are exact as numbers. */
+const maxDigits = 15;
+
+function endOfNumber(stream: string, start: number): number {
+  let [at, value] = [start, 0];
+  for (; at - start <= maxDigits; at += 1) {
+    const code = stream.charCodeAt(at);
+    if (!(code >= zero && code <= nine)) break;
+    value = value * 10 + code - zero;
+  }
+  const digits = at - start;
+  if (digits === 0 || digits > maxDigits || (digits > 1 && stream.charCodeAt(start) === zero)) return -1;
+  found.number = value;
+  return at;
+}
+
+/** Up to the quote; one with an escape in it is left to the parser. */
+function endOfPadding(stream: string, start: number): number {
+  for (let at = start; ; at += 1) {
+    const code = stream.charCodeAt(at);
+    if (code === quote) return at;
+    if (!(code >= space) || code === backslash) return -1;
+  }
+}
+
+interface Found {
+  gap: Gap;
+  start: number;
+  end: number;
+}
+
+function formOf(event: ParsedEvent, textOf: RepeatedEventOptions["textOf"]): Form | undefined {
+  const { name, data, fields } = event;
+  const gaps = [...textGap(data, textOf(fields)), ...memberGaps(data, fields)].sort(
+    (left, right) => left.start - right.start,
+  );
+  // An event of several lines has another form in the stream.
+  if (data.includes("\n") || !isExact(data, gaps, textOf)) return undefined;
+  const literals = [0, ...gaps.map(({ end }) => end)].map((from, index) => data.slice(from, gaps[index]?.start));
+  literals[0] = `${name && `event: ${name}\n`}data: ${literals[0]}`;
+  const last = `${literals.pop()}\n\n`;
+  const parts = gaps.map(({ gap }, index) => ({
+    literal: literals[index] ?? "",
+    gap,
+    next: literals[index + 1] ?? last,
+  }));
+  return { parts, last, first: fields };
+}
+
+function textGap(data: string, text: unknown): Found[] {
+  const source = JSON.stringify(text);
+  const at = data.lastIndexOf(source);
+  return at < 0 ? [] : [{ gap: "text", start: at + 1, end: at + source.length - 1 }];
+}
+
+/** Members that are another in each event: its number, and what hides the length of its text. */
+function memberGaps(data: string, { sequence_number: number, obfuscation: padding }: Fields): Found[] {
+  const gaps: Found[] = [];
+  if (typeof number === "number") gaps.push(...memberGap(data, "sequence_number", "number", String(number)));
+  if (typeof padding === "string") gaps.push(...memberGap(data, "obfuscation", "padding", padding));
+  return gaps;
+}
+
+function memberGap(data: string, name: string, gap: Gap, source: string): Found[] {
+  const at = data.lastIndexOf(`"${name}":`);
+  let start = at + name.length + 3;
+  while (data.charCodeAt(start) === space) start += 1;
+  if (gap === "padding") start += 1;
+  return at < 0 || !data.startsWith(source, start) ? [] : [{ gap, start, end: start + source.length }];
+}
+
+const probes: Record<Gap, string> = { text: "the text of another event", number: "123456789", padding: "of another" };
+
+/** Tried with other values: one in the event may occur twice, or be written in another way. */
+function isExact(data: string, gaps: Found[], textOf: RepeatedEventOptions["textOf"]): boolean {
+  if (!gaps.some(({ gap }) => gap === "text")) return false;
+  if (gaps.some(({ start }, index) => start < (gaps[index - 1]?.end ?? 0))) return false;
+  const pieces = gaps.map(({ gap, start }, index) => data.slice(gaps[index - 1]?.end ?? 0, start) + probes[gap]);
+  const tried = parseJson(pieces.join("") + data.slice(gaps.at(-1)?.end)) as Fields | undefined;
+  if (tried === undefined) return false;
+  const read: Record<Gap, unknown> = {
+    text: textOf(tried),
+    number: String(tried.sequence_number),
+    padding: tried.obfuscation,
+  };
+  return gaps.every(({ gap }) => read[gap] === probes[gap]);
+}

@@ -7,8 +7,11 @@ export interface SseParser {
   end(): void;
 }
 
+/** Takes events that begin at `start` without their being parsed, as many as it knows; returns where they end. */
+export type Skim = (stream: string, start: number) => number;
+
 /** `id` is empty if the event has none. */
-export function openSse(onEvent: (data: string, name: string, id: string) => void): SseParser {
+export function openSse(onEvent: (data: string, name: string, id: string) => void, skim?: Skim): SseParser {
   let name = "";
   let id = "";
   let data: string | undefined;
@@ -32,7 +35,11 @@ export function openSse(onEvent: (data: string, name: string, id: string) => voi
     if (event) onEvent(event, eventName, eventId);
   }
 
-  return { push: openLines(takeLine), end: dispatch };
+  /** Only where an event begins. */
+  const skip: Skim = (stream, start) =>
+    skim && data === undefined && name === "" && id === "" ? skim(stream, start) : start;
+
+  return { push: openLines(takeLine, skip), end: dispatch };
 }
 
 const space = 32;
@@ -42,32 +49,38 @@ const valueAfter = (text: string, colonEnd: number, end: number): string =>
 const byteOrderMark = "\uFEFF";
 
 /** A line is passed on as a range of a text: most lines are only compared, and need no string of their own. */
-function openLines(onLine: (text: string, start: number, end: number) => void): (bytes: Buffer) => void {
+function openLines(onLine: (text: string, start: number, end: number) => void, skip: Skim): (bytes: Buffer) => void {
   const decoder = new StringDecoder("utf8");
   const unify = openLineEnds();
   let begun = false;
   // Appending does not copy: V8 links the pieces and flattens them once, when the line is complete.
   let unfinished = "";
 
+  /** Returns where the next line begins; -1 if this one is not complete yet. */
+  function finishLine(text: string): number {
+    if (unfinished === "") return 0;
+    const end = text.indexOf("\n");
+    if (end < 0) return -1;
+    const line = unfinished + text.slice(0, end);
+    unfinished = "";
+    onLine(line, 0, line.length);
+    return end + 1;
+  }
+
   return (bytes) => {
     let text = unify(decoder.write(bytes));
     if (text === "") return;
     if (!begun && text.startsWith(byteOrderMark)) text = text.slice(1);
     begun = true;
-    let start = 0;
-    let end = text.indexOf("\n");
-    if (end >= 0 && unfinished !== "") {
-      const line = unfinished + text.slice(0, end);
-      unfinished = "";
-      onLine(line, 0, line.length);
-      start = end + 1;
-      end = text.indexOf("\n", start);
-    }
-    for (; end >= 0; end = text.indexOf("\n", start)) {
+    let start = finishLine(text);
+    while (start >= 0) {
+      start = skip(text, start);
+      const end = text.indexOf("\n", start);
+      if (end < 0) break;
       onLine(text, start, end);
       start = end + 1;
     }
-    unfinished += start === 0 ? text : text.slice(start);
+    unfinished += start > 0 ? text.slice(start) : text;
   };
 }
 

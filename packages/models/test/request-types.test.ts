@@ -8,6 +8,7 @@ import { replyWith, temporaryDirectory, waitForExit } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { everything } from "./everything.ts";
 import { openHarness, type WireName } from "./harness.ts";
+import { CreateChatCompletionRequest, CreateResponse } from "./openai-description.ts";
 
 const modules = join(dirname(fileURLToPath(import.meta.url)), "../../../node_modules");
 
@@ -39,6 +40,23 @@ test.each(["responses", "chat", "anthropic"] as const)(
     expect(await compile(broken)).toContain("not assignable");
   },
 );
+
+test.each([
+  ["responses", CreateResponse],
+  ["chat", CreateChatCompletionRequest],
+] as const)("requests on the %s wire are as the vendor's OpenAPI description states", async (wire, description) => {
+  const bodies = await requestsOf(wire);
+  expect(bodies.length).toBeGreaterThanOrEqual(6);
+  for (const { client_metadata: _, ...body } of bodies as { client_metadata?: unknown }[])
+    expect(description.safeParse(body).error?.message).toBeUndefined();
+  const [first] = bodies;
+  for (const broken of [
+    { ...first, model: 5 },
+    { ...first, unknown_member: 1 },
+    { ...first, service_tier: "slow" },
+  ])
+    expect(description.safeParse(broken).success).toBe(false);
+});
 
 const search: Partial<ModelRequest> = { webSearch: { access: "live", allowedDomains: ["example.com"] } };
 

@@ -13,7 +13,7 @@ const acting: Record<string, string[]> = {
   [`${platform}/agents/submit/insert.ts`]: [
     ...["prompt", "prompt.text", "prompt.images", "mode", "model", "name", "envVars", "runEnvVars", "mcpServers"],
     ...["customSubagents", "metadata", "agentId", "webhook", "repos", "workOnCurrentBranch", "autoCreatePR", "env"],
-    ...["skipReviewerRequest", "openAsPlatformGithubApp", "openAsCursorGithubApp"],
+    ...["skipReviewerRequest", "openAsPlatformGithubApp", "openAsCursorGithubApp", "recordRuns"],
   ],
   [`${platform}/runs/execution/compose/plan.ts`]: ["envVars.*", "runEnvVars.*"],
   [`${platform}/agents/views/views.ts`]: ["metadata.*"],

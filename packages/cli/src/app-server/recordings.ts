@@ -1,7 +1,7 @@
 // Recordings of an app server: one file for each thread, with its sub-agents.
 import { join, resolve } from "node:path";
 import type { RunOptions, Tape } from "@agentcli/host";
-import type { Recording } from "@agentcli/host/cassette";
+import type { FileRecording } from "@agentcli/host/cassette";
 import { makePrivateDirectory } from "@agentcli/host/private-directory";
 import type { FileStore } from "@agentcli/host/sessions";
 import type { Program } from "../program.ts";
@@ -14,7 +14,7 @@ export interface ThreadRecordings {
 export function openThreadRecordings(directory: string, cwd: string): ThreadRecordings {
   const folder = resolve(cwd, directory);
   makePrivateDirectory(folder);
-  const byThread = new Map<string, Recording>();
+  const byThread = new Map<string, FileRecording>();
   return {
     async tape(options, program) {
       const { startRecording } = await import("../exec/tape.ts");
@@ -38,10 +38,10 @@ export function openThreadRecordings(directory: string, cwd: string): ThreadReco
 /** Threads that come after the first one of a run are its sub-agents. */
 function recordingStore(
   store: FileStore,
-  byThread: Map<string, Recording>,
-  start: (threadId: string) => Recording,
+  byThread: Map<string, FileRecording>,
+  start: (threadId: string) => FileRecording,
 ): FileStore {
-  let main: Recording | undefined;
+  let main: FileRecording | undefined;
   return {
     ...store,
     async append(threadId, after, records) {

@@ -7,10 +7,10 @@ import {
   type Cassette,
   type CassetteHeader,
   describeDifference,
+  type FileRecording,
   failingModel,
   openPlayer,
   openRecording,
-  type Recording,
   readCassette,
 } from "@agentcli/host/cassette";
 import type { Program } from "../program.ts";
@@ -48,7 +48,7 @@ export interface RecordingRequest {
 export function startRecording(
   { path, command, options: { recordFile: _, ...options } }: RecordingRequest,
   { version, scrub, reporter }: Program,
-): { recording: Recording; today: Today } {
+): { recording: FileRecording; today: Today } {
   const today = localToday();
   const recording = openRecording({
     path,

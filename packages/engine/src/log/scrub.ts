@@ -1,6 +1,7 @@
 // Removes known secret values from everything that is stored, shown or sent, in every usual encoding.
 import { redacted } from "@agentcli/protocol/redacted";
 import type { Json } from "../json.ts";
+import { formFinder } from "./find-forms.ts";
 
 export interface Scrub {
   (text: string): string;
@@ -25,7 +26,8 @@ export function scrubber(secrets: Secret[]): Scrub {
     .sort((left, right) => right.length - left.length);
   if (forms.length === 0) return (text) => text;
   const pattern = new RegExp(forms.map(literally).join("|"), "g");
-  const scrub = (text: string) => text.replace(pattern, redacted);
+  const hasSecret = formFinder(forms);
+  const scrub = (text: string) => (hasSecret(text) ? text.replace(pattern, redacted) : text);
   return Object.assign(scrub, { settled: (text: string) => settledLength(text, forms, pattern) });
 }
 

@@ -9,8 +9,8 @@ export interface CassetteHeader {
   /** RFC 3339, UTC. */
   at: string;
   program: { name: string; version: string };
-  command: "exec" | "resume" | "review" | "app-server";
-  options: RunOptions;
+  command: "exec" | "resume" | "review" | "app-server" | "platform";
+  options: Partial<RunOptions>;
   today: { date: string; timezone: string };
   environment: Record<string, string>;
 }

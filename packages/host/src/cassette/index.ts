@@ -3,4 +3,5 @@ export { type Cassette, readCassette } from "./cassette.ts";
 export { describeDifference, firstDifference } from "./difference.ts";
 export type { CassetteHeader, RecordedBatch } from "./format.ts";
 export { failingModel, openPlayer, type PlayerOptions } from "./player.ts";
-export { openRecording, type Recording } from "./record.ts";
+export { type FileRecording, openRecording } from "./record.ts";
+export { recordRun } from "./recorder.ts";

@@ -1,17 +1,13 @@
-// Writes a run to a cassette while it happens: every record of every thread, every exchange with a model.
+// Writes a run to a file while it happens.
 import { closeSync, constants, fstatSync, openSync, realpathSync, writeSync } from "node:fs";
-import { type Model, type ModelRequest, type Scrub, scrubJson } from "@agentcli/engine";
+import type { Scrub } from "@agentcli/engine";
 import { HostError } from "../host-error.ts";
 import type { FileStore } from "../sessions/index.ts";
-import { compress, readCassette, writeLine } from "./cassette.ts";
-import type { CassetteHeader, CassetteLine } from "./format.ts";
+import { readCassette } from "./cassette.ts";
+import type { CassetteHeader } from "./format.ts";
+import { type Recording, recordRun } from "./recorder.ts";
 
-export interface Recording {
-  /** The same store; what it stores is recorded. */
-  store(store: FileStore): FileStore;
-  /** The same model; what it is asked and answers is recorded. */
-  model(model: Model): Model;
-}
+export type FileRecording = Recording<FileStore>;
 
 export interface RecordingOptions {
   path: string;
@@ -22,42 +18,26 @@ export interface RecordingOptions {
 }
 
 /** Throws if the file cannot be created, or holds something that is not a recording. */
-export function openRecording({ path, header, scrub, warn }: RecordingOptions): Recording {
-  const file = createFile(path, writeLine(scrubJson(header, scrub)));
+export function openRecording({ path, header, scrub, warn }: RecordingOptions): FileRecording {
+  let file: RecordingFile | null = null;
   let isBroken = false;
-  const write = (line: CassetteLine): void => {
+  const write = (line: string): void => {
+    if (file === null) {
+      file = createFile(path, line);
+      return;
+    }
     if (isBroken) return;
     try {
-      file.append(writeLine(scrubJson(line, scrub)));
+      file.append(line);
     } catch (error) {
       isBroken = true;
       warn(`The recording ${path} is incomplete: ${(error as Error).message}.`);
     }
   };
-  const known = new Set<string>();
-  const last = new Map<string, ModelRequest>();
-  return {
-    store: (store) => ({
-      ...store,
-      async append(threadId, after, records) {
-        if (!known.has(threadId) && after > 0)
-          write({ type: "past", thread: threadId, records: store.readNow(threadId).filter(({ seq }) => seq <= after) });
-        known.add(threadId);
-        const stored = await store.append(threadId, after, records);
-        write({ type: "records", thread: threadId, records: stored });
-        return stored;
-      },
-    }),
-    model: (model) => ({
-      async reply(request, onProgress, signal) {
-        const reply = await model.reply(request, onProgress, signal);
-        const thread = request.cacheKey;
-        write({ type: "exchange", thread, request: compress(request, last.get(thread)), reply });
-        last.set(thread, request);
-        return reply;
-      },
-    }),
-  };
+  return recordRun({
+    ...{ header, scrub, write },
+    readPast: async (threadId, last, store) => store.readNow(threadId).filter(({ seq }) => seq <= last),
+  });
 }
 
 interface RecordingFile {

@@ -3,7 +3,7 @@ import type { Block, Usage } from "@agentcli/protocol";
 import { type EventOutcome, keepAliveOf, type StreamReader } from "../attempt.ts";
 import { type Attempt, failAttempt } from "../failure.ts";
 import { freeformNames } from "../freeform.ts";
-import { openRepeatedEvents } from "../repeated-events.ts";
+import { openRepeatedEvents, type ParsedEvent } from "../repeated-events.ts";
 import { count, type Fields, fields, parseJson, text } from "../untrusted.ts";
 import type { ReplyContext } from "../wire.ts";
 import { messagesFailure, stopFailure } from "./errors.ts";
@@ -12,20 +12,21 @@ import { openBlocks } from "./open-blocks.ts";
 export function messagesReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
   const open = openBlocks(freeformNames(request.tools));
   const blocks: Block[] = [];
-  const repeated = openRepeatedEvents(textOf);
+  const repeated = openRepeatedEvents({
+    textOf,
+    onText: (delta, first) => open.growText(first, delta, onProgress),
+  });
   let usage: Fields = {};
   let model = request.model;
   let stop: Fields | undefined;
 
   function take(data: string, name: string): EventOutcome {
-    const again = repeated.read(data);
-    if (again) return void open.growText(again.first, again.text, onProgress);
     const parsed = parseJson(data);
     if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
     const event = fields(parsed);
     switch (text(event.type) ?? name) {
       case "content_block_delta":
-        return grow(data, event);
+        return grow({ name, data, fields: event });
       case "content_block_start":
         open.begin(event, onProgress);
         return undefined;
@@ -45,9 +46,9 @@ export function messagesReader({ serverName, request, onProgress }: ReplyContext
     return keepAliveOf(text(event.type) ?? name);
   }
 
-  function grow(data: string, event: Fields): undefined {
-    open.grow(event, onProgress);
-    if (textOf(event) !== undefined) repeated.learn(data, event);
+  function grow(event: ParsedEvent): undefined {
+    open.grow(event.fields, onProgress);
+    if (textOf(event.fields) !== undefined) repeated.learn(event);
   }
 
   function start(message: Fields): undefined {
@@ -63,7 +64,7 @@ export function messagesReader({ serverName, request, onProgress }: ReplyContext
 
   const settle = (): Attempt => replyOf({ serverName, open, blocks, usage, model, stop });
 
-  return { take, end: () => (stop === undefined || open.count() > 0 ? undefined : settle()) };
+  return { take, skim: repeated.skim, end: () => (stop === undefined || open.count() > 0 ? undefined : settle()) };
 }
 
 interface Received {

@@ -101,4 +101,4 @@ function toolOf(tool: ToolSpec): object {
 
 // Reasoning models of OpenAI refuse max_tokens; most other servers know only that name.
 const tokenLimitName = (model: string): string =>
-  /(^|\/)(gpt-5|o\d)/.test(model) ? "max_completion_tokens" : "max_tokens";
+  /(^|\/)(gpt-[5-9]|o\d)/.test(model) ? "max_completion_tokens" : "max_tokens";

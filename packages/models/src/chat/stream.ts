@@ -12,15 +12,13 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
   // Appending does not copy: the pieces are linked and flattened once, at the end.
   let messageText: string | undefined;
   let reasoningText = "";
-  const repeated = openRepeatedEvents(contentOf);
+  const repeated = openRepeatedEvents({ textOf: contentOf, onText: show });
   const calls = openCalls((name) => onProgress({ type: "calling", name }));
   let usage: Fields = {};
   let model = request.model;
   let finish: string | undefined;
 
-  function take(data: string): EventOutcome {
-    const content = repeated.read(data)?.text;
-    if (content !== undefined) return show(content);
+  function take(data: string, name: string): EventOutcome {
     if (data.trim() === "[DONE]") return settle();
     const parsed = parseJson(data);
     if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
@@ -32,7 +30,7 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
     if (first === undefined && !chunk.usage) return "keep-alive";
     const choice = fields(first);
     takeDelta(fields(choice.delta));
-    if (contentOf(chunk) !== undefined) repeated.learn(data, chunk);
+    if (contentOf(chunk) !== undefined) repeated.learn({ name, data, fields: chunk });
     finish = text(choice.finish_reason) ?? finish;
     return undefined;
   }
@@ -65,7 +63,7 @@ export function chatReader({ serverName, request, onProgress }: ReplyContext): S
     return [...thoughts, ...written, ...called];
   }
 
-  return { take, end: () => (finish === undefined ? undefined : settle()) };
+  return { take, skim: repeated.skim, end: () => (finish === undefined ? undefined : settle()) };
 }
 
 /** Of a chunk that has nothing else. */

@@ -1,5 +1,5 @@
 // Services that offer the models of others: another path, another body, other headers, another framing of events.
-import type { SseParser } from "../sse.ts";
+import type { Skim, SseParser } from "../sse.ts";
 
 export interface SignedRequest {
   url: URL;
@@ -20,5 +20,6 @@ export interface Endpoint {
 
 export interface EventFraming {
   contentType: string;
-  open(onEvent: (data: string, name: string) => void): SseParser;
+  /** `skim` may be left out of use. */
+  open(onEvent: (data: string, name: string) => void, skim?: Skim): SseParser;
 }

@@ -11,17 +11,21 @@ import { openItems } from "./items.ts";
 export function responsesReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
   const items = openItems({ toBlocks: blockOf, onBlock: (block) => onProgress({ type: "settled", block }) });
   const isNew = openNumbers();
-  const repeated = openRepeatedEvents(textOf);
+  const repeated = openRepeatedEvents({
+    textOf,
+    onText(delta, first, number) {
+      if (delta !== "" && !items.isSettled(indexOf(first)) && isNew(number ?? first.sequence_number))
+        onProgress({ type: "text", delta });
+    },
+  });
 
   function take(data: string, name: string): EventOutcome {
-    const again = repeated.read(data);
-    if (again) return show("text", again.first, again.text);
     const parsed = parseJson(data);
     if (parsed === undefined) return failAttempt("protocol", `${serverName} sent an event that is not JSON.`);
     const event = fields(parsed);
     switch (text(event.type) ?? name) {
       case "response.output_text.delta":
-        if (textOf(event) !== undefined) repeated.learn(data, event);
+        if (textOf(event) !== undefined) repeated.learn({ name, data, fields: event });
         return show("text", event);
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
@@ -42,8 +46,9 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
     return keepAliveOf(text(event.type) ?? name);
   }
 
-  function show(type: "text" | "reasoning", event: Fields, delta = text(event.delta)): undefined {
-    if (delta && !items.isSettled(indexOf(event)) && isNew(event)) onProgress({ type, delta });
+  function show(type: "text" | "reasoning", event: Fields): undefined {
+    const delta = text(event.delta);
+    if (delta && !items.isSettled(indexOf(event)) && isNew(event.sequence_number)) onProgress({ type, delta });
   }
 
   function announce(event: Fields): undefined {
@@ -64,7 +69,7 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
     };
   }
 
-  return { take, end: () => undefined };
+  return { take, skim: repeated.skim, end: () => undefined };
 }
 
 /** Of a delta that is known by its data alone. */
@@ -72,10 +77,10 @@ const textOf = (event: Fields): string | undefined =>
   event.type === "response.output_text.delta" ? text(event.delta) : undefined;
 
 /** Whether the number of an event is above all before it. Numbers below 1 do not count: some servers give all events the same. */
-function openNumbers(): (event: Fields) => boolean {
+function openNumbers(): (number: unknown) => boolean {
   let last = 0;
-  return ({ sequence_number }) => {
-    const number = count(sequence_number);
+  return (given) => {
+    const number = count(given);
     if (number === 0) return true;
     if (number <= last) return false;
     last = number;

@@ -44,6 +44,10 @@ const agentOptions = {
   openAsCursorGithubApp: z.boolean().optional().describe("Older name of openAsPlatformGithubApp"),
   customSubagents: CustomSubagents.optional(),
   metadata: Metadata.optional(),
+  recordRuns: z
+    .boolean()
+    .optional()
+    .describe("Keep a recording of each run as the artifact recordings/RUN.jsonl, for agentcli replay"),
 };
 
 export const CreateAgent = z

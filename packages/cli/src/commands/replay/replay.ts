@@ -87,7 +87,7 @@ interface Start {
   begun: RecordOf<"turn.begun">;
 }
 
-/** Null if the recording continues an earlier thread, or is a review. */
+/** Null if the recording continues an earlier thread, is a review, or was made on the platform. */
 function startOf({ header, batches }: Cassette): Start | null {
   const [created, , begun] = batches[0]?.records.map(({ record }) => record) ?? [];
   const isNew = batches[0]?.type === "records" && created?.type === "thread.created" && begun?.type === "turn.begun";
@@ -210,5 +210,5 @@ function realPath(path: string): string {
 const notFromTheStart = (file: string): CommandError =>
   new CommandError(
     "usage",
-    `${file} continues an earlier thread or is a review: it can be shown, not run again. --tools live and --model need a recording of agentcli exec.`,
+    `${file} continues an earlier thread, is a review or was made on the platform: it can be shown, not run again. --tools live and --model need a recording of agentcli exec.`,
   );

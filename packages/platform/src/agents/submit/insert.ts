@@ -174,6 +174,7 @@ function settingsOf(agentId: string, body: CreateAgentRequest, principal: Princi
     autoCreatePR: body.autoCreatePR ?? false,
     skipReviewerRequest: body.skipReviewerRequest ?? false,
     openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
+    ...(body.recordRuns && { recordRuns: true }),
     // Names of branches are published with the code and cannot be sealed: they tell nothing of prompt or name.
     branchName: body.branchName ?? branchName("", agentId),
   };

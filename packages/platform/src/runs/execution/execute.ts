@@ -30,6 +30,7 @@ import { startRunLimits } from "./limits.ts";
 import type { MachinesInUse } from "./machines-in-use.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
+import { openRunRecording } from "./recording.ts";
 import { type ActiveRun, openAgent, openRun, recordEgress, recordModel } from "./records.ts";
 import { hookWithSandboxPaths } from "./repository-files/index.ts";
 import { chooseRunEnvironment, openRunMachine, type RunMachine } from "./run-machine.ts";
@@ -200,15 +201,13 @@ async function driveTurn(
 ): Promise<RunEnd> {
   const { db } = host.platform;
   const { agent, key, fence } = activeRun;
+  const recording = await openRunRecording({ activeRun, plan, ...host });
   const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
-  const store = traces.tracedStore(stored, worker?.description);
+  const store = recording.store(traces.tracedStore(stored, worker?.description));
   const [history, policy, tools] = await Promise.all([
     readHistory(activeRun, store, recorder),
     readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() }),
-    host.toolsOf({
-      ...{ agentId: agent.id, teamId: agent.teamId, repositories: agent.settings.repos },
-      ...{ mode: plan.request.mode, scrub: plan.scrub },
-    }),
+    toolsFor(plan, host),
   ]);
   const isNewThread = history.state.seq === 0;
   const paths = agentPaths(settings.dataDirectory, agent.directory);
@@ -228,6 +227,7 @@ async function driveTurn(
         workspace,
         paths,
         store,
+        recorded: recording.model,
         recordedHooks: isNewThread ? null : hooksOf(history, paths),
         host: { settings, sandboxes: host.sandboxes, network: host.network },
         onProgress(progress) {
@@ -249,8 +249,13 @@ async function driveTurn(
   }
   await worker?.copyFilesBack();
   await collectArtifacts(ended, { activeRun, assembly, host });
+  // After those of the agent: none of them replaces it.
+  await recording.keep();
   return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, host }, signal);
 }
+
+const toolsFor = ({ agent, request: { mode }, scrub }: RunPlan, { toolsOf }: DriverHost) =>
+  toolsOf({ agentId: agent.id, teamId: agent.teamId, repositories: agent.settings.repos, mode, scrub });
 
 /** The hooks that the conversation began with. */
 const hooksOf = ({ state }: RunHistory, paths: AgentPaths): HookDefinition[] =>

@@ -35,6 +35,8 @@ export interface AgentSettings {
   autoCreatePR: boolean;
   skipReviewerRequest: boolean;
   openAsApp: boolean;
+  /** Absent: not. */
+  recordRuns?: boolean;
   /** Of the branch it makes; absent: named after the agent. */
   branchName?: string | undefined;
 }

@@ -1,6 +1,6 @@
 // The composition root of a run: built from its agent, its request and the server's settings.
-import type { Progress, SessionStore, Tool } from "@agentcli/engine";
-import { assembleService, effortOf, requestedRole, type ServiceAssembly } from "@agentcli/host";
+import type { Model, Progress, SessionStore, Tool } from "@agentcli/engine";
+import { assembleService, effortOf, type OtherModels, requestedRole, type ServiceAssembly } from "@agentcli/host";
 import type { HookDefinition, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
 import type { OpenedWorkspace } from "@agentcli/workspace";
@@ -29,6 +29,8 @@ export interface AssemblyContext {
   worker: UsedWorker | null;
   egress: EgressRecord;
   store: SessionStore;
+  /** Around every model that is asked. */
+  recorded(model: Model): Model;
   /** The hooks that the conversation began with; null if it begins now. */
   recordedHooks: HookDefinition[] | null;
   host: { settings: Settings; sandboxes: Sandboxes; network: NetworkPolicy };
@@ -52,8 +54,8 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       program: { name: "platform", version },
       settings: turn,
       thread: recordedHooks === null ? "new" : "existing",
-      model: plan.selectedModel.model,
-      models: otherModels(host.settings),
+      model: context.recorded(plan.selectedModel.model),
+      models: recordedModels(otherModels(host.settings), context),
       programTools: context.tools,
       prices,
       limits,
@@ -90,6 +92,11 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
   );
   return Object.assign(assembly, { artifacts: artifactsDirectory(paths.directory) });
 }
+
+const recordedModels = (models: OtherModels, { recorded }: Pick<AssemblyContext, "recorded">): OtherModels => ({
+  ...models,
+  open: async (settings) => recorded(await models.open(settings)),
+});
 
 /** The first one that is opened is for the tools of the agent: what the environment starts is in it. */
 function openSandboxes(context: AssemblyContext & Pick<RunPlan, "variables">) {

@@ -131,16 +131,18 @@ const isAllowed = ({ name, providerId }: Location, models: ModelSettings): boole
 function limitedTo(located: LocatedModel, models: ModelSettings): LocatedModel {
   const { provider, model } = located;
   if (!models.allowed) return located;
+  const may = (name: string): boolean => isAllowed({ name, providerId: provider }, models);
   return {
     ...located,
     model: {
-      ...model,
       async reply(request, onProgress, signal) {
         const { model: name } = request;
-        if (isAllowed({ name, providerId: provider }, models)) return model.reply(request, onProgress, signal);
+        if (may(name)) return model.reply(request, onProgress, signal);
         const message = `The team may not use the model ${name} of ${provider}. Choose one of GET /v1/models, or ask an administrator of the team.`;
         return { kind: "fault", fault: { code: "refused", message } };
       },
+      countTokens: async (request, signal) =>
+        may(request.model) ? ((await model.countTokens?.(request, signal)) ?? null) : null,
     },
   };
 }
