@@ -71,14 +71,12 @@ function openLocked(path: string, owner: string, lock: Lock): LineFile {
     path,
     append(text) {
       if (fstatSync(file).size !== size) throw new StaleWriter(owner, "the file was changed by another process");
-      const bytes = Buffer.from(text, "utf8");
       try {
-        for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+        size += writeText(file, text);
       } catch (error) {
         if (size === 0) rmSync(path, { force: true });
         throw new LineFileFault("write", path, error);
       }
-      size += bytes.length;
     },
     sync: () => fdatasyncSync(file),
     close() {
@@ -86,6 +84,35 @@ function openLocked(path: string, owner: string, lock: Lock): LineFile {
       lock.release();
     },
   };
+}
+
+/** A line of many megabytes is encoded part by part: memory for all of it costs more than encoding it. */
+const maxPart = 1024 * 1024;
+
+/** Returns the number of bytes. */
+function writeText(file: number, text: string): number {
+  if (text.length <= maxPart) return writeWhole(file, Buffer.from(text, "utf8"));
+  const part = Buffer.allocUnsafeSlow(maxPart);
+  const encoder = new TextEncoder();
+  let size = 0;
+  for (let at = 0; at < text.length; ) {
+    const { read, written } = encoder.encodeInto(text.slice(at, endOfPart(text, at)), part);
+    size += writeWhole(file, part.subarray(0, written));
+    at += read;
+  }
+  return size;
+}
+
+/** Not between the two halves of a character. */
+function endOfPart(text: string, start: number): number {
+  const end = start + maxPart;
+  const code = text.charCodeAt(end - 1);
+  return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
+}
+
+function writeWhole(file: number, bytes: Buffer): number {
+  for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
+  return bytes.length;
 }
 
 /** Length up to and including the last line end. */

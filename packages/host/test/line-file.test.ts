@@ -22,6 +22,19 @@ test("lines follow each other, for the owner only", async () => {
   expect([statSync(path).mode & 0o777, statSync(join(path, "..")).mode & 0o777]).toEqual([0o600, 0o700]);
 });
 
+test("a line of many megabytes has all of its characters, wherever its parts are cut", async () => {
+  const path = await temporaryPath();
+  for (const start of ["", "a", "ab", "abc"]) {
+    const line = `${start}${"\u{1f600}\u00e9\u20ac".repeat(700_000)}\n`;
+    const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    const file = openLineFile(path, "thread");
+    file.append(line);
+    file.append("next\n");
+    file.close();
+    expect(readFileSync(path).subarray(before).toString("utf8") === `${line}next\n`).toBe(true);
+  }
+});
+
 test("a torn last line is removed when the file is opened again", async () => {
   const path = await temporaryPath();
   openLineFile(path, "thread").close();

@@ -51,6 +51,12 @@ export function openRepeatedEvents({ textOf, onText }: RepeatedEventOptions): Re
       if (!form) return start;
       const { first } = form;
       let at = start;
+      const many = readMany(form, stream, start);
+      if (many) {
+        misses = 0;
+        at = many.end;
+        for (const text of many.texts) onText(text, first, undefined);
+      }
       while (readEvent(form, stream, at)) {
         misses = 0;
         at = found.end;
@@ -65,6 +71,30 @@ export function openRepeatedEvents({ textOf, onText }: RepeatedEventOptions): Re
     },
   };
 }
+
+/**
+ * All events up to the last one in a text, if they differ in their text alone and no other event is among them. Between two
+ * texts is always the same then: with commas in its place they are a list in JSON, which is parsed at once.
+ */
+function readMany({ parts, last }: Form, stream: string, start: number): { texts: string[]; end: number } | null {
+  const [part, ...others] = parts;
+  if (!part || others.length > 0 || !stream.startsWith(part.literal, start)) return null;
+  const end = stream.lastIndexOf(last);
+  const from = start + part.literal.length;
+  if (end < from) return null;
+  const body = stream.slice(from, end);
+  const between = last + part.literal;
+  const list = body.replaceAll(between, comma);
+  // A text that ends with a backslash would hide where it ends.
+  if (list.endsWith("\\") || list.includes(`\\${comma}`)) return null;
+  const texts = parseJson(`["${list}"]`);
+  const count = 1 + (body.length - list.length) / (between.length - comma.length);
+  // A text with a quote in it gives more, or other values than texts.
+  if (!Array.isArray(texts) || texts.length !== count || !texts.every((text) => typeof text === "string")) return null;
+  return { texts, end: end + last.length };
+}
+
+const comma = '","';
 
 /** What `readEvent` has found; one for all, so that an event needs no object. */
 const found = { text: "", number: undefined as number | undefined, end: 0 };
