@@ -13,7 +13,7 @@ export const diskScenarios: Record<string, Scenario> = {
     await withMachine(harness, async (_machine, workspace) => {
       const { output } = await sh(
         workspace,
-        "touch /workspace/f; chown 33:44 /workspace/f; stat -c %u:%g /workspace/f",
+        "exec 2>&1; touch /workspace/f; chown 33:44 /workspace/f; stat -c %u:%g /workspace/f",
       );
       assert.match(output, users === "single" ? /Invalid argument\n0:0\n$/ : /^33:44\n$/);
     });

@@ -207,7 +207,7 @@ test("a server that switches to another protocol is a bad gateway", async () => 
   });
   const other = await listen(switching);
   closers.push(() => void switching.close());
-  const at = await proxyFor("http", [`app.test:${other}`]);
+  const at = await proxyFor("http", [`app.test:${other}`, `127.0.0.1:${other}`]);
   const sent = `GET http://app.test:${other}/ HTTP/1.1\r\nHost: app.test:${other}\r\nConnection: close\r\n\r\n`;
   expect(await exchange(at, sent)).toMatch(/^HTTP\/1\.1 502 /);
 });
