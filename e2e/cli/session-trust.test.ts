@@ -1,5 +1,6 @@
 // Which session files are believed, and what a recorded thread may do when it is resumed.
-import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { replyWith } from "@agentcli/testkit";
 import { type Harness, openHarness } from "@agentcli/testkit/cli";
@@ -24,6 +25,11 @@ function replaceByLink(path: string, home: string): void {
   symlinkSync(target, path);
 }
 
+function replaceByPipe(path: string): void {
+  rmSync(path);
+  execFileSync("mkfifo", ["-m", "600", path]);
+}
+
 const changes: [string, string, (file: string, home: string) => void][] = [
   ["is writable by other users", "can be written by other users", (file) => chmodSync(file, 0o666)],
   ["is a symbolic link", "is a symbolic link", replaceByLink],
@@ -33,6 +39,12 @@ const changes: [string, string, (file: string, home: string) => void][] = [
     "can be written by other users",
     (file) => chmodSync(dirname(file), 0o777),
   ],
+  [
+    "is in an agent home that others can write",
+    "can be written by other users",
+    (_file, home) => chmodSync(home, 0o777),
+  ],
+  ["is a pipe", "is not a regular file", replaceByPipe],
 ];
 // Only root can give files away.
 if (isRoot)
@@ -54,6 +66,34 @@ describe.each(changes)("a session file that %s", (_what, why, change) => {
     expect((await run(["sessions", "list"])).stdout).toBe("");
     expect(requests()).toHaveLength(1);
   });
+});
+
+test("an agent home that others can write is reported, and a run in it stores no session", async () => {
+  const { run, home, requests } = await openHarness({ replies: [replyWith("First.")] });
+  chmodSync(home, 0o777);
+  const warning = `${home} can be written by other users, who could change your settings`;
+  const stored = await run(["exec", "hello"]);
+  expect([stored.code, stored.stderr]).toEqual([2, expect.stringContaining("can be written by other users, so its")]);
+  expect(requests()).toHaveLength(0);
+  const ephemeral = await run(["exec", "--ephemeral", "hello"]);
+  expect([ephemeral.code, ephemeral.stderr]).toEqual([0, expect.stringContaining(warning)]);
+  expect((await run(["doctor"])).stdout).toContain(warning);
+  chmodSync(home, 0o1777);
+  expect((await run(["exec", "--ephemeral", "hello"])).stderr).not.toContain("can be written by other users");
+});
+
+test("--last says which newer session it passes over because it is damaged", async () => {
+  const { run, home, id } = await withSession();
+  const damaged = join(
+    home,
+    "sessions/2099/01/01/rollout-2099-01-01T00-00-00-01900000-0000-7000-8000-000000000000.jsonl",
+  );
+  mkdirSync(dirname(damaged), { recursive: true, mode: 0o700 });
+  writeFileSync(damaged, "{}\n", { mode: 0o600 });
+  const { code, stdout, stderr } = await run(["exec", "resume", "--last", "go on"]);
+  expect([code, stdout]).toEqual([0, "Second.\n"]);
+  expect(stderr).toContain(`The newest session, ${damaged}, is damaged`);
+  expect((await run(["sessions", "list"])).stdout).toContain(id);
 });
 
 describe("a session that ran with danger-full-access", () => {

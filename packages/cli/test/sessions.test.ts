@@ -107,7 +107,9 @@ describe("a session in a list", () => {
     const { path } = writeSession(home, "/a", [begun("x", "/a"), ended()]);
     writeFileSync(path, "garbage\n");
     expect(list(home)).toMatchObject([{ status: "damaged" }]);
-    expect(() => findThread({ by: "last", anywhere: true }, home, "/a")).toThrow("There is no session to resume");
+    expect(() => findThread({ by: "last", anywhere: true }, { home, cwd: "/a", warn: () => {} })).toThrow(
+      "There is no session to resume",
+    );
   });
 
   test("is read from its ends wherever a crash or a writer cut it short", async () => {
@@ -167,15 +169,15 @@ describe("which session is meant", () => {
     const moved = writeSession(home, elsewhere, [begun("a", elsewhere), ended(), begun("b", here), ended()]);
     const newer = writeSession(home, here, [begun("a", here), ended(), begun("b", elsewhere), ended()]);
     utimesSync(newer.path, new Date(), new Date(Date.now() + 10_000));
-    expect(findThread({ by: "last", anywhere: false }, home, link)).toBe(moved.id);
-    expect(findThread({ by: "last", anywhere: true }, home, link)).toBe(newer.id);
+    expect(findThread({ by: "last", anywhere: false }, { home, cwd: link, warn: () => {} })).toBe(moved.id);
+    expect(findThread({ by: "last", anywhere: true }, { home, cwd: link, warn: () => {} })).toBe(newer.id);
   });
 
   test("a run in a worktree belongs to the directory it was started in", async () => {
     const home = await temporaryHome();
     const worktree = { path: "/w", startedIn: "/repository", branch: "b", base: "c" };
     writeSession(home, "/w", [created(id("7"), "/w", { worktree }), begun("a", "/w"), ended()]);
-    expect(findThread({ by: "last", anywhere: false }, home, "/repository")).toBe(id("7"));
+    expect(findThread({ by: "last", anywhere: false }, { home, cwd: "/repository", warn: () => {} })).toBe(id("7"));
   });
 
   test("an id, the beginning of one, or a name", async () => {

@@ -1,10 +1,11 @@
 // What a run was asked to be: the configuration as its flags leave it; a resumed thread keeps its own policy.
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { CommandError } from "@agentcli/command-line";
 import type { ConfigOptions, Environment } from "@agentcli/host";
 import { practice } from "@agentcli/models";
 import { describeOrigin, type EffectiveConfig, type LoadedConfig, loadConfig, refusalOf } from "@agentcli/project";
 import type { ApprovalPolicy, Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
+import { othersCanReplace } from "@agentcli/workspace";
 import { configRequest, existingDirectory, flagWarnings } from "./request.ts";
 
 export interface Settled {
@@ -36,11 +37,28 @@ export async function settle(
   const policy = [...sandbox.warnings, ...approval.warnings];
   const warnings = [
     ...flagWarnings(options, environment.cwd),
+    ...homeWarnings(environment.agentHome),
     ...loaded.warnings,
     ...policy,
     ...idleFlags(options, settings),
   ];
   return { settings, loaded, warnings };
+}
+
+function isOpenToOthers(home: string): boolean {
+  try {
+    return othersCanReplace(statSync(home));
+  } catch {
+    // Without a home there is nothing to change; what needs one says why it cannot be used.
+    return false;
+  }
+}
+
+/** Settings name programs that run outside the sandbox. */
+function homeWarnings(home: string): string[] {
+  return isOpenToOthers(home)
+    ? [`${home} can be written by other users, who could change your settings. Run: chmod go-w ${home}`]
+    : [];
 }
 
 function workingDirectory({ directory }: ConfigOptions, { cwd }: Environment, recorded: TurnSettings | null): string {

@@ -2,14 +2,22 @@
 import { CommandError } from "@agentcli/command-line";
 import { readNames } from "@agentcli/host/session-files";
 import { listSessionPaths } from "@agentcli/host/sessions";
-import { listSessions } from "./list.ts";
-import { threadIdOf } from "./summary.ts";
+import { listSessions, type Where } from "./list.ts";
+import { type SessionSummary, threadIdOf } from "./summary.ts";
 
 export type Session = { by: "id"; id: string } | { by: "last"; anywhere: boolean };
 
-export function findThread(session: Session, home: string, cwd: string): string {
+export interface SessionSearch {
+  home: string;
+  cwd: string;
+  warn(message: string): void;
+}
+
+export function findThread(session: Session, { home, cwd, warn }: SessionSearch): string {
   if (session.by === "id") return findByReference(session.id, home);
-  const newest = [...take(sound(home, session.anywhere ? null : cwd), 1)][0];
+  const { newest, passedOver } = findNewest(home, session.anywhere ? { in: "everywhere" } : { in: "directory", cwd });
+  const [damaged] = passedOver;
+  if (damaged) warn(passedOverWarning(damaged, passedOver.length - 1));
   if (newest) return newest;
   const where = session.anywhere ? `under ${home}/sessions` : `for ${cwd} (use --all to look in every directory)`;
   throw new CommandError("usage", `There is no session to resume ${where}. Start one with: agentcli exec "…"`);
@@ -42,10 +50,19 @@ function named(name: string, home: string, ids: string[]): string | undefined {
   return owners.findLast((id) => ids.includes(id));
 }
 
-function* sound(home: string, cwd: string | null): Generator<string> {
-  for (const { id, status } of listSessions(home, cwd === null ? { in: "everywhere" } : { in: "directory", cwd })) {
-    if (status !== "damaged") yield id;
+/** The newest that can be read, and the damaged ones that are newer. */
+function findNewest(home: string, where: Where): { newest?: string; passedOver: SessionSummary[] } {
+  const passedOver: SessionSummary[] = [];
+  for (const session of listSessions(home, where)) {
+    if (session.status !== "damaged") return { newest: session.id, passedOver };
+    passedOver.push(session);
   }
+  return { passedOver };
+}
+
+function passedOverWarning({ id, path }: SessionSummary, others: number): string {
+  const more = others === 0 ? "" : `, and ${others} more`;
+  return `The newest session, ${path}, is damaged or not only yours, and is passed over${more}. To see why: agentcli sessions show ${id}`;
 }
 
 export function* take<T>(values: Iterable<T>, most: number): Generator<T> {

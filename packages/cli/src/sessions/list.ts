@@ -7,12 +7,12 @@ import { damaged, type SessionSummary, summarise } from "./summary.ts";
 
 export type Where = { in: "directory"; cwd: string } | { in: "everywhere" };
 
-/** Sub-agents have their own sessions, but users look for the parent. */
+/** Sub-agents have their own sessions, but users look for the parent. Which directory a damaged one is of is not known. */
 export function* listSessions(home: string, where: Where): Generator<SessionSummary> {
   const names = readNames(home);
   for (const { path, changedMs } of newestFirst(home)) {
     const scan = scanSession(path);
-    if (!scan && where.in === "everywhere" && isAtRest(path)) yield damaged(path, changedMs);
+    if (!scan && isAtRest(path)) yield damaged(path, changedMs);
     if (!scan || scan.created.parentId || !belongs(scan, where)) continue;
     yield summarise(path, scan, names.get(scan.created.threadId) ?? null);
   }

@@ -1,7 +1,7 @@
 // Session files decide what a resumed thread may do: only those that this user alone can write are believed.
-import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { othersCanWrite } from "@agentcli/workspace";
+import { othersCanReplace, othersCanWrite } from "@agentcli/workspace";
 import { HostError } from "../host-error.ts";
 
 /** Opens it for reading; the caller closes the descriptor. Throws HostError for one that is not to be believed. */
@@ -9,7 +9,9 @@ export function openTrusted(path: string): number {
   checkDirectories(path);
   const file = openUnlinked(path);
   try {
-    check(path, fstatSync(file));
+    const stats = fstatSync(file);
+    check(path, stats);
+    if (!stats.isFile()) throw refused(path, "is not a regular file");
     return file;
   } catch (error) {
     closeSync(file);
@@ -19,28 +21,39 @@ export function openTrusted(path: string): number {
 
 /** Before a file is created or continued there. Directories that do not exist yet are created as private ones. */
 export function checkDirectories(path: string): void {
-  for (const directory of directoriesOf(path)) {
-    const stats = statsOf(directory);
+  const directories = directoriesOf(path);
+  for (const directory of directories) {
+    const stats = statsOf(directory, lstatSync);
     if (stats) check(directory, stats);
   }
+  const top = directories.at(-1) ?? "";
+  if (isSessions(top)) checkHome(dirname(top));
+}
+
+const isSessions = (directory: string): boolean => /^(archived_)?sessions$/.test(basename(directory));
+
+/** The agent home is the user's choice, and may be a link; but users who can write it could exchange what is in it. */
+function checkHome(home: string): void {
+  const stats = statsOf(home, statSync);
+  if (stats && othersCanReplace(stats)) throw refused(home, "can be written by other users");
 }
 
 /** Undefined where a file cannot be opened or created either: that attempt has the better message. */
-function statsOf(directory: string): Stats | undefined {
+function statsOf(directory: string, read: (path: string) => Stats): Stats | undefined {
   try {
-    return lstatSync(directory);
+    return read(directory);
   } catch (error) {
     if (["ENOENT", "ENOTDIR", "EACCES"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw error;
   }
 }
 
-/** Those below the agent home. The home itself is the user's choice, and may be a link. */
+/** Those below the agent home. */
 function directoriesOf(path: string): string[] {
   const directories: string[] = [];
   for (let directory = dirname(path); directory !== dirname(directory); directory = dirname(directory)) {
     directories.push(directory);
-    if (/^(archived_)?sessions$/.test(basename(directory))) return directories;
+    if (isSessions(directory)) return directories;
   }
   return [dirname(path)];
 }

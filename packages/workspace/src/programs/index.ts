@@ -9,4 +9,4 @@ export {
   systemPath,
   trustedPath,
 } from "./programs.ts";
-export { onlyUserCanChange, othersCanWrite } from "./writers.ts";
+export { onlyUserCanChange, othersCanReplace, othersCanWrite } from "./writers.ts";

@@ -10,12 +10,12 @@ export function onlyUserCanChange(path: string): boolean {
 
 function directoriesAreSafe(directory: string): boolean {
   const stats = lstatSync(directory);
-  // In a sticky directory such as /tmp, other users can add entries, but not replace those of this user or root.
-  if (!isOwn(stats) || (othersCanWrite(stats) && !isSticky(stats))) return false;
+  if (!isOwn(stats) || othersCanReplace(stats)) return false;
   return directory === dirname(directory) || directoriesAreSafe(dirname(directory));
 }
 
-const isSticky = ({ mode }: Stats): boolean => (mode & 0o1000) !== 0;
+/** In a sticky directory such as /tmp, other users can add entries, but not replace those of this user or root. */
+export const othersCanReplace = (stats: Stats): boolean => othersCanWrite(stats) && (stats.mode & 0o1000) === 0;
 
 /** The private group that many systems give every user does not count. */
 export const othersCanWrite = ({ mode, gid }: Stats): boolean =>

@@ -30,7 +30,8 @@ import { tagsOf } from "../../sessions/tags.ts";
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const { session, prompt } = readArguments(invocation);
   const { environment, reporter } = program;
-  const threadId = findThread(session, environment.agentHome, environment.cwd);
+  const { agentHome: home, cwd } = environment;
+  const threadId = findThread(session, { home, cwd, warn: reporter.log });
   const store = openFileStore(environment.agentHome);
   try {
     store.claim(threadId);

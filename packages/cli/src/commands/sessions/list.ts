@@ -13,10 +13,9 @@ const defaultLimit = 20;
 export async function run(invocation: Invocation, { environment, reporter, print }: Program): Promise<number> {
   const most = readLimit(invocation.list("limit").at(-1));
   const isEverywhere = invocation.has("all");
-  const all = listSessions(
-    environment.agentHome,
-    isEverywhere ? { in: "everywhere" } : { in: "directory", cwd: environment.cwd },
-  );
+  const all = isEverywhere
+    ? listSessions(environment.agentHome, { in: "everywhere" })
+    : sessionsOfDirectory(environment);
   const sessions = [...take(all, most + 1)];
   const shown = sessions.slice(0, most);
   if (invocation.has("json")) await print(shown.map((session) => `${JSON.stringify(asJson(session))}\n`).join(""));
@@ -25,6 +24,12 @@ export async function run(invocation: Invocation, { environment, reporter, print
   if (sessions.length === 0)
     reporter.log(`No sessions ${isEverywhere ? "yet" : "in this directory; --all lists those of all directories"}.`);
   return exitCodes.completed.code;
+}
+
+/** A damaged session does not say which directory it is of. */
+function* sessionsOfDirectory({ agentHome, cwd }: Program["environment"]): Generator<SessionSummary> {
+  for (const session of listSessions(agentHome, { in: "directory", cwd }))
+    if (session.status !== "damaged") yield session;
 }
 
 function readLimit(text: string | undefined): number {
