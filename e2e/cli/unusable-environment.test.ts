@@ -1,10 +1,10 @@
 // Unusable environments: each ends with a message, never with a stack trace or a hang.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { cliProgram, jsonLines, replyWith, waitForExit } from "@agentcli/testkit";
 import { openHarness, sessionFiles } from "@agentcli/testkit/cli";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 
 const stackTrace = /\n\s+at .+:\d+:\d+/;
 
@@ -140,4 +140,19 @@ test("a session that is not a file, or whose directory is gone, does not prevent
   const resumed = await run(["exec", "resume", "--last", "--all", "-C", ".", "go on"]);
   expect(resumed).toMatchObject({ code: 0, stdout: "Two.\n" });
   expect((await run(["sessions", "list", "--all"])).stdout).toContain("Damaged");
+});
+
+test("a pipe in the place of the local platform's description or of project files keeps no command waiting", async () => {
+  const { start, repository, home } = await openHarness({ replies: [replyWith("Done.")] });
+  const files = [join(home, "local.json"), join(repository, "package.json"), join(repository, ".agentcli/config.toml")];
+  mkdirSync(join(repository, ".agentcli"));
+  for (const file of files) execFileSync("mkfifo", ["-m", "600", file]);
+  const run = (args: string[]) => {
+    const child = start(args, { env: { PLATFORM_DATA: home } });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    return waitForExit(child);
+  };
+  expect(await run(["cloud", "list"])).toMatchObject({ code: 2, stderr: expect.stringContaining("PLATFORM_") });
+  expect(await run(["init"])).toMatchObject({ code: 0 });
+  expect(await run(["exec", "hello"])).toMatchObject({ code: 0, stdout: "Done.\n" });
 });

@@ -16,6 +16,7 @@ export {
 export { type ConfigRequest, type FlagValue, type LoadedConfig, loadConfig } from "./config/load.ts";
 export { describeOrigin, type Layer, type Origin, type Origins } from "./config/origin.ts";
 export { type Requirements, type Rule, readRequirements, refusalOf } from "./config/requirements.ts";
+export { readUnblocked } from "./files/unblocked.ts";
 /** Loaded when a file is read or written. */
 export const loadToml = () => import("./config/toml.ts");
 export { dottedKey, type Leaf, leavesOf, quoted, type Table, valueAt } from "./config/table.ts";

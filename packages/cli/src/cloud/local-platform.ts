@@ -1,5 +1,5 @@
 // The platform that `npm start` of a clone has started for this user, as it describes itself in its data directory.
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
@@ -10,15 +10,15 @@ export interface LocalPlatform {
   repository: string;
 }
 
-/** Null if there is none, or if another user could have written or read the file. */
+/** Null if there is none, or if another user could have written or read the file. Does not block on a FIFO. */
 export function findLocalPlatform({ PLATFORM_DATA, HOME }: NodeJS.ProcessEnv): LocalPlatform | null {
   const path = join(PLATFORM_DATA || join(HOME || homedir(), ".platform"), "local.json");
   try {
-    const file = openSync(path, "r");
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const { uid, mode } = fstatSync(file);
-      const isOwn = (process.getuid?.() ?? uid) === uid && (mode & 0o077) === 0;
-      return isOwn ? readDescription(readFileSync(file, "utf8")) : null;
+      const stats = fstatSync(file);
+      const isOwn = (process.getuid?.() ?? stats.uid) === stats.uid && (stats.mode & 0o077) === 0;
+      return isOwn && stats.isFile() ? readDescription(readFileSync(file, "utf8")) : null;
     } finally {
       closeSync(file);
     }

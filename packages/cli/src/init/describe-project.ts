@@ -1,6 +1,7 @@
 // What a project is and how it is built, from its files: the beginning of an AGENTS.md.
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { readUnblocked } from "@agentcli/project";
 
 export function describeProject(directory: string): string {
   const commands = commandsOf(directory);
@@ -63,5 +64,5 @@ function manifest(directory: string): Record<string, unknown> {
 }
 
 function textOf(path: string): string {
-  return existsSync(path) ? readFileSync(path, "utf8") : "";
+  return existsSync(path) ? readUnblocked(path) : "";
 }

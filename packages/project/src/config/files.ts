@@ -1,6 +1,6 @@
 // Reads configuration files. A missing file is ignored; one that cannot be read or parsed is an error.
-import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { readUnblocked } from "../files/unblocked.ts";
 import { ConfigError } from "./config-error.ts";
 import { resolvePaths } from "./relative.ts";
 import { dottedKey, type Table, valueAt, withoutValueAt } from "./table.ts";
@@ -33,7 +33,7 @@ export async function readTable(path: string): Promise<Table | null> {
 
 export function readIfPresent(path: string): string | null {
   try {
-    return readFileSync(path, "utf8");
+    return readUnblocked(path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;

@@ -1,6 +1,7 @@
 // A project is the directory tree around a working directory, up to its project marker.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { readUnblocked } from "../files/unblocked.ts";
 
 export interface Project {
   /** The working directory itself where there is no project marker. */
@@ -41,7 +42,7 @@ function findMainRoot(root: string): string | undefined {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readUnblocked(path);
   } catch {
     return "";
   }
