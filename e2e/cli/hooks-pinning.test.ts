@@ -68,6 +68,27 @@ describe("a trusted hook", () => {
     expect(ran(harness)).not.toContain("evil");
   });
 
+  test("runs the verified copy of a script that another one names by the variable of the project", async () => {
+    const harness = await openTrustingHarness({
+      replies: [run("echo 1"), replyWith("Done.")],
+      files: {
+        ...files("sh hooks/check.sh"),
+        "hooks/check.sh": '#!/bin/sh\nsh "$AGENT_PROJECT_DIR/tools/x.sh"\n',
+      },
+    });
+    const shell = join(harness.home, "bash");
+    write(
+      harness.home,
+      "bash",
+      `#!/bin/bash\ncase "$2" in *check.sh*) ${plant("tools/x.sh")};; esac\nexec /bin/bash "$@"\n`,
+    );
+    chmodSync(shell, 0o755);
+    await harness.events(["--dangerously-bypass-approvals-and-sandbox", "go on"], { env: { SHELL: shell } });
+    expect(readFileSync(join(harness.repository, "tools/x.sh"), "utf8")).toContain("evil");
+    expect(ran(harness)).toMatch(/^honest \S+\/hook-copies\//);
+    expect(ran(harness)).not.toContain("evil");
+  });
+
   test.each([
     ["a command", run(plant("tools/x.sh"))],
     ["a file that it loads", run(plant("tools/lib.sh"))],

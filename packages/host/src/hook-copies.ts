@@ -3,7 +3,7 @@ import {
   existsSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -11,21 +11,24 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
+import { readUnblocked } from "@agentcli/project";
 import {
   applyEdits,
+  hashOfContent,
   hookWorkspace,
   isCommandHook,
-  type NamedInclude,
   type Pin,
   type PinnedPath,
   pinHook,
   quote,
   readPinned,
+  type ScriptIncludes,
   type ScriptSearch,
   type Workspace,
   whyOutdated,
 } from "@agentcli/project/hooks";
 import type { HookDefinition, HookOf } from "@agentcli/protocol";
+import { onlyUserCanChange } from "@agentcli/workspace";
 import { HostError } from "./host-error.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
 
@@ -126,9 +129,11 @@ function copyPinned(file: PinnedPath, { copyOf }: Layout, includes: Pin["include
     const original = join(read.directory, entry.name);
     const copy = copyOf(original);
     makePrivateDirectory(dirname(copy));
-    if (entry.kind === "file")
-      writeFileSync(copy, withCopies(entry.content, includes.get(original) ?? [], copyOf), { mode: 0o500 });
-    else if (staysInside(entry.name, entry.target)) symlinkSync(entry.target, copy);
+    if (entry.kind === "file") {
+      const content = withCopies(entry.content, includes.get(original), copyOf);
+      if (content === null) return false;
+      writeFileSync(copy, content, { mode: 0o500 });
+    } else if (staysInside(entry.name, entry.target)) symlinkSync(entry.target, copy);
   }
   return true;
 }
@@ -136,10 +141,15 @@ function copyPinned(file: PinnedPath, { copyOf }: Layout, includes: Pin["include
 const staysInside = (name: string, target: string): boolean =>
   !target.startsWith("/") && !normalize(join(dirname(name), target)).startsWith("..");
 
-/** A script that names another one relative to the working directory names its copy. */
-function withCopies(content: Buffer, includes: NamedInclude[], copyOf: Layout["copyOf"]): Buffer | string {
-  if (includes.length === 0) return content;
-  const inOrder = includes.toSorted((one, other) => other.start - one.start);
+/** A script that names another one relative to the working directory names its copy. Null if it was read with other content. */
+function withCopies(
+  content: Buffer,
+  read: ScriptIncludes | undefined,
+  copyOf: Layout["copyOf"],
+): Buffer | string | null {
+  if (read && hashOfContent(content) !== read.hash) return null;
+  if (!read || read.named.length === 0) return content;
+  const inOrder = read.named.toSorted((one, other) => other.start - one.start);
   return inOrder.reduce(
     (text, { start, end, path }) => `${text.slice(0, start)}${quote(copyOf(path))}${text.slice(end)}`,
     content.toString("utf8"),
@@ -163,7 +173,7 @@ function writePackageTypes(files: PinnedPath[], { copyOf }: Layout, { rootOf }: 
 /** Null if there is none. */
 function packageType(path: string): { type?: string } | null {
   try {
-    const { type } = JSON.parse(readFileSync(path, "utf8"));
+    const { type } = JSON.parse(readUnblocked(path));
     return type === "module" || type === "commonjs" ? { type } : {};
   } catch {
     return null;
@@ -180,6 +190,11 @@ function openDirectory({ locations }: CopyOptions, { isInside }: Workspace): str
     );
   const parent = join(location, "hook-copies");
   makePrivateDirectory(parent);
+  if (!onlyUserCanChange(realpathSync(parent)))
+    throw new HostError(
+      "usage",
+      `Hooks run from private copies, and other users can change what is in ${parent}. Remove it or make it yours alone (chmod go-w, also for the directories above), or set AGENT_HOME to another directory.`,
+    );
   removeLeftovers(parent);
   return mkdtempSync(join(parent, "run-"));
 }

@@ -1,6 +1,16 @@
 // Private copies of hook scripts: what is left of runs that were killed is removed, what living runs use is not.
-import { existsSync, mkdirSync, readdirSync, realpathSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { pinHook, type ScriptSearch } from "@agentcli/project/hooks";
 import type { HookOf } from "@agentcli/protocol";
 import { temporaryDirectory } from "@agentcli/testkit";
@@ -39,6 +49,36 @@ test("copies that no run has used for a month are removed, the others stay, and 
   expect(existsSync(command.replaceAll("'", ""))).toBe(true);
   opened.close();
   expect(readdirSync(copies)).toEqual(["run-young"]);
+});
+
+test.each<[string, (copies: string) => void]>([
+  ["that others can write", (copies) => chmodSync(copies, 0o777)],
+  [
+    "that leads to one that others can write",
+    (copies) => {
+      renameSync(copies, `${copies}-elsewhere`);
+      chmodSync(`${copies}-elsewhere`, 0o777);
+      symlinkSync(`${copies}-elsewhere`, copies);
+    },
+  ],
+  ["in a directory that others can write", (copies) => chmodSync(dirname(copies), 0o777)],
+])("no hook is copied to a directory %s", async (_what, change) => {
+  const temporary = await temporaryDirectory({ "repository/check.sh": "#!/bin/sh\nexit 0\n" });
+  onTestFinished(temporary.remove);
+  const path = realpathSync(temporary.path);
+  const repository = join(path, "repository");
+  const copies = join(path, "home/hook-copies");
+  mkdirSync(copies, { recursive: true, mode: 0o700 });
+  change(copies);
+  const search: ScriptSearch = { directories: [repository], repository, pinning: "files" };
+  const definition = hook("./check.sh");
+  const copy = () =>
+    copyHooks([{ ...definition, files: pinHook(definition, search).files }], {
+      search,
+      locations: [join(repository, "inside"), join(path, "home")],
+    });
+  expect(copy).toThrow(`other users can change what is in ${copies}`);
+  expect(readdirSync(copies)).toEqual([]);
 });
 
 const hook = (command: string): HookOf<"command"> => ({

@@ -286,9 +286,32 @@ describe("pinned with a script are", () => {
     const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}\n` });
     const found = pin("./check.sh", at);
     expect(pinnedBy(found, at)).toEqual(["check.sh", "tools"]);
-    expect(found.includes.get(at.pathOf("repository/check.sh"))).toMatchObject([
+    expect(found.includes.get(at.pathOf("repository/check.sh"))?.named).toMatchObject([
       { path: at.pathOf("repository/tools/x.sh") },
     ]);
+  });
+
+  test.each([
+    ['sh "$AGENT_PROJECT_DIR/tools/x.sh"'],
+    ['"$AGENT_PROJECT_DIR"/tools/x.sh --quick'],
+    ["true && exec $\u007bAGENT_PROJECT_DIR}/tools/x.sh"],
+    ['if . "$AGENT_PROJECT_DIR/tools/x.sh"; then true; fi'],
+  ])("the copy of a script that it runs by the variable of the project: %s", async (text) => {
+    const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}\n` });
+    const read = pin("./check.sh", at).includes.get(at.pathOf("repository/check.sh"));
+    expect(read?.named).toMatchObject([{ path: at.pathOf("repository/tools/x.sh") }]);
+    const [{ start, end } = expect.fail()] = read?.named ?? [];
+    expect(`#!/bin/sh\n${text}\n`.slice(start, end)).toMatch(/^"?\$.*_PROJECT_DIR.*\/tools\/x\.sh"?$/);
+  });
+
+  test("not what it only mentions, or names by a variable of its own", async () => {
+    const text = 'echo "$AGENT_PROJECT_DIR/tools/x.sh"\n"$OTHER/tools/x.sh"\n';
+    const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}` });
+    expect(pin("./check.sh", at).includes.get(at.pathOf("repository/check.sh"))?.named).toEqual([]);
+    const own = await prepare({
+      "repository/check.sh": `#!/bin/sh\nAGENT_PROJECT_DIR=/x\nsh $AGENT_PROJECT_DIR/tools/x.sh\n`,
+    });
+    expect(pin("./check.sh", own).includes.get(own.pathOf("repository/check.sh"))?.named).toEqual([]);
   });
 
   test.each([
@@ -303,7 +326,7 @@ describe("pinned with a script are", () => {
   });
 
   test.each([
-    ["check.sh", '"$AGENT_PROJECT_DIR/tools/x.sh"'],
+    ["check.sh", '"$ROOT/tools/x.sh"'],
     ["check.sh", `exec "\${AGENT_PROJECT_DIR:-.}"/tools/x.sh "$@"`],
     ["check.sh", '"$(git rev-parse --show-toplevel)/tools/x.sh"'],
     ["check.mjs", 'import { spawnSync } from "node:child_process";\nspawnSync("tools/x.sh", { stdio: "inherit" });'],

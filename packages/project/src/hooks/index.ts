@@ -2,11 +2,12 @@ export { agentcliEventNames } from "./agentcli/definitions.ts";
 export { hookDialects } from "./dialects.ts";
 export {
   applyEdits,
-  type NamedInclude,
+  hashOfContent,
   type Pin,
   type PinnedPath,
   quote,
   readPinned,
+  type ScriptIncludes,
   type Workspace,
 } from "./pin/index.ts";
 export { type LoadedHooks, readHookFiles } from "./read.ts";

@@ -155,6 +155,7 @@ function shellIncludes({ path, text }: Script, workspace: Workspace): Omit<Inclu
     const length = name.length + 2 * (match.groups?.quote?.length ?? 0);
     return [{ start: end - length, end, path: workspace.pathOf(found) }];
   });
+  named.push(...namedByVariable(text, workspace));
   const beside = Array.from(text.matchAll(besideScript), ([, name = ""]) => resolve(dirname(path), `.${name}`));
   // Not replaced by its copy, because it may be data; but commands cannot change it.
   const started = Array.from(text.matchAll(mentioned), ([name]) => name)
@@ -164,6 +165,20 @@ function shellIncludes({ path, text }: Script, workspace: Workspace): Omit<Inclu
     .map(workspace.pathOf);
   const files = [...beside, ...started].filter((each) => isFile(each) && workspace.isInside(each));
   return { files: [...named.map((include) => include.path), ...files], named, packageName: null };
+}
+
+/** `sh "$AGENT_PROJECT_DIR/tools/x.sh"`: what that variable names is known, unless the script sets it. */
+function namedByVariable(text: string, workspace: Workspace): NamedInclude[] {
+  if (/_PROJECT_DIR=/.test(text)) return [];
+  return Array.from(text.matchAll(runningOfProject)).flatMap((match): NamedInclude[] => {
+    const { word = "" } = match.groups ?? {};
+    const [variable = ""] = /\w+_PROJECT_DIR/.exec(word) ?? [];
+    const name = word.replaceAll('"', "").replace(/^[^/]*/, "");
+    const path = resolve(workspace.variables.get(variable) ?? "/", `.${name}`);
+    if (!isFile(path) || !workspace.isInside(path)) return [];
+    const end = match.index + match[0].length;
+    return [{ start: end - word.length, end, path: workspace.pathOf(path) }];
+  });
 }
 
 /** In a working directory of the hook, or in one that the script changes to. */
@@ -191,6 +206,14 @@ const changing =
 /** After a program that loads its argument, or where a command begins. */
 const running =
   /(?:(?:^|[;&|({!]|\b(?:then|do|else|if|exec))[ \t]*(?<loader>(?:source|bash|sh|dash|zsh|node|python3?|\.)(?:[ \t]+-[\w-]+)*[ \t]+)?|(?<other>(?:\b(?:source|bash|sh|dash|zsh|node|python3?)|(?<=^|[\s;&|(])\.)(?:[ \t]+-[\w-]+)*[ \t]+))(?<quote>["']?)(?<name>(?:\.{0,2}\/)?\w[\w.-]*(?:\/[\w.-]+)*)\k<quote>(?=[\s;&|)]|$)/gm;
+
+/** The same for a path below the variable of the project, in one of the usual ways to quote it. */
+const projectVariable = String.raw`(?:\$(?:AGENT|PLATFORM)_PROJECT_DIR|\$\{(?:AGENT|PLATFORM)_PROJECT_DIR\})`;
+const below = String.raw`(?:\/[\w.-]+)+`;
+const runningOfProject = new RegExp(
+  String.raw`(?:(?:^|[;&|({!]|\b(?:then|do|else|if|exec))[ \t]*|(?:\b(?:source|bash|sh|dash|zsh|node|python3?)|(?<=^|[\s;&|(])\.)(?:[ \t]+-[\w-]+)*[ \t]+)(?<word>"${projectVariable}${below}"|"${projectVariable}"${below}|${projectVariable}${below})(?=[\s;&|)]|$)`,
+  "gm",
+);
 
 /** Any path: another program may run it. */
 const mentioned = /(?<=^|[\s"'=(])(?:\.{0,2}\/)?[\w.-]+(?:\/[\w.-]+)*(?=[\s;&|)"']|$)/gm;

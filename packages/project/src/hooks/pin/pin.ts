@@ -13,13 +13,19 @@ export interface PinnedPath {
   hash: string;
 }
 
+export interface ScriptIncludes {
+  /** Of the content in which they were found. */
+  hash: string;
+  named: NamedInclude[];
+}
+
 export interface Pin {
   /** The first file that the command names. */
   script: PinnedPath | undefined;
   files: PinnedPath[];
   edits: Edit[];
   /** By the path of the script that names them. */
-  includes: Map<string, NamedInclude[]>;
+  includes: Map<string, ScriptIncludes>;
   /** Why the command cannot be pinned. */
   unpinned: string | undefined;
 }
@@ -52,11 +58,12 @@ function pinFiles(references: Reference[], workspace: Workspace, includes: Pin["
     seen.add(script.path);
     if (seen.size > maxFiles) throw new Unpinnable(`it loads more than ${maxFiles} files`);
     addPin(script, workspace, pinned);
-    const text = readRegularFile(script.path)?.toString("utf8") ?? "";
+    const content = readRegularFile(script.path) ?? Buffer.alloc(0);
+    const text = content.toString("utf8");
     const { files, alone, named, packageName } = includesOf({ ...script, text }, workspace);
     if (packageName !== null && !script.isAlone)
       throw new Unpinnable(`${script.path} loads the package ${packageName} from the workspace`);
-    includes.set(script.path, named);
+    includes.set(script.path, { hash: hashOfContent(content), named });
     const read = (path: string) => ({ path, language: languageOf(path, firstBytes(path, 256)) });
     open.push(...files.map(read), ...alone.map((path) => ({ ...read(path), isAlone: true })));
   }
