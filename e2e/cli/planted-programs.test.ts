@@ -50,6 +50,37 @@ test.each(commands)("%s does not run a planted program outside the sandbox", asy
   expect({ code, stderr, ran: ranOutside(harness) }).toEqual({ code: 0, stderr: expect.any(String), ran: "" });
 });
 
+test("a trusted hook does not load code that variables name in the repository", async () => {
+  const python = "import os\nopen(os.environ['MARK'], 'a').write('python ')\n";
+  const command = "python3 hooks/check.py; node hooks/check.cjs; bash hooks/check.sh";
+  const hooks = { hooks: { SessionStart: [{ hooks: [{ type: "command", command }] }] } };
+  const harness = await openHarness({
+    replies: [replyWith("Done.")],
+    files: {
+      ".agentcli/hooks.json": JSON.stringify(hooks),
+      "hooks/check.py": "import json\n",
+      "hooks/check.cjs": "",
+      "hooks/check.sh": "#!/bin/bash\ntrue\n",
+      "json.py": python,
+      "env.sh": 'printf "bash " >> "$MARK"\n',
+      ".pnp.cjs": "require('fs').appendFileSync(process.env.MARK, 'node ')",
+    },
+  });
+  const { repository, home, run } = harness;
+  const mark = join(home, "ran");
+  const env = {
+    MARK: mark,
+    PYTHONPATH: ":/opt/lib",
+    // Not a preloaded one: the program itself would load it at its start.
+    NODE_OPTIONS: `--no-warnings --require ${join(repository, ".pnp.cjs")}`,
+    BASH_ENV: join(repository, "env.sh"),
+  };
+  await run(["exec", "--dangerously-bypass-hook-trust", "go on"], { env: { ...env, NODE_OPTIONS: "" } });
+  expect(existsSync(mark)).toBe(false);
+  await run(["exec", "--dangerously-bypass-hook-trust", "go on"], { env });
+  expect(readFileSync(mark, "utf8")).toBe("node ");
+});
+
 test("the terminal interface does not run a planted editor, pager or reader of the clipboard", async () => {
   const harness = await openHarness({ replies: [replyWith("All of it.")] });
   const { repository, home } = harness;

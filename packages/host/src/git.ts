@@ -105,8 +105,7 @@ export function neutralEnvironment({ variables, userHome, programs }: GitEnviron
     ([name]) => !misleading.test(name),
   );
   return {
-    ...Object.fromEntries(kept),
-    PATH: programs.path(),
+    ...programs.environment(Object.fromEntries(kept)),
     GIT_OPTIONAL_LOCKS: "0",
     GIT_TERMINAL_PROMPT: "0",
     LC_ALL: "C",

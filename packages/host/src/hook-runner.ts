@@ -96,7 +96,7 @@ function environmentOf({ definition, environment }: HookRequest, options: Proces
     definition.dialect === "platform"
       ? { PLATFORM_PROJECT_DIR: projectRoot, PLATFORM_VERSION: version }
       : { AGENT_PROJECT_DIR: projectRoot };
-  return { ...options.environment, PATH: programs.path(), ...environment, ...hookVariables, ...processes.variables };
+  return { ...programs.environment(options.environment), ...environment, ...hookVariables, ...processes.variables };
 }
 
 const maxCharacters = 1_048_576;

@@ -64,7 +64,7 @@ const versionLimitMs = 10_000;
 /** The first line of what `--version` prints; undefined where there is no such program. */
 async function versionOf(name: string, { variables, programs }: Environment): Promise<string | undefined> {
   try {
-    const env = { ...variables, PATH: programs.path() };
+    const env = programs.environment(variables);
     const { stdout } = await promisify(execFile)(programs.find(name), ["--version"], { env, timeout: versionLimitMs });
     return stdout.split("\n")[0];
   } catch {

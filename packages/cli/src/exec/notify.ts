@@ -10,8 +10,8 @@ export function notifyProgram(
   { environment, reporter }: Pick<Program, "environment" | "reporter">,
 ): Promise<void> {
   const [program = "", ...args] = argv;
-  // Where no agent can have put a program of that name.
-  const env = { ...environment.variables, PATH: environment.programs.path() };
+  // Where no agent can have put a program of that name, or what it loads.
+  const env = environment.programs.environment(environment.variables);
   return new Promise((resolve) => {
     const child = spawn(program, [...args, JSON.stringify(payload(turn))], { stdio: "ignore", detached: true, env });
     child.once("spawn", () => {

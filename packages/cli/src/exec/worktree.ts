@@ -162,7 +162,7 @@ function gitIn(cwd: string, { variables, programs }: Environment): Git {
   const entries = Object.entries(variables).filter(
     ([name]) => !/^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX)$/.test(name),
   );
-  const env = { ...Object.fromEntries(entries), PATH: programs.path(), LC_ALL: "C" };
+  const env = { ...programs.environment(Object.fromEntries(entries)), LC_ALL: "C" };
   return async (...args) => {
     try {
       return (await run(programs.find("git"), [...harmless, ...args], { cwd, env, maxBuffer: 256 * 1024 * 1024 }))

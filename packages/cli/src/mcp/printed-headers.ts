@@ -9,7 +9,7 @@ export function headersFrom(
   command: string,
   { variables, programs }: Pick<Environment, "variables" | "programs">,
 ): Promise<Record<string, string>> {
-  const env = { ...variables, PATH: programs.path() };
+  const env = programs.environment(variables);
   return new Promise((resolve, reject) => {
     const options = { env, timeout: limitMs, maxBuffer: maxBytes, encoding: "utf8" as const };
     execFile("/bin/sh", ["-c", command], options, (error, stdout, stderr) => {

@@ -74,7 +74,7 @@ export const clientHost = (
   return {
     client: { name: "agentcli", version: program.version },
     root,
-    variables: { ...variables, PATH: programs.path() },
+    variables: programs.environment(variables),
     sanitize: (text) => sanitize(text).text,
     headersFrom: (command) => headersFrom(command, program.environment),
   };

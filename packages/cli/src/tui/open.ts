@@ -31,7 +31,7 @@ export async function openTerminalInterface(
       connect: server.connect,
       streams: { input: process.stdin, output: process.stdout },
       variables: environment.variables,
-      programPath: environment.programs.path,
+      programVariables: environment.programs.environment,
       version,
       agentHome: environment.agentHome,
       overrides: overridesOf(invocation, environment.cwd),

@@ -10,8 +10,8 @@ export interface TuiOptions {
   connect: Connect;
   streams: TerminalStreams;
   variables: Record<string, string | undefined>;
-  /** PATH for editor, pager and the like: directories in which no agent can have left a program. */
-  programPath(): string;
+  /** For editor, pager and the like: without directories in which an agent can have left a program. */
+  programVariables(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
   version: string;
   /** Where history and drafts are kept. */
   agentHome: string;
@@ -100,10 +100,8 @@ export interface App {
 }
 
 /** Of programs that this one starts. */
-export const programVariables = ({ options: { variables, programPath } }: App): NodeJS.ProcessEnv => ({
-  ...variables,
-  PATH: programPath(),
-});
+export const programVariables = ({ options: { variables, programVariables } }: App): NodeJS.ProcessEnv =>
+  programVariables(variables);
 
 export const flash = (app: App, text: string): void => {
   app.state.flash = text;

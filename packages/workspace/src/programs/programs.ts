@@ -3,6 +3,7 @@
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { findRepositoryRoot } from "../git/index.ts";
 import { contains, resolveExisting } from "../paths.ts";
+import { withoutPlantedCode } from "./loaded-code.ts";
 import { freshLooks, type Looks } from "./looks.ts";
 
 export interface ProgramSearch {
@@ -30,6 +31,8 @@ export interface HostPrograms {
   find(name: string): string;
   /** PATH for programs that run on the host: the directories that can be trusted. */
   path(): string;
+  /** The variables for programs that run on the host: with this PATH, and without code that an agent may have written. */
+  environment(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
 }
 
 export class ProgramNotFound extends Error {
@@ -45,6 +48,10 @@ export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions)
   const directories = new Set(untrusted);
   const found = new Map<string, string>();
   let cleanPath: string | undefined;
+  const pathOfHost = () => {
+    cleanPath ??= trustedPath(search());
+    return cleanPath;
+  };
   const search = (): ProgramSearch => ({
     path: path || systemPath,
     untrusted: [...directories].flatMap((directory) => [directory, ...repositoryOf(directory, home)]),
@@ -64,10 +71,8 @@ export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions)
       found.set(name, program);
       return program;
     },
-    path() {
-      cleanPath ??= trustedPath(search());
-      return cleanPath;
-    },
+    path: pathOfHost,
+    environment: (variables) => ({ ...withoutPlantedCode(variables, isOutside(search())), PATH: pathOfHost() }),
   };
 }
 
@@ -112,8 +117,25 @@ const candidatesOf = (name: string, { path }: ProgramSearch): string[] =>
 type Trust = (path: string) => boolean;
 
 /** With / as the workspace, the whole machine is trusted. */
-function trustIn({ untrusted, looks = freshLooks }: ProgramSearch): Trust {
-  const roots = untrusted.filter((root) => root !== "/").flatMap((root) => [resolve(root), ...resolveExisting(root)]);
+function rootsOf({ untrusted }: ProgramSearch): string[] {
+  return untrusted.filter((root) => root !== "/").flatMap((root) => [resolve(root), ...resolveExisting(root)]);
+}
+
+/** Where no agent can write. */
+function isOutside(search: ProgramSearch): Trust {
+  const roots = rootsOf(search);
+  return (path) => ![resolve(path), realOf(resolve(path))].some((each) => roots.some((root) => contains(root, each)));
+}
+
+/** Of what does not exist yet, the nearest directory that does. */
+function realOf(path: string): string {
+  const [real] = resolveExisting(path);
+  return real ?? (path === dirname(path) ? path : realOf(dirname(path)));
+}
+
+function trustIn(search: ProgramSearch): Trust {
+  const { looks = freshLooks } = search;
+  const roots = rootsOf(search);
   const isOfAgent = (path: string) => isOfPackages(path) || roots.some((root) => contains(root, path));
   return (path) => !isOfAgent(path) && looks.safePathsOf(path).some((real) => !isOfAgent(real));
 }

@@ -168,3 +168,41 @@ describe("the programs of a host", () => {
     expect(programs.find("sh")).toMatch(/^\/(usr\/)?bin\//);
   });
 });
+
+test("variables that load code keep only what an agent cannot have written", () => {
+  mkdirSync(path("work"));
+  symlinkSync(path("work"), path("link"));
+  const programs = openHostPrograms({ path: "/usr/bin", home: path("home"), untrusted: [path("work")] });
+  const environment = (variables: Record<string, string>) => {
+    const { PATH: _, ...rest } = programs.environment(variables);
+    return rest;
+  };
+  expect(
+    environment({
+      LD_LIBRARY_PATH: `:/opt/lib:lib:${path("work/lib")}`,
+      PYTHONPATH: `:${path("link/x")}`,
+      NODE_PATH: "/opt/node",
+      LD_PRELOAD: `libone.so ./two.so /opt/three.so:${path("work/four.so")}`,
+      BASH_ENV: "env.sh",
+      OPENSSL_CONF: "/etc/ssl/openssl.cnf",
+      HOME: path("work"),
+    }),
+  ).toEqual({
+    LD_LIBRARY_PATH: "/opt/lib",
+    NODE_PATH: "/opt/node",
+    LD_PRELOAD: "libone.so:/opt/three.so",
+    OPENSSL_CONF: "/etc/ssl/openssl.cnf",
+    HOME: path("work"),
+  });
+  for (const NODE_OPTIONS of [
+    `--require ${path("work/.pnp.cjs")}`,
+    "--require=./x.js",
+    "-r dotenv/config",
+    "--max-old-space-size=100 --import ./x.mjs",
+    "--experimental-loader /opt/x.mjs --loader y",
+  ])
+    expect([NODE_OPTIONS, environment({ NODE_OPTIONS })]).toEqual([NODE_OPTIONS, {}]);
+  for (const NODE_OPTIONS of ["--max-old-space-size=100", "--require /opt/x.js"])
+    expect(environment({ NODE_OPTIONS })).toEqual({ NODE_OPTIONS });
+  for (const PERL5OPT of ["-Ilib", "-MEvil", "-I ."]) expect(environment({ PERL5OPT })).toEqual({});
+});

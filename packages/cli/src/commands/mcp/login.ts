@@ -27,7 +27,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
 function openBrowser(url: URL, { variables, programs }: Environment): void {
   try {
     const program = programs.find(process.platform === "darwin" ? "open" : "xdg-open");
-    const env = { ...variables, PATH: programs.path() };
+    const env = programs.environment(variables);
     const opener = spawn(program, [url.href], { env, stdio: "ignore", detached: true });
     opener.on("error", () => {});
     opener.unref();

@@ -71,7 +71,7 @@ function chooseServers({ servers, settings: { sandbox }, machine: { variables, p
   return {
     list: servers.map(({ name, config }) => [name, config]),
     // A program of the repository must not take the place of the one that the caller means.
-    variables: { ...variables, PATH: programs.path() },
+    variables: programs.environment(variables),
     sandboxOf: (name) => ((sources.get(name) ?? "project") === "project" ? sandbox : "danger-full-access"),
     refuse: (message) => new ConfigurationError(message, { code: "invalid_option", operation: "agent.send" }),
   };
