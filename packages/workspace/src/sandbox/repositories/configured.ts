@@ -6,11 +6,12 @@ import { dirname, join, resolve } from "node:path";
 import { findCommonDirectory, findGitDirectory, readRegularFile } from "../../git/index.ts";
 import { contains } from "../../paths.ts";
 
-/** Inside the working tree, also those that do not exist. */
-export function configuredPaths(root: string): string[] {
+/** Inside the working tree, also those that do not exist. Settings of the user may name relative paths, too. */
+export function configuredPaths(root: string, home = homedir()): string[] {
   const git = findGitDirectory(root);
   if (git === undefined) return [];
   const files = [join(findCommonDirectory(git), "config"), join(git, "config.worktree")];
+  files.push(join(home, ".gitconfig"), join(home, ".config/git/config"), "/etc/gitconfig");
   const found = new Set<string>();
   const read = new Set<string>();
   for (let file = files.shift(); file !== undefined && read.size < maxFiles; file = files.shift()) {
@@ -19,15 +20,25 @@ export function configuredPaths(root: string): string[] {
     for (const { section, key, value } of settingsIn(readRegularFile(file)?.toString("utf8") ?? "")) {
       const named = pathsIn(section, key, value);
       const base = named.kind === "settings" ? dirname(file) : root;
-      const paths = named.paths.map((path) => resolve(base, path.replace(/^~(?=\/)/, homedir)));
+      const paths = named.paths.map((path) => resolve(base, path.replace(/^~(?=\/)/, home)));
       if (named.kind === "settings") files.push(...paths);
-      for (const path of paths) if (isIn(root, path) && (named.kind !== "words" || existsSync(path))) found.add(path);
+      for (const path of paths)
+        if (isIn(root, path) && (named.kind !== "words" || isNamed(path, root))) found.add(path);
     }
   }
   return [...found];
 }
 
 const maxFiles = 64;
+
+/** A word is a file if there is one; without a directory, as in `sh clean.sh`, only if it is a script. */
+function isNamed(path: string, root: string): boolean {
+  if (dirname(path) !== root) return existsSync(path);
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true && isScript(path);
+}
+
+const isScript = (path: string): boolean =>
+  /\.(?:\w*sh|py|rb|pl|[mc]?[jt]s)$/.test(path) || readRegularFile(path)?.subarray(0, 2).toString() === "#!";
 
 /** Different after every change of the file, or of what is directly in the directory. Commands cannot set it back. */
 export function stampOf(path: string): string {
@@ -76,12 +87,13 @@ function pathsIn(
   if (isIncluded) return { kind: "settings", paths: [value] };
   if (section === "core" && key === "hookspath") return { kind: "file", paths: [value] };
   const isCommand = commands[section.split(".")[0] ?? ""]?.test(key) ?? false;
-  return { kind: "words", paths: isCommand ? value.split(/[\s'"]+/).filter((word) => word.includes("/")) : [] };
+  return { kind: "words", paths: isCommand ? value.split(/[\s'"]+/).filter(Boolean) : [] };
 }
 
 /** Settings whose value git runs. */
 const commands: Record<string, RegExp> = {
   alias: /./,
+  browser: /^(?:cmd|path)$/,
   core: /^(?:fsmonitor|sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand)$/,
   credential: /^helper$/,
   diff: /^(?:external|textconv|command)$/,
@@ -92,7 +104,10 @@ const commands: Record<string, RegExp> = {
   merge: /^driver$/,
   mergetool: /^(?:cmd|path)$/,
   pager: /./,
+  remote: /^(?:uploadpack|receivepack)$/,
   sequence: /^editor$/,
+  submodule: /^update$/,
+  tar: /^command$/,
   trailer: /^(?:command|cmd)$/,
   uploadpack: /^packobjectshook$/,
 };

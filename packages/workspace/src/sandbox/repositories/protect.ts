@@ -61,7 +61,7 @@ const describeChanged = (path: string): string =>
 function withConfigured(policy: SandboxPolicy, trees: string[], roots: string[]): SandboxPolicy {
   const protectedPaths = new Set(policy.protectedPaths);
   const protectedNames = new Set(policy.protectedNames);
-  for (let path of trees.flatMap(configuredPaths)) {
+  for (let path of trees.flatMap((tree) => configuredPaths(tree))) {
     let [real] = resolveExisting(path);
     for (; real === undefined && !trees.includes(dirname(path)); [real] = resolveExisting(path)) path = dirname(path);
     if (real === undefined && roots.includes(dirname(path))) protectedNames.add(basename(path));

@@ -65,8 +65,10 @@ const harmless = new Map<string, string[]>(
 export function riskySettings(config: string): string[] {
   const risks: string[] = [];
   let section = "";
-  for (const line of config.split(/\r?\n|\r/)) {
+  for (const line of config.split(/\n|(?=\r)/)) {
     const [header, name] = /^\s*\[\s*([\w.-]+)[^\]]*(?:\]|$)/.exec(line) ?? [];
+    // To git a return does not end a comment: what follows may be in the section before.
+    if (name !== undefined && line.startsWith("\r")) risks.push(`${section}.?`);
     if (name !== undefined) section = name.toLowerCase();
     const setting = line.slice(header?.length ?? 0).trim();
     if (setting === "" || /^[#;]/.test(setting)) continue;

@@ -154,6 +154,15 @@ export const configuredScenarios: Scenario[] = [
     },
     commands: ["cp evil.sh tools/clean.sh; mv tools away; mkdir tools; cp evil.sh tools/clean.sh", "echo x > new.txt"],
   },
+  {
+    name: "a script in the top directory that the repository has as filter",
+    prepare({ root, git }) {
+      writeFileSync(join(root, "clean.sh"), "cat\n");
+      writeFileSync(join(root, ".gitattributes"), "*.txt filter=x\n");
+      git(root, "config", "filter.x.clean", "sh clean.sh %f");
+    },
+    commands: ["cp evil.sh clean.sh; rm -f clean.sh; cp evil.sh clean.sh", "echo x > new.txt"],
+  },
 ];
 
 export async function play(scenario: Scenario, serverProgram: string, backEnd: BackEnd): Promise<ScenarioResult> {

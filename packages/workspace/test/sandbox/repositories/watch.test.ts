@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { configuredPaths } from "../../../src/sandbox/repositories/configured.ts";
 import { findNestedRepositories } from "../../../src/sandbox/repositories/nested.ts";
 import { riskySettings } from "../../../src/sandbox/repositories/risks.ts";
 import { type Listings, searchRepositories } from "../../../src/sandbox/repositories/search.ts";
@@ -94,6 +95,7 @@ test.each([
   ["[core]\n\tfsmonitor = ./evil\n", ["core.fsmonitor"]],
   ["[CORE]FsMonitor=./evil\n", ["core.fsmonitor"]],
   ["[core] bare = false\r\tfsmonitor = ./evil", ["core.fsmonitor"]],
+  ["[pager] # \r[commit]\n\tstatus = ./evil\n", ["pager.?"]],
   ['[filter "x"]\n\tclean = ./evil\n', ["filter.clean"]],
   ["[filter.x]\n\tclean = ./evil\n", ["filter.x.clean"]],
   ["[include]\n\tpath = ../evil\n", ["include.path"]],
@@ -104,6 +106,14 @@ test.each([
   ["[constructor]\n\tbare = false\n", ["constructor.bare"]],
 ])("the risks of a configuration: %j", (config, risks) => {
   expect(riskySettings(config)).toEqual(risks);
+});
+
+test("paths that settings of the user name are those of the working tree", () => {
+  init("work");
+  const home = join(root, "home");
+  mkdirSync(home);
+  writeFileSync(join(home, ".gitconfig"), "[core]\n\thooksPath = .githooks\n\teditor = vim\n");
+  expect(configuredPaths(join(root, "work"), home)).toEqual([join(root, "work/.githooks")]);
 });
 
 describe("a watch", () => {
