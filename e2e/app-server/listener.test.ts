@@ -184,6 +184,35 @@ test("a command does not reach its own server through the proxy either, even if 
   expect(stdout).toBe("HTTP/1.1 200 Connection established, HTTP/1.1 403 Forbidden");
 });
 
+test.each(["this user", "an ordinary user"] as const)(
+  "a command in Landlock that may open unix sockets cannot use the socket of its own server, run by %s",
+  async (as) => {
+    const harness = await openHarness({ config: "[sandbox_workspace_write]\nunix_sockets = true\n" });
+    const directory = mkdtempSync("/var/tmp/listener-");
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    for (const path of [harness.repository, harness.home, directory]) if (as !== "this user") user.own(path);
+    const socket = join(directory, "app.sock");
+    const argv = ["app-server", "--listen", `unix://${socket}`];
+    const env = { PATH: pathWithoutBubblewrap(), HOME: harness.home, AGENT_HOME: harness.home, SHELL: "/bin/bash" };
+    const child =
+      as === "this user" ? harness.start(argv, { env }) : user.start(argv, { cwd: harness.repository, env });
+    const ending = waitForExit(child);
+    onTestFinished(async () => {
+      child.kill("SIGTERM");
+      await ending;
+    });
+    const client = await connectTo(await listenAddress(child));
+    const run = (type: string) =>
+      client.request("command/exec", {
+        command: [process.execPath, "-e", dialler("ws://localhost", "none", socket)],
+        cwd: harness.repository,
+        sandboxPolicy: { type },
+      });
+    expect((await run("dangerFullAccess")).stdout).toBe("accepted");
+    expect((await run("readOnly")).stdout).toBe("403 Sandboxed processes must not connect to this server.\n");
+  },
+);
+
 test("a command that may open unix sockets cannot reach the socket of its own server, nor read its token file", async () => {
   const harness = await openHarness({ config: "[sandbox_workspace_write]\nunix_sockets = true\n" });
   const socket = join(harness.repository, "app.sock");

@@ -1,11 +1,11 @@
 // Many clients over WebSocket, on a port or on a socket file: one JSON object per text frame.
 import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { dirname } from "node:path";
 import type { Duplex } from "node:stream";
 import { CommandError } from "@agentcli/command-line";
-import { type ConnectionEnds, identifyPeer } from "@agentcli/workspace";
+import { identifyFilePeer, identifyPeer } from "@agentcli/workspace";
 import type { WebSocket } from "ws";
 import type { Link } from "../dispatch/outbox.ts";
 import type { AppServer } from "../server.ts";
@@ -77,15 +77,17 @@ function refusalOf({ headers }: IncomingMessage, access: Access | null): Refusal
 }
 
 /** No token admits a sandboxed command: it would leave its sandbox by asking this server. */
-async function refusalOfPeer(ends: ConnectionEnds, { kind }: WebSocketOptions["address"]): Promise<Refusal | null> {
-  const peer = kind === "tcp" ? await identifyPeer(ends) : "unconfined";
+async function refusalOfPeer(socket: Socket, { kind }: WebSocketOptions["address"]): Promise<Refusal | null> {
+  const peer = await (kind === "tcp" ? identifyPeer(socket) : identifyFilePeer(descriptorOf(socket)));
   if (peer === "unconfined") return null;
-  const reason =
-    peer === "sandboxed"
-      ? "Sandboxed processes must not connect to this server."
-      : "The process that connects cannot be identified. Use a socket file: --listen unix://PATH.";
-  return { status: 403, text: reason };
+  if (peer === "sandboxed") return { status: 403, text: "Sandboxed processes must not connect to this server." };
+  const advice = kind === "tcp" ? "Use a socket file: --listen unix://PATH." : "It must not end before it is answered.";
+  return { status: 403, text: `The process that connects cannot be identified. ${advice}` };
 }
+
+/** Node has no other way to learn it. */
+const descriptorOf = (socket: Socket): number | undefined =>
+  (socket as Socket & { _handle?: { fd?: number } })._handle?.fd;
 
 function answerPlain({ headers, url = "", method }: IncomingMessage, response: ServerResponse): void {
   const isProbe = ["/readyz", "/healthz"].includes(url.split("?")[0] ?? "");

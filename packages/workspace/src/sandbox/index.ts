@@ -51,6 +51,10 @@ export const probeAllBackEnds = async (options: ProbeOptions): Promise<(BackEnd 
 export const identifyPeer = async (ends: ConnectionEnds): Promise<Peer> =>
   (await import("./local-peer.ts")).identifyPeer(ends);
 
+/** Who is at the other end of a connection over a socket file, by the descriptor of this end. */
+export const identifyFilePeer = async (descriptor: number | undefined): Promise<Peer> =>
+  (await import("./file-peer.ts")).identifyFilePeer(descriptor);
+
 /** One sentence for each repository that runs with notes in this directory have created or changed before they were killed. */
 export const searchUnfinished = async (directory: string): Promise<string[]> =>
   (await import("./repositories/unfinished.ts")).searchUnfinished(directory);

@@ -38,7 +38,7 @@ const isSandboxed = (pid: string): boolean =>
 
 const userNamespace = (pid: string) => readLink(`/proc/${pid}/ns/user`);
 
-function isFiltered(pid: string): boolean {
+export function isFiltered(pid: string): boolean {
   const [theirs, own] = [countFilters(pid), countFilters("self")];
   return theirs > own || theirs === Number.POSITIVE_INFINITY;
 }
