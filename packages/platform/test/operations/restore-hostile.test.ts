@@ -1,4 +1,5 @@
 // Restore of archives that an attacker made or changed: refused before anything is written.
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
@@ -119,6 +120,14 @@ test.each<[string, Forgery["sections"]]>([
   ["data for a directory", [[{ kind: "directory", path: "workspaces", mode: 0o700 }, "x"]]],
   ["data for nothing", [[{ kind: "audit-head" }, Buffer.alloc(5000)]]],
   ["a table twice", [team, team]],
+  [
+    "more tables than a platform has",
+    Array.from({ length: 2_001 }, (_, at) => [{ kind: "table", name: `table${at}`, columns: ["id"] }]),
+  ],
+  [
+    "more columns than a platform has",
+    Array.from({ length: 21 }, (_, at) => [{ kind: "table", name: `table${at}`, columns: Array(1_000).fill("id") }]),
+  ],
   ["an unknown kind of section", [[{ kind: "command", name: "rm" }]]],
   ["a statement for a name", [[{ kind: "table", name: "teams; drop table users", columns: ["id"] }]]],
 ])("an archive with %s is refused before anything is written", async (_, sections) => {
@@ -170,6 +179,18 @@ test("a sealed archive of the former version is restored without files and modes
     0o777, 0o755,
   ]);
   expect((await sql`select name from teams`.execute(target.db)).rows).toEqual([{ name: "x" }]);
+});
+
+test("a pipe is not read as an archive", async () => {
+  execFileSync("mkfifo", [join(folder.path, "pipe")]);
+  const reading = restoreBackup({
+    path: join(folder.path, "pipe"),
+    passphrase: null,
+    settings,
+    signal: new AbortController().signal,
+  });
+  await expect(reading).rejects.toThrow("is not a regular file");
+  await expectNothingWritten();
 });
 
 test("any member of the header of a sealed archive is authenticated", async () => {

@@ -68,9 +68,14 @@ const maxBytes = {
   link: 0,
 };
 
+/** An archive is read before its end authenticates it: what is kept of it meanwhile must stay small. */
+const maxNamed = 2_000;
+const maxColumns = 20_000;
+
 /** Returns how many bytes may follow the section. */
 function openSectionCheck(protection: "sealed" | "plain"): (section: Section) => number {
   const seen = new Set<string>();
+  let columns = 0;
   const checkPosition = openTreeCheck();
   return (section) => {
     if ("path" in section) {
@@ -83,6 +88,8 @@ function openSectionCheck(protection: "sealed" | "plain"): (section: Section) =>
     const id = "name" in section ? `${section.kind} ${section.name}` : section.kind;
     if (seen.has(id)) throw refused(section, "and contains it twice");
     seen.add(id);
+    columns += section.kind === "table" ? section.columns.length : 0;
+    if (seen.size > maxNamed || columns > maxColumns) throw refused(section, "and more tables than a platform has");
     return maxBytes[section.kind];
   };
 }

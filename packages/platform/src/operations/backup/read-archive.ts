@@ -1,6 +1,6 @@
 // Reads a backup. Truncation, changes, additions and reordering are detected, and so is an archive that no key authenticates.
 import { createHash, timingSafeEqual } from "node:crypto";
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { inflateRawSync } from "node:zlib";
 import { type KeyEncryption, openSealed } from "../../foundation/index.ts";
@@ -57,7 +57,7 @@ export function openArchive(path: string, { passphrase, findKey }: ReaderKeys): 
 }
 
 function readHeader(path: string): { facts: ArchiveFacts; header: Buffer } {
-  const file = openSync(path, "r");
+  const file = openRegular(path);
   try {
     const start = Buffer.alloc(overheadBytes);
     const read = start.subarray(0, readSync(file, start, 0, overheadBytes, 0));
@@ -70,6 +70,14 @@ function readHeader(path: string): { facts: ArchiveFacts; header: Buffer } {
   } finally {
     closeSync(file);
   }
+}
+
+/** Does not block on a FIFO. */
+function openRegular(path: string): number {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if (fstatSync(file).isFile()) return file;
+  closeSync(file);
+  throw new BackupError(`${path} is not a regular file. Pass a file created by platform backup.`);
 }
 
 function isNewer(value: unknown): boolean {
@@ -88,7 +96,7 @@ interface Reading {
 
 async function* readEvents(reading: Reading, signal: AbortSignal): AsyncGenerator<ArchiveEvent> {
   const { path, header, version, authenticator } = reading;
-  const file = openSync(path, "r");
+  const file = openRegular(path);
   const digest = createHash("sha256");
   const readBytes = bytesOf(file, path);
   try {
