@@ -7,7 +7,8 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { recordAuditEvent } from "../../src/foundation/db/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
-import { type KeyEncryption, readKeyFile } from "../../src/foundation/vault/index.ts";
+import { type KeyEncryption, openVault, readKeyFile } from "../../src/foundation/vault/index.ts";
+import { moveAnchor } from "../../src/identity/audit/advance.ts";
 import { type AuditLink, emptyHead } from "../../src/identity/audit/chain.ts";
 import {
   authenticateWithBoth,
@@ -158,4 +159,23 @@ test("entries of a first start that fails at its signing key are proved", async 
   await expect(command(tested, "serve", "--listen", "127.0.0.1:0")).rejects.toThrow(/signing key .*missing/);
   expect(await command(tested, "keys", "create", "--name", "k")).toContain("plt_");
   expect(await command(tested, "audit", "verify")).toMatch(/^whole: /);
+});
+
+test("a rewritten log is not proved by a database that denies its key, nor are the entries before an anchor", async () => {
+  const other = await openFixture();
+  onTestFinished(other.close);
+  const { db, settings } = other.platform;
+  const { dataDirectory, kekFile } = settings;
+  const forgetKey = async () => {
+    await db.deleteFrom("key_encryption_keys").execute();
+    return openVault(db, kekFile);
+  };
+  rmSync(join(dataDirectory, "audit-head"), { force: true });
+  const { seq } = await db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow();
+  await moveAnchor({ db, settings, vault: await forgetKey() }, null);
+  const begun = await readAnchor(dataDirectory, other.platform.vault);
+  const { begunAfter } = begun.kind === "kept" ? begun : expect.fail(begun.kind);
+  expect(begunAfter).toBeGreaterThanOrEqual(seq);
+  await moveAnchor({ db, settings, vault: await forgetKey() }, null);
+  expect(await readAnchor(dataDirectory, other.platform.vault)).toMatchObject({ kind: "kept", begunAfter });
 });

@@ -7,6 +7,7 @@ import { VaultError } from "./vault-error.ts";
 
 export async function openVault(db: Queries, kekFile: string): Promise<Vault> {
   const expected = await knownFingerprint(db);
+  const isFirstUse = expected === null && !(await hasSealedData(db));
   // A new key beside sealed data would look like a start and be the loss of everything.
   if (expected === null) makeKeyFile(kekFile);
   else finishRotation(kekFile, expected);
@@ -20,13 +21,17 @@ export async function openVault(db: Queries, kekFile: string): Promise<Vault> {
     throw new VaultError(
       `The database was sealed with another key (fingerprint ${sealedWith}) than that in ${kekFile} (${encryption.fingerprint}). Use the right key file: PLATFORM_KEK_FILE names one.`,
     );
-  return vaultOf(encryption, expected === null);
+  return vaultOf(encryption, isFirstUse);
 }
 
 async function knownFingerprint(db: Queries): Promise<string | null> {
   const row = await db.selectFrom("key_encryption_keys").select("fingerprint").executeTakeFirst();
   return row?.fingerprint ?? null;
 }
+
+/** Then the fingerprint was removed: what the database says about its past is not to be believed. */
+const hasSealedData = async (db: Queries): Promise<boolean> =>
+  (await db.selectFrom("teams").select("id").limit(1).executeTakeFirst()) !== undefined;
 
 /** Two servers that start at once with two key files: the first is right. */
 async function rememberFingerprint(db: Queries, fingerprint: string): Promise<string> {
