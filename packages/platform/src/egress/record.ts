@@ -72,8 +72,8 @@ export async function openEgressRecord(options: EgressRecordOptions): Promise<Eg
     saveSoon();
   }
 
-  // Not awaited: the first model request must not wait for it.
-  saving = save().catch(() => {});
+  // Not at once: it would lock the run while the first model request waits to be recorded there.
+  saveSoon();
   return {
     policy,
     name: policyName(policy),

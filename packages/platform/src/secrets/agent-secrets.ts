@@ -27,7 +27,8 @@ export async function secretsOfAgent(host: SecretHost, agent: SecretAgent, key: 
 
 /**
  * Null: the team has secrets, and it is still to be chosen which of them the agent gets. Where the team has none, that is
- * recorded in the same statement: it is part of the start of most agents.
+ * recorded in the same statement: it is part of the start of most agents. It does not wait for the disk: the records of
+ * the run that follow do, before the model is asked, and what was written earlier is on the disk with them.
  */
 async function readOrRecordNone(db: Queries, agent: SecretAgent, key: DataKey): Promise<AgentSecret[] | null> {
   const { rows } = await sql<{ sealed: Buffer | null; isNone: boolean }>`
@@ -36,6 +37,7 @@ async function readOrRecordNone(db: Queries, agent: SecretAgent, key: DataKey): 
     ), added as (
       insert into agent_secrets (agent_id, sealed)
       select id, ${key.seal("[]", aad(agent.id))} from agents
+      cross join set_config('synchronous_commit', 'off', true)
       where id = ${agent.id} and not exists (select from recorded)
         and not exists (select from secrets where team_id = ${agent.teamId})
       on conflict do nothing returning agent_id

@@ -125,7 +125,7 @@ async function recordEnvironment(
 const seal = (environment: RunEnvironment, { fence, key }: Pick<ActiveRun, "fence" | "key">): Buffer =>
   key.seal(JSON.stringify(environment), environmentAad(fence.runId));
 
-/** One statement: it is part of the start of every such run. */
+/** One statement that does not wait for the disk: it is part of the start of every such run, whose next records do. */
 async function recordOnHost(
   db: Kysely<Tables>,
   { fence, key }: ActiveRun,
@@ -134,6 +134,7 @@ async function recordOnHost(
   await sql`
     update runs set machine_provider = ${provider}, machine_reason = ${reason},
       environment = ${seal(shown, { fence, key })}
+    from set_config('synchronous_commit', 'off', true)
     where id = ${fence.runId} and lease_epoch = ${fence.epoch}
   `.execute(db);
 }
