@@ -39,6 +39,7 @@ export {
   openDatabase,
   openPool,
   type PullRequestTable,
+  prepared,
   type Queries,
   type RunStatus,
   type RunTable,

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { actingAs, actingForRequest } from "../../src/foundation/db/actor.ts";
 import { openQueries } from "../../src/foundation/db/connect.ts";
-import { claimNodeId, notify, openNotifications } from "../../src/foundation/db/index.ts";
+import { claimNodeId, notify, openNotifications, prepared } from "../../src/foundation/db/index.ts";
 import { migrate, migrationNames, pendingMigrations, unusedMigrationNumbers } from "../../src/foundation/db/migrate.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { verifyLog, withStoredLog } from "../../src/identity/audit/index.ts";
@@ -54,6 +54,24 @@ test("a connection goes to the actor that it is set for, and to another only aft
   const others = await Promise.all([1, 2, 3, 4].map(() => actingAs("user:2", look)));
   expect(others.map((one) => one?.actor)).toEqual(Array(4).fill("user:2"));
   expect((await look())?.actor).toBe("platform");
+  await db.destroy();
+});
+
+test("a marked statement stays prepared on its connection, which is replaced when a column has another type", async () => {
+  const db = openQueries(database.connection, 1, () => {});
+  await sql`create table changing (id integer)`.execute(db);
+  await sql`insert into changing values (1), (2)`.execute(db);
+  const find = async (id: number) =>
+    (await sql<{ id: number }>`${prepared} select id from changing where id = ${id}`.execute(db)).rows;
+  for (let round = 0; round < 8; round += 1) expect(await find(1 + (round % 2))).toEqual([{ id: 1 + (round % 2) }]);
+  const kept = await sql`select statement from pg_prepared_statements`.execute(db);
+  expect(kept.rows).toEqual([{ statement: "/* prepared */ select id from changing where id = $1" }]);
+  await sql`alter table changing add column more text`.execute(db);
+  expect(await find(1)).toEqual([{ id: 1 }]);
+  await sql`alter table changing alter column id type bigint`.execute(db);
+  await expect(find(1)).rejects.toThrow("cached plan must not change result type");
+  await eventually(async () => expect(await find(1)).toEqual([{ id: 1 }]));
+  await sql`drop table changing`.execute(db);
   await db.destroy();
 });
 

@@ -3,6 +3,7 @@
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import { isSetForActor, requestTimeoutMs, setActor } from "./actor.ts";
+import { nameOfPrepared } from "./prepared.ts";
 
 /** Whether the statement was executed is unknown. */
 export class DatabaseTimeout extends Error {
@@ -54,11 +55,24 @@ async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
 /** The server cancels a statement in time if it can; this is for one that hangs. */
 const graceMs = 500;
 
+const changedResultType = "0A000";
+
 function limitQueries(client: pg.PoolClient): PostgresPoolClient {
   let timeout: DatabaseTimeout | null = null;
+  async function send(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    const name = nameOfPrepared(text);
+    if (name === undefined) return client.query(text, values);
+    try {
+      return await client.query({ name, text, values });
+    } catch (error) {
+      // A migration of another server has changed the type of a column: only a new connection prepares it anew.
+      if ((error as { code?: string }).code === changedResultType) client.connection.stream.destroy();
+      throw error;
+    }
+  }
   async function query(text: string, values: unknown[]): Promise<pg.QueryResult> {
     const limitMs = requestTimeoutMs();
-    if (limitMs === null) return client.query(text, values);
+    if (limitMs === null) return send(text, values);
     const waitMs = limitMs + graceMs;
     const giveUp = setTimeout(() => {
       timeout = new DatabaseTimeout(`no answer of the database within ${waitMs} ms`);
@@ -66,7 +80,7 @@ function limitQueries(client: pg.PoolClient): PostgresPoolClient {
       client.connection.stream.destroy();
     }, waitMs);
     try {
-      return await client.query(text, values);
+      return await send(text, values);
     } catch (error) {
       throw timeout ?? error;
     } finally {

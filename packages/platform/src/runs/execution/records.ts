@@ -3,7 +3,7 @@ import { StaleWriter } from "@agentcli/engine";
 import type { RunModel } from "@agentcli/protocol/api";
 import type { FrameGroup } from "@agentcli/surfaces/run-stream";
 import { type Kysely, type Selectable, sql } from "kysely";
-import type { DataKey, PlatformContext, RunTable, Tables } from "../../foundation/index.ts";
+import { type DataKey, type PlatformContext, prepared, type RunTable, type Tables } from "../../foundation/index.ts";
 import type { ClaimedRun, Fence } from "../leases/lease.ts";
 import { insertFrames, notifyReaders, numberFrames } from "../streams/index.ts";
 import type { Spender } from "../usage/index.ts";
@@ -116,13 +116,13 @@ async function beginRun(db: Kysely<Tables>, key: DataKey, claimed: ClaimedRun): 
     claimed.status === "CREATING" ? [[{ event: "status", data: { runId, status: "RUNNING" } }]] : [];
   const frames = numberFrames(begins, { after: 0, bornAt: createdAt });
   const now = new Date();
-  const { rows } = await sql<StartedRun>`
+  const { rows } = await sql<StartedRun>`${prepared}
     with fence as (
       update runs set status = 'RUNNING', started_at = coalesce(started_at, ${now}), updated_at = ${now}
       where id = ${runId} and lease_epoch = ${epoch} and status in ('CREATING', 'RUNNING')
       returning id, created_at, started_at, request, model, model_provider
     ), shown as (${insertFrames(key, runId, frames)})
-    select *, (${notifyReaders(runId, frames)}) as told,
+    select fence.*, (${notifyReaders(runId, frames)}) as told,
       ${frames.length}::integer + coalesce((select max(seq) from frames where run_id = ${runId}), 0) as last_frame
     from fence
   `.execute(db);

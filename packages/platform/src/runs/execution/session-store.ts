@@ -2,7 +2,7 @@
 import { type SessionStore, StaleWriter, type StoredRecord } from "@agentcli/engine";
 import type { ThreadRecord } from "@agentcli/protocol";
 import { type Kysely, sql } from "kysely";
-import { type DataKey, isUniqueViolation, retryWhileAway, type Tables } from "../../foundation/index.ts";
+import { type DataKey, isUniqueViolation, prepared, retryWhileAway, type Tables } from "../../foundation/index.ts";
 import type { Fence } from "../leases/lease.ts";
 import { type Frame, insertFrames, notifyReaders, type Recorder } from "../streams/index.ts";
 import { type Charges, chargesOf } from "../usage/index.ts";
@@ -91,7 +91,7 @@ async function insert(
   const ats = stored.map(({ at }) => at);
   const texts = stored.map(({ seq, record }) => key.seal(JSON.stringify(record), recordAad(threadId, seq)));
   const held = await writeOnce(threadId, () =>
-    sql<{ held: boolean }>`
+    sql<{ held: boolean }>`${prepared}
       with fence as (
         select id from runs
         where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')

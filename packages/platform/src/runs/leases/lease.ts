@@ -1,7 +1,7 @@
 // Leases of runs: renewed by the driver, claimed by another after they expire, and fenced by an epoch that only grows.
 import { type Kysely, sql } from "kysely";
 import { workerIsReady } from "../../fleet/index.ts";
-import { notify, type Tables } from "../../foundation/index.ts";
+import { notify, prepared, type Tables } from "../../foundation/index.ts";
 
 /** Identifies one claim of a run. Every write of its driver carries it. */
 export interface Fence {
@@ -103,9 +103,9 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
       waiting
         .selectFrom("runs")
         .select("id")
-        .where("status", "in", ["CREATING", "RUNNING"])
+        .where(sql<boolean>`status in ('CREATING', 'RUNNING')`)
         .where(workerIsReady(nodeId))
-        .where("id", "not in", held.length > 0 ? held : [""])
+        .where(sql<boolean>`id <> all(${held}::text[])`)
         .where((condition) =>
           condition.or([
             condition("lease_until", "is", null),
@@ -133,6 +133,7 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
       "claims_without_progress",
       "created_at",
     ])
+    .modifyEnd(prepared)
     .executeTakeFirst();
   if (!row) return null;
   return {

@@ -1,7 +1,7 @@
 // Stores and reads frames.
 import type { Frame } from "@agentcli/surfaces/run-stream";
 import { type Kysely, type Selectable, sql } from "kysely";
-import type { DataKey, FrameTable, Tables, Vault } from "../../foundation/index.ts";
+import { type DataKey, type FrameTable, prepared, type Tables, type Vault } from "../../foundation/index.ts";
 
 export interface FramePages {
   /** The next page of frames after this one, in order; or the reason why there are no more. */
@@ -46,7 +46,7 @@ const isFrame = (row: PageRow | (PageRow & FrameRow)): row is PageRow & FrameRow
 
 /** Always includes the first frame, whatever its size. One row without a frame where there is none; no row without a run. */
 async function readPage(db: Kysely<Tables>, runId: string, after: number): Promise<(PageRow | (PageRow & FrameRow))[]> {
-  const { rows } = await sql<PageRow & FrameRow>`
+  const { rows } = await sql<PageRow & FrameRow>`${prepared}
     select runs.ended_at, case when coalesce(before, 0) = 0 then agents.data_key end as data_key,
       seq, event_id, event, data
     from runs join agents on agents.id = runs.agent_id
