@@ -5,13 +5,16 @@ import { contains, resolveExisting } from "../paths.ts";
 import { onlyUserCanChange } from "./writers.ts";
 
 export interface Looks {
-  /** The real paths that a path stands for, as far as only this user and root can change them. */
+  /** What a path stands for. */
+  realPathsOf(path: string): string[];
+  /** Those of them that only this user and root can change. */
   safePathsOf(path: string): string[];
   /** The real path of an executable file. */
   programAt(path: string): string | undefined;
 }
 
 export const freshLooks: Looks = {
+  realPathsOf: resolveExisting,
   safePathsOf: (path) => resolveExisting(path).filter((real) => isOfNode(real) || onlyUserCanChange(real)),
   programAt(path) {
     // Most directories of PATH do not have it, and an error costs more than the question.
@@ -28,6 +31,7 @@ export const freshLooks: Looks = {
 /** Uses what was seen for a time: for a server that starts programs many times a second. */
 export function keepLooks(forMs: number, now: () => number = () => performance.now()): Looks {
   return {
+    realPathsOf: kept(freshLooks.realPathsOf),
     safePathsOf: kept(freshLooks.safePathsOf),
     programAt: kept(freshLooks.programAt),
   };

@@ -117,8 +117,8 @@ const candidatesOf = (name: string, { path }: ProgramSearch): string[] =>
 type Trust = (path: string) => boolean;
 
 /** With / as the workspace, the whole machine is trusted. */
-function rootsOf({ untrusted }: ProgramSearch): string[] {
-  return untrusted.filter((root) => root !== "/").flatMap((root) => [resolve(root), ...resolveExisting(root)]);
+function rootsOf({ untrusted, looks = freshLooks }: ProgramSearch): string[] {
+  return untrusted.filter((root) => root !== "/").flatMap((root) => [resolve(root), ...looks.realPathsOf(root)]);
 }
 
 /** Where no agent can write. */
