@@ -1,6 +1,6 @@
 // Real pipes for standard streams, made from named ones. Node's own are sockets, on which `> /dev/stderr` fails.
 import { spawn } from "node:child_process";
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, mkdtempSync, openSync, rmSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -118,7 +118,10 @@ async function makePipes(): Promise<number[]> {
       const paths = Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));
       await makeNamedPipes(paths);
       const flags = constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-      for (const path of paths) opened.push(openSync(path, flags));
+      for (const path of paths) {
+        opened.push(openSync(path, flags));
+        unlinkSync(path);
+      }
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
@@ -128,8 +131,11 @@ async function makePipes(): Promise<number[]> {
   return opened;
 }
 
+let mkfifo: string | undefined;
+
 function makeNamedPipes(paths: string[]): Promise<void> {
-  const program = findProgram("mkfifo", { path: systemPath, untrusted: [] });
+  mkfifo ??= findProgram("mkfifo", { path: systemPath, untrusted: [] });
+  const program = mkfifo;
   if (program === undefined) throw new Error("mkfifo was not found");
   return new Promise((resolve, reject) => {
     const child = spawn(program, ["-m", "600", ...paths], { stdio: "ignore" });
