@@ -33,15 +33,15 @@ export interface Attachments {
 
 export async function openSubjects(context: ServerContext, { buildExecutor }: Attachments = {}): Promise<Subjects> {
   const identity = openIdentity(context);
-  const { authenticate } = identity;
-  const repositories = openRepositories(context, identity.principals, recordHostEvent(context.vault));
+  const { authenticate, principals, sessions } = identity;
+  const repositories = openRepositories(context, principals, recordHostEvent(context.vault));
   const machines = openMachines(context.settings);
   const images = openImages({ settings: context.settings, ...machines });
   const building = { machines, images, executor: buildExecutor };
   const environments = openEnvironments(context, { authenticate, repositories, ...building });
   const secrets = openSecrets(context, environments.lookup);
   const integrations = openIntegrations(context);
-  const fleet = openFleet(context, identity.principals);
+  const fleet = openFleet(context, principals);
   const agents = openAgents(context, {
     repositories,
     integrations,
@@ -60,13 +60,8 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     environments: environments.forRuns,
     toolsOf: automations.toolsOf,
   });
-  const { principals, sessions } = identity;
-  const previews = openPreviews(context, {
-    machinesInUse: runs.machinesInUse,
-    principals,
-    sessions,
-    findOwned: agents.findOwned,
-  });
+  const viewers = { principals, sessions, findOwned: agents.findOwned };
+  const previews = openPreviews(context, { ...viewers, machinesInUse: runs.machinesInUse });
   const inbox = openInbox(agents.overview);
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });
