@@ -107,6 +107,7 @@ export const rows: Record<string, Row> = {
   "get /v1/automations/{automationId}/alerts": readsAutomation,
   "post /v1/automations/{automationId}/webhook-keys": { ...changesAutomation, body: () => ({}) },
   "delete /v1/automations/{automationId}/webhook-keys/{keyId}": changesAutomation,
+  "post /v1/automations/{automationId}/dry-run": { ...changesAutomation, body: () => ({}) },
   "get /v1/automations/{automationId}/memories": readsAutomation,
   "get /v1/automations/{automationId}/memories/{name}": { ...readsAutomation, status: 404 },
   "put /v1/automations/{automationId}/memories/{name}": { ...changesAutomation, body: () => ({ text: "x" }) },

@@ -206,3 +206,22 @@ const ownTeam = async () => {
     .executeTakeFirst();
   return { teamId: row?.id ?? 0 };
 };
+
+test("a dry run shows what stored events would start, and why others would be skipped, and starts nothing", async () => {
+  await push("topic", "one");
+  await onHost("POST", "/pulls", { title: "Topic", head: "topic" });
+  await onHost("POST", "/pulls/1/comments", { body: "<!-- hidden -->please look" });
+  await settled();
+  const id = await automate("pull_request.comment");
+  const { status, body } = await server.call(key, "POST", `/v1/automations/${id}/dry-run`, { events: 10 });
+  expect(status).toBe(200);
+  const { items } = body as { items: { outcome: string; prompt: string }[] };
+  expect(items).toMatchObject([{ event: "pull_request.comment", outcome: "start" }]);
+  expect(items[0]?.prompt).toMatch(/^look\n/);
+  expect(items[0]?.prompt).toContain("BEGIN UNTRUSTED EVENT");
+  expect(items[0]?.prompt).not.toContain("hidden");
+  expect(await firingsOf(id)).toEqual([]);
+  const none = await automate("push", { branches: ["nothing"] });
+  const { body: other } = await server.call(key, "POST", `/v1/automations/${none}/dry-run`);
+  expect(other).toMatchObject({ items: [] });
+});

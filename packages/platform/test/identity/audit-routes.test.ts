@@ -178,7 +178,12 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
 /** A model request spends money, counted in a separate table. Typing needs a machine; a test of previews has its entry. */
 /** Nothing but what the user has read. */
 const marksItems = "patch /v1/me/inbox";
-const changesNothing = ["post /v1/inference/responses", "post /v1/agents/{id}/terminals/{name}/input", marksItems];
+const changesNothing = [
+  "post /v1/automations/{automationId}/dry-run",
+  "post /v1/inference/responses",
+  "post /v1/agents/{id}/terminals/{name}/input",
+  marksItems,
+];
 
 interface Operations {
   paths: Record<string, Record<string, unknown>>;

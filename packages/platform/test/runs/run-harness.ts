@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ThreadRecord } from "@agentcli/protocol";
-import { type LoggedRequest, type Reply, type Script, startModelServer, temporaryRepository } from "@agentcli/testkit";
+import { type LoggedRequest, startModelServer, temporaryRepository } from "@agentcli/testkit";
 import { openClient, type PlatformClient } from "@agentcli/testkit/platform";
 import { onTestFinished } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
@@ -30,7 +30,7 @@ export interface RunHarness {
 }
 
 export interface RunHarnessOptions {
-  replies: Reply[] | Script;
+  replies: Parameters<typeof startModelServer>[0];
   /** Wire API of the model; Responses by default. */
   wireApi?: "responses" | "chat";
   models?: Partial<Settings["models"]>;

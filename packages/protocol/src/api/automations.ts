@@ -251,6 +251,26 @@ export const WebhookKeyCreated = z.object({
   url: z.string(),
 });
 
+export const DryRunAutomation = z.strictObject({
+  events: z.int().min(1).max(200).default(50).describe("How many of the latest stored events of the team to look at"),
+});
+export const DryRunResult = z.object({
+  looked: z.int().describe("Stored events that were looked at"),
+  items: z
+    .array(
+      z.object({
+        event: z.string(),
+        repository: z.string(),
+        receivedAt: Timestamp,
+        outcome: z.enum(["start", "skip"]),
+        reason: z.string().optional().describe("Why it would be skipped"),
+        prompt: z.string().optional().describe("Of the run that would start"),
+      }),
+    )
+    .describe("Those that a trigger of the automation wants, latest first"),
+});
+export type DryRunResult = z.infer<typeof DryRunResult>;
+
 const memoryEntry = {
   name: z.string(),
   version: z.int(),

@@ -74,7 +74,10 @@ async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRo
 }
 
 /** It has no forks. Whatever address it was recorded with, it is compared by the one of today. */
-const ofOwnHost = ({ shownRepository }: AutomationHost, { repositoryUrl, pullRequest, ...event }: SourceEvent) => ({
+export const ofOwnHost = (
+  { shownRepository }: AutomationHost,
+  { repositoryUrl, pullRequest, ...event }: SourceEvent,
+) => ({
   ...event,
   repositoryUrl: shownRepository(repositoryUrl),
   pullRequest: pullRequest && { ...pullRequest, isFork: false },
@@ -90,10 +93,14 @@ const hostNames: Record<EventSourceRow["type"], string> = {
   git_host: "the git host of this platform",
 };
 
+/** For people. */
+export const originOf = ({ type }: Pick<EventSourceRow, "type">, { event, repositoryUrl }: SourceEvent): string =>
+  `${hostNames[type]}, ${event} in ${repositoryUrl}`;
+
 /** As much as the body of a webhook may have: models could not read more. */
 const maxCharacters = 256 * 1024;
 
-const beginningOf = (body: string): string =>
+export const beginningOf = (body: string): string =>
   body.length <= maxCharacters
     ? body
     : `${body.slice(0, maxCharacters)}\n(cut after ${maxCharacters.toLocaleString("en")} of ${body.length.toLocaleString("en")} characters)`;
@@ -146,7 +153,7 @@ async function fireOne(host: AutomationHost, tx: Queries, fired: Fired): Promise
   const match = matchEvent(trigger, event);
   if (match.kind === "other") return 0;
   const reason = match.kind === "refused" ? match.reason : loopOf(causes, automation.id);
-  const origin = `${hostNames[source.type]}, ${event.event} in ${event.repositoryUrl}`;
+  const origin = originOf(source, event);
   const payload = { origin, contentType: "application/json", receivedAt: row.created_at.toISOString(), body };
   const [cause] = causes;
   const request = { source: source.type, triggerId: trigger.id, payload, skipReason: reason } as const;

@@ -1,8 +1,9 @@
-// Enables and disables automations over HTTP.
-import { Automation, DisableAutomation } from "@agentcli/protocol/api";
+// Enables and disables automations over HTTP, and shows what one would do.
+import { Automation, DisableAutomation, DryRunAutomation, DryRunResult } from "@agentcli/protocol/api";
 import { type Api, principalName } from "../../foundation/index.ts";
 import { cancelRunsOf } from "../firings/admit.ts";
 import type { AutomationHost } from "../host.ts";
+import { dryRun } from "../inbound/dry-run.ts";
 import { type AutomationRow, disableAutomation, enableAutomation } from "../store.ts";
 import { automationOf } from "../views.ts";
 import { one, tag, viewOf } from "./automations.ts";
@@ -10,6 +11,7 @@ import { one, tag, viewOf } from "./automations.ts";
 export function addSwitchRoutes(api: Api, host: AutomationHost): void {
   addEnable(api, host);
   addDisable(api, host);
+  addDryRun(api, host);
 }
 
 const switching = {
@@ -44,6 +46,25 @@ function addDisable(api: Api, host: AutomationHost): void {
     });
     return show(host, disabled);
   });
+}
+
+function addDryRun(api: Api, host: AutomationHost): void {
+  api.route(
+    {
+      method: "post",
+      path: "/v1/automations/{automationId}/dry-run",
+      summary: "Show what an automation would do for stored events; nothing is started",
+      tag,
+      scope: "agents:write",
+      params: one,
+      body: DryRunAutomation,
+      bodyIsOptional: true,
+      answer: { status: 200, schema: DryRunResult, description: "What would start, and what would be skipped" },
+      problems: ["automation_not_found", "team_admin_required"],
+    },
+    async ({ params, body, principal }) =>
+      dryRun(host, await host.access.find(principal, params.automationId, "manage"), body.events),
+  );
 }
 
 const show = (host: AutomationHost, row: AutomationRow) => automationOf(viewOf(host), row);
