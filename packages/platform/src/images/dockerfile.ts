@@ -151,7 +151,7 @@ async function builderCommand({ temporaryBytes }: MachineLimits): Promise<string
     findBubblewrap({ path, untrusted: [] }),
     ...["--clearenv", ...Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value])],
     ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session"],
-    ...["--cap-add", "ALL", ...systemDirectories(), "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/sys", "/sys"],
+    ...["--cap-add", "ALL", ...(await systemPaths()), "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/sys", "/sys"],
     ...["--perms", "1777", ...sized("/tmp", sizes?.tmp), ...sized("/run", sizes?.run)],
     ...[...sized("/dev/shm", sizes?.shm), "--perms", "1777", "--dir", "/var/tmp"],
     ...["--bind", "/tmp/store", view.store, "--ro-bind", "/tmp/context", view.context],
@@ -160,16 +160,20 @@ async function builderCommand({ temporaryBytes }: MachineLimits): Promise<string
   ];
 }
 
-function systemDirectories(): string[] {
-  const links = ["/bin", "/sbin", "/lib", "/lib32", "/lib64"].filter((path) => existsSync(path));
-  const settings = ["/etc/containers", "/etc/ssl", "/etc/ld.so.cache", "/etc/alternatives", "/etc/mime.types"];
-  return [
-    ...["--ro-bind", "/usr", "/usr"],
-    ...links.flatMap((path) =>
-      lstatSync(path).isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path],
-    ),
-    ...settings.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", path, path]),
-  ];
+/** Of buildah. Not `certs.d` and `auth.json`: keys of the operator may be there. */
+const builderSettings = ["policy.json", "registries.conf", "registries.conf.d", "storage.conf"].map(
+  (name) => `/etc/containers/${name}`,
+);
+
+/** What agents see of the host too, and no more: commands reach it past the root directory of their image. */
+async function systemPaths(): Promise<string[]> {
+  const { existingSystemPaths, findSystemPath } = await loadMachineParts();
+  const paths = [...existingSystemPaths(), ...builderSettings.filter((path) => existsSync(path))];
+  return paths.flatMap((path) => {
+    const source = realpathSync(path);
+    const isLink = lstatSync(path).isSymbolicLink() && findSystemPath(source) !== undefined;
+    return isLink ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", source, path];
+  });
 }
 
 /** Listens where the proxy variables say, then runs the script. */

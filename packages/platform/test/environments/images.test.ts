@@ -1,6 +1,6 @@
 // Images that machines begin with, made by the programs of the system.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { unlimited } from "@agentcli/testkit/machines";
@@ -115,6 +115,28 @@ test("commands of a Dockerfile are no root of the host, and see none of its file
   expect(error, log).toBe("");
   expect(log).not.toMatch(/^BROKE_OUT|of the host$/m);
   expect(existsSync(secret)).toBe(true);
+});
+
+/** Beside what a build needs of the host; an ordinary user can write none of them. */
+const operatorDirectories = ["/usr/local/etc", "/usr/src", "/etc/ssl", "/etc/containers", "/etc", "/opt", "/srv"];
+
+test("commands of a Dockerfile read no file of the operator, wherever it is, also past their root directory", async () => {
+  const harness = openImageHarness();
+  copyPrograms(join(harness.directory, "files/root"));
+  const made = operatorDirectories.flatMap((parent) => {
+    try {
+      return [mkdtempSync(join(parent, "operator-"))];
+    } catch {
+      return [];
+    }
+  });
+  onTestFinished(() => made.forEach((directory) => void rmSync(directory, { recursive: true })));
+  for (const directory of made) chmodSync(directory, 0o755);
+  for (const directory of made) writeFileSync(join(directory, "kek"), "of the operator\n", { mode: 0o644 });
+  const lines = made.map((directory) => `RUN cat /proc/1/root${directory}/kek /proc/self/root${directory}/kek; true`);
+  const { error, log } = await build(harness, ["FROM scratch", "COPY root/ /", ...lines, ""].join("\n"));
+  if (error.includes(missing)) return;
+  expect(log).not.toMatch(/^of the operator$/m);
 });
 
 const mebibyte = 1024 ** 2;
