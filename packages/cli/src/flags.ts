@@ -108,6 +108,8 @@ const table = {
   cache: { help: "What part of each turn's input came from a prompt cache, and why a prefix broke" },
   by: { value: "WHAT", choices: ["model", "tag", "day"], help: "How to group" },
   force: { help: "Accept the beginning of several ids, and take all of them (init: replace files)" },
+  from: { value: "TOOL", choices: ["codex", "claude"], help: "Which tool to import from (all that are found)" },
+  "dry-run": { help: "Say what would be written, and write nothing" },
   dialect: { value: "DIALECT", choices: ["agentcli", "platform"], help: "Which program the files are for (agentcli)" },
   "with-api-key": { help: "Read the key from standard input" },
   "api-key": { value: "KEY", help: "Refused: a key on the command line is seen by others" },

@@ -6,7 +6,10 @@ export const helpLayout: HelpLayout = {
   commandGroups: [
     { title: "Run the agent", names: ["exec", "review", "resume", "fork", "agents", "init"] },
     { title: "Sessions", names: ["sessions", "replay", "cost"] },
-    { title: "Accounts and configuration", names: ["login", "logout", "models", "config", "trust", "doctor"] },
+    {
+      title: "Accounts and configuration",
+      names: ["login", "logout", "models", "config", "import", "trust", "doctor"],
+    },
     { title: "What runs bring along", names: ["skills", "hooks", "mcp", "mcp-server", "test", "eval"] },
     { title: "Sandbox and rules", names: ["sandbox", "cache", "execpolicy", "sanitize"] },
     { title: "Agents on the platform", names: ["cloud", "env", "apply", "worker"] },

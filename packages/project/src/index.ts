@@ -19,6 +19,8 @@ export { type Requirements, type Rule, readRequirements, refusalOf } from "./con
 export { readUnblocked } from "./files/unblocked.ts";
 /** Loaded when a file is read or written. */
 export const loadToml = () => import("./config/toml.ts");
+/** Loaded by one command. */
+export const loadForeignConfig = () => import("./config/foreign.ts");
 export { dottedKey, type Leaf, leavesOf, quoted, type Table, valueAt } from "./config/table.ts";
 export {
   type ContextRequest,

@@ -2,7 +2,7 @@
 import type { Agent, Credential } from "@agentcli/app-server";
 import { loadConfig } from "@agentcli/project";
 import type { Invocation } from "../command.ts";
-import { configRequest, existingDirectory } from "../config/request.ts";
+import { configRequest, existingDirectory, requirementFiles } from "../config/request.ts";
 import { configOptions, runOptions } from "../config/run-options.ts";
 import { settle } from "../config/settings.ts";
 import { removeAuthFile, saveKey } from "../credentials/auth-file.ts";
@@ -72,7 +72,7 @@ function configuration(invocation: Invocation, { environment }: Program): Agent[
       return { cwd, options: options(), loaded: await loadConfig(configRequest(options(), cwd, environment)) };
     },
     settle: ({ cwd, options }) => settle({ ...options, directory: cwd }, environment, null),
-    requirementFiles: () => configRequest(options(), environment.cwd, environment).requirementFiles,
+    requirementFiles: () => requirementFiles(environment),
     hooks: ({ cwd, loaded }) => hooksIn(cwd, loaded, environment),
   };
 }

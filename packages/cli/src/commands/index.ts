@@ -8,6 +8,7 @@ import { configCommands } from "./config/index.ts";
 import { envCommands } from "./env/index.ts";
 import { execCommands } from "./exec/index.ts";
 import { hooksCommands } from "./hooks/index.ts";
+import { importCommands } from "./import/index.ts";
 import { loginCommands } from "./login/index.ts";
 import { mcpCommands } from "./mcp/index.ts";
 import { modelsCommands } from "./models/index.ts";
@@ -31,6 +32,7 @@ export const commands: Command[] = [
   ...configCommands,
   ...envCommands,
   ...hooksCommands,
+  ...importCommands,
   ...loginCommands,
   ...modelsCommands,
   ...sessionsCommands,

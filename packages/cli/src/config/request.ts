@@ -11,11 +11,10 @@ import { standardSystemDirectory } from "../environment.ts";
 /** `cwd` is where the run works. */
 export function configRequest(options: ConfigOptions, cwd: string, environment: Environment): ConfigRequest {
   const { agentHome, systemDirectory } = environment;
-  const requirementDirectories = new Set([standardSystemDirectory, systemDirectory, agentHome]);
   return {
     home: agentHome,
     systemDirectory,
-    requirementFiles: [...requirementDirectories].map((directory) => join(directory, "requirements.toml")),
+    requirementFiles: requirementFiles(environment),
     cwd,
     profile: options.profile,
     overrides: options.overrides,
@@ -24,6 +23,11 @@ export function configRequest(options: ConfigOptions, cwd: string, environment: 
     userConfig: options.ignoreUserConfig ? "ignored" : "read",
     projectTrust: options.trustProject ? "granted" : "configured",
   };
+}
+
+export function requirementFiles({ agentHome, systemDirectory }: Environment): string[] {
+  const directories = new Set([standardSystemDirectory, systemDirectory, agentHome]);
+  return [...directories].map((directory) => join(directory, "requirements.toml"));
 }
 
 /** Warnings about the flags themselves. */
