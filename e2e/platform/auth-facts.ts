@@ -18,9 +18,16 @@ export interface Row {
   sharing: "read" | "follow_up" | "manage" | "own" | null;
   /**
    * The operation is about a personal environment or a private automation of the user `owner`, the team itself, or what the
-   * sender owns.
+   * sender owns; or it is for service accounts alone.
    */
-  about?: "environment" | "new environment" | "automation" | "new automation" | "change of the team" | "own";
+  about?:
+    | "environment"
+    | "new environment"
+    | "automation"
+    | "new automation"
+    | "change of the team"
+    | "own"
+    | "service account";
   /** Required state of the agent. */
   state?: "at work";
   query?: string;
@@ -42,7 +49,37 @@ const readsAutomation = { scope: "agents:read", sharing: null, about: "automatio
 const changesAutomation = { scope: "agents:write", sharing: null, about: "automation" } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
 
+const ofAccount = { sharing: null, about: "service account" } as const;
+const unknownAgent = "bc-00000000-0000-4000-8000-000000000000";
+
+/** Of workers and pools, whose routes exist twice. */
+const fleetRows = ({ workers, pools }: { workers: string; pools: string }): Record<string, Row> => {
+  const reads = { ...ofAccount, scope: "agents:read" } as const;
+  const changes = { ...ofAccount, scope: "agents:write" } as const;
+  const claim = () => ({ id: unknownAgent, workerId: "w1" });
+  return {
+    [`get ${workers}`]: reads,
+    [`get ${workers}/summary`]: reads,
+    [`get ${workers}/{workerId}`]: { ...reads, status: 404 },
+    [`get ${workers}/pending-requests`]: reads,
+    [`get ${workers}/pending-requests/stream`]: { ...reads, status: 400 },
+    [`post ${workers}/claim`]: { ...changes, status: 404, body: claim },
+    [`post ${workers}/tokens`]: { ...changes, status: 404, body: claim },
+    [`post ${workers}/claims/{id}/release`]: { ...changes, status: 404 },
+    [`post ${workers}/claims/{id}/fail`]: { ...changes, status: 404, body: () => ({ message: "no machine" }) },
+    [`get ${pools}`]: reads,
+    [`post ${pools}`]: { ...changes, body: () => ({ scope: "user", poolName: "fast" }) },
+    [`delete ${pools}`]: { ...changes, query: "?scope=team&pool_name=none", status: 404 },
+  };
+};
+
 export const rows: Record<string, Row> = {
+  ...fleetRows({ workers: "/v0/private-workers", pools: "/v0/private-workers/pools" }),
+  ...fleetRows({ workers: "/v1/workers", pools: "/v1/pools" }),
+  "post /v1/sub-tokens": {
+    ...{ ...ofAccount, scope: "agents:write", status: 400 },
+    body: () => ({ forUserEmail: "stranger@example.com" }),
+  },
   "post /v1/agents": { scope: "agents:write", sharing: null, body: () => ({ prompt }) },
   "get /v1/agents": lists,
   "get /v1/agents/{id}": read,
@@ -204,6 +241,7 @@ export function expected(method: string, { scope, sharing, about }: Row, sender:
   // A service account has none of its own.
   if ((about === "new environment" || about === "new automation") && isAccount) return 403;
   if (about === "own" && isAccount) return 403;
+  if (about === "service account" && !isAccount) return 403;
   // Administrators with the scope admin, and service accounts.
   if (about === "change of the team" && !isAccount && !scopes.includes("admin")) return 403;
   if (sharing === null) return "done";

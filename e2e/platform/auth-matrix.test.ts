@@ -236,7 +236,8 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
   const { deliveryId, agentId, runId } = await targetOf(world, operation, sender, wanted);
   const environment = await environmentOf(world, operation, wanted);
   const automation = await automationOf(world, operation, wanted);
-  const targets = { ...environment, ...automation, sourceId: randomUUID(), subscriptionId: `sub-${randomUUID()}` };
+  const others = { sourceId: randomUUID(), subscriptionId: `sub-${randomUUID()}`, workerId: "w1" };
+  const targets = { ...environment, ...automation, ...others };
   const ids: Record<string, string> = { id: agentId, runId, deliveryId, name: "A_SECRET", ...targets };
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => ids[key] ?? expect.fail(`what is {${key}}?`));
   const repository = world.repositories[sender.is === "of another team" ? "theirs" : "own"];
@@ -305,6 +306,9 @@ async function stateOf({ harness }: ServedPlatform): Promise<Record<string, stri
     event_sources: "",
     automation_memories: "",
     subscriptions: "",
+    worker_pools: "",
+    worker_claims: "",
+    worker_tokens: "",
     audit_head: "",
   };
   const read = async ([table, without]: [string, string]) => {

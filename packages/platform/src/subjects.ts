@@ -41,7 +41,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const environments = openEnvironments(context, { authenticate, repositories, ...building });
   const secrets = openSecrets(context, environments.lookup);
   const integrations = openIntegrations(context);
-  const fleet = openFleet(context, principals);
+  const fleet = openFleet(context, identity);
   const agents = openAgents(context, {
     repositories,
     integrations,

@@ -77,6 +77,11 @@ const actingV0: Record<string, string[]> = {
   ],
   "protocol/src/api/prompts.ts": ["prompt.images[].dimension.width", "prompt.images[].dimension.height"],
   [`${platform}/integrations/webhooks/store.ts`]: ["webhook.url", "webhook.secret"],
+  [`${platform}/fleet/pools.ts`]: [
+    ...["scope", "poolName", "repoOwner", "repoName", "repoUrl", "workerReadyTimeoutSeconds"],
+  ],
+  [`${platform}/fleet/claims.ts`]: ["id", "workerId", "message"],
+  [`${platform}/fleet/routes/claims.ts`]: ["sessionToken"],
 };
 
 interface Schema {

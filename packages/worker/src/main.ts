@@ -3,14 +3,13 @@ import { homedir } from "node:os";
 import { exitNameOf, incompleteCommand, parseCommandLine, type Syntax, textFor } from "@agentcli/command-line";
 import { type HelpLayout, helpText } from "@agentcli/command-line/help";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
-import { workerCommand, workerFlags } from "./commands.ts";
-import { readWorkerOptions } from "./options.ts";
-import { startWorker } from "./start.ts";
+import { controllerCommand, debugCommand, startCommand, workerFlags } from "./commands.ts";
+import { runWorkerCommand } from "./run.ts";
 import { version } from "./version.ts";
 
 const syntax: Syntax = {
   program: "agent",
-  commands: [workerCommand],
+  commands: [startCommand, debugCommand, controllerCommand],
   flags: {
     ...workerFlags,
     help: { short: "h", help: "Show help" },
@@ -46,7 +45,8 @@ async function runCommand(argv: string[], directory: string, signal: AbortSignal
     else if (line.kind === "help") print(helpText(line.topic, syntax, helpLayout));
     else {
       const environment = { variables: process.env, cwd: process.cwd(), userHome: homedir() };
-      await startWorker(readWorkerOptions(line.invocation, environment), { directory, version, log, signal });
+      const program = { environment, directory, version, log, print, signal };
+      return await runWorkerCommand(line.command.path.at(-1), line.invocation, program);
     }
     return exitCodes.completed.code;
   } catch (error) {

@@ -6,7 +6,10 @@ import { join, resolve } from "node:path";
 import { CommandError, type Invocation } from "@agentcli/command-line";
 import type { WorkerLabels } from "@agentcli/protocol/worker-link";
 import type { WorkerFlag } from "./commands.ts";
+import { readLabels } from "./labels.ts";
+import { type ListenAddress, readAddress } from "./management.ts";
 import { readRemote } from "./remote.ts";
+import type { SessionOptions } from "./sessions.ts";
 
 export interface WorkerOptions {
   /** Of the platform, without a slash at the end. */
@@ -21,6 +24,9 @@ export interface WorkerOptions {
   repoUrl: string | undefined;
   dataDirectory: string;
   variables: NodeJS.ProcessEnv;
+  /** Null: no management endpoint. */
+  management: ListenAddress | null;
+  session: Omit<SessionOptions, "log" | "variables">;
 }
 
 export interface WorkerEnvironment {
@@ -29,32 +35,67 @@ export interface WorkerEnvironment {
   userHome: string;
 }
 
+const maxDirectories = 20;
+
 /** Throws CommandError. */
 export function readWorkerOptions(invocation: Invocation<WorkerFlag>, environment: WorkerEnvironment): WorkerOptions {
   const { variables, cwd, userHome } = environment;
   const { text, list } = invocation;
   const data = variables.XDG_DATA_HOME || join(userHome, ".local/share");
   const dataDirectory = resolve(cwd, text("data-dir") ?? join(data, "agent-worker"));
-  const workspaceRootPath = resolve(cwd, text("worker-dir") ?? ".");
-  const name = text("name") ?? hostname();
-  const pool = text("pool") ?? (variables.PLATFORM_WORKER_POOL_NAME || undefined);
-  const repoUrl = readRemote(workspaceRootPath);
+  const directories = list("worker-dir");
+  if (directories.length > maxDirectories)
+    throw new CommandError("usage", `More than ${maxDirectories} times --worker-dir. Leave some out.`);
+  const workspaceRootPath = resolve(cwd, directories[0] ?? ".");
+  const pool = onePool(list("pool")) ?? (variables.PLATFORM_WORKER_POOL_NAME || undefined);
   makeDirectory(dataDirectory);
+  const management = text("management-addr");
   return {
     url: checkedUrl(text("endpoint") ?? variables.PLATFORM_BACKEND_URL),
-    readKey: keyReader(text("auth-token-file"), environment),
-    workerId: checkedId(text("worker-id") ?? variables.PLATFORM_AGENT_WORKER_ID ?? storedId(dataDirectory)),
-    name,
+    readKey: keyReader(invocation, environment),
+    workerId: checkedId(text("worker-id") ?? (variables.PLATFORM_AGENT_WORKER_ID || storedId(dataDirectory))),
+    name: text("name") ?? (variables.PLATFORM_WORKER_NAME || hostname()),
     pool,
-    labels: readLabels(list("label")),
+    labels: readLabels(invocation, environment),
     workspaceRootPath,
-    repoUrl,
+    repoUrl: readRemote(workspaceRootPath),
     dataDirectory,
     variables,
+    management: management === undefined ? null : readAddress(management),
+    session: sessionOptions(invocation, { pool, variables }),
   };
 }
 
-function checkedUrl(text: string | undefined): string {
+function onePool(names: string[]): string | undefined {
+  if (names.length > 1)
+    throw new CommandError("usage", "A worker serves one pool. Start another worker for the other.");
+  return names[0];
+}
+
+const defaultIdleSeconds = 3_600;
+
+/** A personal machine stays, as does one that an operator tells to. */
+function sessionOptions(
+  { text, has }: Invocation<WorkerFlag>,
+  { pool, variables }: { pool: string | undefined; variables: NodeJS.ProcessEnv },
+): WorkerOptions["session"] {
+  const given = text("idle-release-timeout") ?? (variables.PLATFORM_WORKER_IDLE_RELEASE_TIMEOUT || undefined);
+  if (given !== undefined && !/^\d{1,7}$/.test(given))
+    throw new CommandError(
+      "usage",
+      `Invalid --idle-release-timeout "${given}": expected seconds, such as 3600; 0 for never.`,
+    );
+  if (has("single-use") && pool === undefined)
+    throw new CommandError("usage", "--single-use is for workers of a pool. Add --pool NAME.");
+  return {
+    onStart: text("on-session-start"),
+    onEnd: text("on-session-end"),
+    idleTimeoutMs: (given === undefined ? (pool === undefined ? 0 : defaultIdleSeconds) : Number(given)) * 1_000,
+    isSingleUse: has("single-use"),
+  };
+}
+
+export function checkedUrl(text: string | undefined): string {
   if (!text)
     throw new CommandError(
       "usage",
@@ -65,8 +106,15 @@ function checkedUrl(text: string | undefined): string {
   throw new CommandError("usage", `Invalid platform address "${text}": expected an http or https URL.`);
 }
 
-function keyReader(file: string | undefined, { variables, cwd }: WorkerEnvironment): () => string {
-  const read = () => (file === undefined ? (variables.PLATFORM_API_KEY ?? "") : readKeyFile(resolve(cwd, file))).trim();
+/** A token of a claim goes before a key: whoever started this worker made it for it. */
+export function keyReader(
+  { text }: Pick<Invocation<WorkerFlag>, "text">,
+  { variables, cwd }: Pick<WorkerEnvironment, "variables" | "cwd">,
+): () => string {
+  const file = text("auth-token-file");
+  const given = text("auth-token") ?? text("api-key");
+  const known = given ?? (variables.PLATFORM_AUTH_TOKEN || variables.PLATFORM_API_KEY || "");
+  const read = () => (file === undefined ? known : readKeyFile(resolve(cwd, file))).trim();
   const check = () => {
     const key = read();
     if (/^[\x21-\x7e]+$/.test(key)) return key;
@@ -115,25 +163,5 @@ function checkedId(id: string): string {
   throw new CommandError(
     "usage",
     `Invalid worker id "${id}": at most 128 letters, digits, dots, dashes and underscores.`,
-  );
-}
-
-/** These are set by the worker itself. */
-const reserved = ["repo", "pool", "name"];
-
-function readLabels(pairs: string[]): WorkerLabels {
-  const labels: Record<string, string[]> = {};
-  for (const pair of pairs) {
-    const [, key = "", value = ""] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
-    if (key === "") throw new CommandError("usage", `Invalid label "${pair}": expected KEY=VALUE.`);
-    if (reserved.includes(key))
-      throw new CommandError(
-        "usage",
-        `The label ${key} is set by the worker itself; use --${key === "repo" ? "worker-dir" : key} instead.`,
-      );
-    labels[key] = [...(labels[key] ?? []), value];
-  }
-  return Object.fromEntries(
-    Object.entries(labels).map(([key, values]) => [key, values.length === 1 ? (values[0] ?? "") : values]),
   );
 }

@@ -3,11 +3,13 @@ import type { WorkerRequest, WorkerRequestName } from "@agentcli/protocol/worker
 import { type Answer, type LinkRequest, serveWorkspace } from "@agentcli/workspace";
 import type { AgentFiles } from "./files.ts";
 import type { AgentSandboxes } from "./sandboxes.ts";
+import type { Sessions } from "./sessions.ts";
 
 /** The agents of this machine. */
 export interface Agents {
   files: AgentFiles;
   sandboxes: AgentSandboxes;
+  sessions: Pick<Sessions, "claimed" | "released" | "used">;
 }
 
 type Requests = {
@@ -23,11 +25,12 @@ export async function openRequests(agents: Agents) {
     const name = request.name as WorkerRequestName;
     const parsed = workerRequests[name].safeParse(request.body);
     if (!parsed.success) throw new Error(`Invalid request ${name}: ${parsed.error.issues[0]?.message ?? ""}`);
+    agents.sessions.used();
     await handlers[name](parsed.data as never, request, answer);
   };
 }
 
-function handlersOf({ files, sandboxes }: Agents): Requests {
+function handlersOf({ files, sandboxes, sessions }: Agents): Requests {
   const plain =
     <Body>(act: (body: Body) => Promise<unknown>) =>
     async (body: Body, { stream }: LinkRequest, answer: Answer) => {
@@ -36,8 +39,14 @@ function handlersOf({ files, sandboxes }: Agents): Requests {
       stream.resume();
     };
   return {
-    "agent.claim": plain(({ agent, runId }) => sandboxes.claim(agent, runId)),
-    "agent.release": plain(({ agent }) => sandboxes.release(agent)),
+    "agent.claim": plain(async ({ agent, runId }) => {
+      await sessions.claimed(agent, runId);
+      await sandboxes.claim(agent, runId);
+    }),
+    "agent.release": plain(async ({ agent }) => {
+      await sandboxes.release(agent);
+      await sessions.released(agent);
+    }),
     "sync.state": plain(({ agent }) => files.state(agent)),
     async "sync.apply"(body, { stream }, answer) {
       await sandboxes.whileStopped(body.agent, () => files.apply(body, stream));

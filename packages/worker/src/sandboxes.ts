@@ -38,6 +38,8 @@ export interface AgentSandboxes {
   /** Ends everything of the agent, and opens nothing meanwhile: a command could put a link in the way of this work. */
   whileStopped<Result>(agent: string, work: () => Promise<Result>): Promise<Result>;
   closeAll(): Promise<void>;
+  /** A sandbox is open: a run is under way, or what it left running. */
+  isBusy(): boolean;
 }
 
 export interface DescribedSandbox {
@@ -113,6 +115,7 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
         stopped.splice(stopped.indexOf(agent), 1);
       }
     },
+    isBusy: () => [...held.values()].some(({ sandboxes }) => sandboxes.size > 0),
     closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
   };
 }

@@ -14,9 +14,12 @@ import {
 } from "@agentcli/workspace";
 import { dial } from "./connection.ts";
 import { openAgentFiles } from "./files.ts";
+import { openManagement } from "./management.ts";
+import { openWorkerMetrics, type SessionEnd, type WorkerMetrics } from "./metrics.ts";
 import type { WorkerOptions } from "./options.ts";
 import { type Agents, openRequests } from "./requests.ts";
 import { openAgentSandboxes } from "./sandboxes.ts";
+import { openSessions } from "./sessions.ts";
 
 /** The program around the worker. */
 export interface WorkerProgram {
@@ -31,20 +34,41 @@ export interface WorkerProgram {
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;
 
-/** Returns when it is stopped. Throws CommandError for what another attempt cannot change. */
+/** Returns when it is stopped, or has served its purpose. Throws CommandError for what another attempt cannot change. */
 export async function startWorker(options: WorkerOptions, program: WorkerProgram): Promise<void> {
   const serverProgram = join(program.directory, "workspace-server.cjs");
-  const { dataDirectory, variables } = options;
+  const { dataDirectory, variables, session } = options;
+  const { log } = program;
   const probe = await probeForAgents(options, serverProgram);
-  const agents = {
-    files: openAgentFiles(dataDirectory),
-    sandboxes: openAgentSandboxes({ dataDirectory, serverProgram, probe, variables }),
-  };
+  const sandboxes = openAgentSandboxes({ dataDirectory, serverProgram, probe, variables });
+  const sessions = openSessions({ ...session, variables, log }, sandboxes.isBusy);
+  const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions };
+  const metrics = openWorkerMetrics(sessions);
+  const management = options.management && (await openManagement(options.management, metrics));
+  if (management) log(`Management endpoint: ${management.url}`);
   const registration = await registrationOf(options, program.version);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([program.signal, stop.signal]);
+  const worker: Worker = {
+    options,
+    program: { ...program, signal },
+    agents,
+    registration,
+    metrics,
+    link: null,
+    isStopped: () => program.signal.aborted,
+  };
+  void sessions.over.then(async (reason) => {
+    log(reason);
+    await giveUpClaims(worker.link);
+    stop.abort();
+  });
   try {
-    await stayConnected({ options, program, agents, registration });
+    await stayConnected(worker);
   } finally {
-    await agents.sandboxes.closeAll();
+    await sandboxes.closeAll();
+    await sessions.close();
+    management?.close();
   }
 }
 
@@ -53,22 +77,41 @@ interface Worker {
   program: WorkerProgram;
   agents: Agents;
   registration: RegisterRequest;
+  metrics: WorkerMetrics;
+  /** While it is connected. */
+  link: Link | null;
+  /** By a signal, not because it has served its purpose. */
+  isStopped(): boolean;
+}
+
+const giveUpTimeoutMs = 5_000;
+
+/** So that the next prompt of its agents need not wait for a worker that has served its purpose. */
+async function giveUpClaims(link: Link | null): Promise<void> {
+  const released = link?.request("release", {}).then(({ stream }) => void stream.destroy());
+  await Promise.race([released, sleep(giveUpTimeoutMs, undefined, { ref: false })]).catch(() => {});
 }
 
 async function stayConnected(worker: Worker): Promise<void> {
-  const { program, options } = worker;
+  const { program, options, metrics } = worker;
   const { signal, log } = program;
   for (let failures = 0; !signal.aborted; failures += 1) {
+    if (failures > 0) metrics.retrying();
     try {
       const link = await connect(worker);
       const { pool, name } = options;
       log(
         `Connected to ${options.url} as ${pool === undefined ? `the machine ${name}` : `${name} in the pool ${pool}`}. Waiting for agents.`,
       );
+      worker.link = link;
+      metrics.connected();
       failures = 0;
-      await link.closed;
+      await endOf(link, signal);
+      worker.link = null;
+      metrics.ended(signal.aborted ? (worker.isStopped() ? "session_aborted" : "session_closed") : "stream_end");
       if (!signal.aborted) log("The connection was lost.");
     } catch (error) {
+      metrics.ended(signal.aborted ? "session_aborted" : failureOf(error as Error));
       if (signal.aborted) return;
       if (error instanceof CommandError) throw error;
       log(`No connection to ${options.url}: ${(error as Error).message}`);
@@ -79,10 +122,23 @@ async function stayConnected(worker: Worker): Promise<void> {
   }
 }
 
+const failureOf = ({ message }: Error): SessionEnd =>
+  /timed? ?out/i.test(message) ? "connection_timeout" : "session_error";
+
+/** The connection ends with the worker. */
+async function endOf(link: Link, signal: AbortSignal): Promise<void> {
+  const close = () => link.close();
+  signal.addEventListener("abort", close);
+  if (signal.aborted) close();
+  await link.closed;
+  signal.removeEventListener("abort", close);
+}
+
 /** Settles once the platform has accepted the worker. */
-async function connect({ options, program, agents, registration }: Worker): Promise<Link> {
+async function connect({ options, program, agents, registration, metrics }: Worker): Promise<Link> {
   const { url, variables, readKey } = options;
   const { signal } = program;
+  metrics.connecting();
   const { workerPath } = await import("@agentcli/protocol/worker-link");
   const stream = await dial({ url, path: workerPath, key: readKey(), variables, signal });
   const link = await openLink({ stream, side: "worker", onRequest: await openRequests(agents) });
@@ -110,13 +166,15 @@ async function registrationOf(options: WorkerOptions, version: string): Promise<
 }
 
 /** A machine that cannot confine commands does not become a worker. */
-async function probeForAgents({ dataDirectory, variables }: WorkerOptions, serverProgram: string) {
-  const agents = join(dataDirectory, "agents");
-  const probe: SandboxProbe = await probeSandbox({ path: variables.PATH ?? "", untrusted: [agents], serverProgram });
+async function probeForAgents(options: WorkerOptions, serverProgram: string) {
+  const probe = await probeHere(options, serverProgram);
   if (probe.kind === "unavailable") throw unusable(probe.reason, probe.remedy);
   if (!supportsProxy(probe.backEnd)) throw unusable(...proxyUnavailable(probe.backEnd));
   return probe;
 }
+
+export const probeHere = ({ dataDirectory, variables }: WorkerOptions, serverProgram: string): Promise<SandboxProbe> =>
+  probeSandbox({ path: variables.PATH ?? "", untrusted: [join(dataDirectory, "agents")], serverProgram });
 
 const unusable = (reason: string, remedy: string): CommandError =>
   new CommandError("sandbox", `This machine cannot confine the commands of agents. ${reason} ${remedy}`.trim());

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import { type AgentSettings, notify, type Tables } from "../foundation/index.ts";
 import { defaultPool } from "./env.ts";
-import { staleSeconds } from "./ready.ts";
+import { isOnline, isOverdue } from "./online.ts";
 
 export interface WaitingAgent {
   agentId: string;
@@ -65,7 +65,9 @@ export async function assignWorkers(db: Kysely<Tables>): Promise<number> {
     if (waiting.length === 0) return 0;
     const assignments = matchWorkers(waiting, await readAvailable(tx, [...new Set(waiting.map((one) => one.teamId))]));
     for (const { agentId, teamId, workerId, isExclusive, insteadOf } of assignments) {
-      if (insteadOf !== null) await tx.deleteFrom("worker_claims").where("agent_id", "=", insteadOf).execute();
+      // Its own: that of a run that failed.
+      const ended = [agentId, ...(insteadOf === null ? [] : [insteadOf])];
+      await tx.deleteFrom("worker_claims").where("agent_id", "in", ended).execute();
       const claim = { agent_id: agentId, team_id: teamId, worker_id: workerId, is_exclusive: isExclusive };
       await tx.insertInto("worker_claims").values(claim).execute();
     }
@@ -79,7 +81,10 @@ async function readWaiting(tx: Kysely<Tables>): Promise<WaitingAgent[]> {
     select runs.agent_id as "agentId", agents.team_id as "teamId", agents.user_id as "userId", agents.settings->'env' as env
     from runs join agents on agents.id = runs.agent_id
     where runs.status in ('CREATING', 'RUNNING') and runs.needs_worker and runs.cancel_requested_at is null
-      and not exists (select from worker_claims claim where claim.agent_id = runs.agent_id)
+      and not exists (
+        select from worker_claims claim
+        where claim.agent_id = runs.agent_id and (claim.failed_run_id is null or claim.failed_run_id = runs.id)
+      )
     order by runs.created_at limit ${maxAtOnce}
   `.execute(tx);
   return rows;
@@ -91,12 +96,23 @@ async function readAvailable(tx: Kysely<Tables>, teamIds: number[]): Promise<Ava
       claim.agent_id as "idleAgentId"
     from workers left join worker_claims claim
       on claim.team_id = workers.team_id and claim.worker_id = workers.id and claim.is_exclusive
-    where workers.team_id = any(${teamIds}::integer[]) and workers.node_id is not null
-      and workers.last_seen_at > now() - ${`${staleSeconds} seconds`}::interval
-      and (claim.agent_id is null or not exists (
+    where workers.team_id = any(${teamIds}::integer[]) and ${isOnline}
+      and (claim.agent_id is null or claim.service_account_id is null and not exists (
         select from runs where runs.agent_id = claim.agent_id and runs.status in ('CREATING', 'RUNNING')
       ))
     order by workers.connected_at
   `.execute(tx);
   return rows;
+}
+
+/** A run that has not begun need not have the worker that stays away: another worker of the pool can get its files. */
+export async function dropOverdueClaims(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    delete from worker_claims claim using workers, runs
+    where workers.team_id = claim.team_id and workers.id = claim.worker_id and runs.agent_id = claim.agent_id
+      and runs.status = 'CREATING' and runs.cancel_requested_at is null and runs.lease_until is null
+      and claim.is_exclusive and claim.failed_run_id is null and ${isOverdue}
+    returning claim.worker_id as id
+  `.execute(db);
+  for (const { id } of rows) await notify(db, "workers", id);
 }

@@ -4,7 +4,8 @@ import { type Answer, endAfterSilence, type Link, type LinkRequest, openLink } f
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
 import { type AcceptSocket, ApiError, type Principal, type ServerContext } from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
-import { disconnectWorker, registerWorker } from "./store.ts";
+import { disconnectWorker, registerWorker, releaseIdleClaims } from "./store.ts";
+import { isLiveToken, readToken, type TokenGrant } from "./tokens.ts";
 
 export interface ConnectedWorker {
   workerId: string;
@@ -13,12 +14,15 @@ export interface ConnectedWorker {
   link: Link;
   /** Whether the key it connected with may still be used. Closes the connection if not. */
   isAllowed(): Promise<boolean>;
+  /** Agents that it was told to serve over this connection: their id, by the name of their directory. */
+  served: Map<string, string>;
 }
 
 export interface Gateway {
   accept: AcceptSocket;
   /** Undefined if it is not connected to this server. */
   find(teamId: number, workerId: string): ConnectedWorker | undefined;
+  list(): ConnectedWorker[];
   close(): void;
 }
 
@@ -45,12 +49,13 @@ export function openGateway(context: ServerContext, principals: Principals): Gat
   );
   return {
     async accept(request) {
-      const principal = await authenticate(principals, request.req.header("authorization"));
+      const { principal, grant } = await authenticate(context, principals, request.req.header("authorization"));
       if (!settings.roles.includes("runner"))
         throw new ApiError("unavailable", "This server drives no runs. Connect to one with the role runner.");
-      const open = (socket: WebSocket) => void serve(socket, { principal, principals, context, connections });
+      const open = (socket: WebSocket) => void serve(socket, { principal, grant, principals, context, connections });
       return { principal, take: (...upgrade) => sockets.handleUpgrade(...upgrade, open) };
     },
+    list: () => [...connections.values()],
     find: (teamId, workerId) => connections.get(nameOf({ teamId, workerId })),
     close() {
       for (const { link } of connections.values()) link.close();
@@ -61,6 +66,8 @@ export function openGateway(context: ServerContext, principals: Principals): Gat
 
 interface Connecting {
   principal: Principal;
+  /** Of the token that it connects with; null: it has a key. */
+  grant: TokenGrant | null;
   principals: Principals;
   context: ServerContext;
   connections: Connections;
@@ -83,6 +90,8 @@ async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
     stream,
     side: "platform",
     async onRequest(request, answer) {
+      if (registered !== undefined && request.name === "release")
+        return giveUp(await registered, answer, { ...connecting, stream: request.stream });
       if (registered !== undefined || request.name !== "register") throw refused("A worker registers once.");
       registered = register(request, answer, { ...connecting, link, isAllowed });
       await registered;
@@ -99,14 +108,15 @@ async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
 async function register(
   { body, stream }: LinkRequest,
   answer: Answer,
-  { principal, context, connections, link, isAllowed }: Connecting & Pick<ConnectedWorker, "link" | "isAllowed">,
+  { principal, grant, context, connections, link, isAllowed }: Connecting & Pick<ConnectedWorker, "link" | "isAllowed">,
 ): Promise<ConnectedWorker> {
   const request = readRegistration(body, principal);
+  if (grant !== null) checkGrant(grant, request);
   const obstacle = await registerWorker(context.db, { principal, nodeId: context.nodeId }, request);
   if (obstacle !== null) throw refused(obstacle);
   const { teamId } = principal;
   const { workerId, session, pool = "", version } = request;
-  const worker = { workerId, teamId, session, link, isAllowed };
+  const worker = { workerId, teamId, session, link, isAllowed, served: new Map() };
   // The former connection may be half open: the worker would not have come back otherwise.
   connections.get(nameOf(worker))?.link.close();
   connections.set(nameOf(worker), worker);
@@ -114,6 +124,17 @@ async function register(
   stream.end();
   context.log.info("worker.connected", { workerId, teamId, pool, version });
   return worker;
+}
+
+/** The worker ends for good: its agents get another one with their next prompt. */
+async function giveUp(
+  { teamId, workerId }: ConnectedWorker,
+  answer: Answer,
+  { context: { db }, stream }: Connecting & Pick<LinkRequest, "stream">,
+): Promise<void> {
+  await releaseIdleClaims(db, { teamId, workerId });
+  answer({});
+  stream.end();
 }
 
 async function disconnect(worker: ConnectedWorker, { context, connections }: Connecting): Promise<void> {
@@ -131,17 +152,31 @@ async function disconnect(worker: ConnectedWorker, { context, connections }: Con
 const scope = "agents:write";
 
 /** A worker gets files and secrets of agents: a revoked key, or a user who was removed, must not keep it connected. */
-async function isStillValid({ principals, principal }: Connecting): Promise<boolean> {
+async function isStillValid({ principals, principal, grant, context }: Connecting): Promise<boolean> {
+  if (grant !== null && !(await isLiveToken(context.db, grant.tokenId))) return false;
   return (await principals.find(principal.keyId))?.scopes.includes(scope) ?? false;
 }
 
-async function authenticate(principals: Principals, authorization: string | undefined): Promise<Principal> {
-  const authentication = await principals.authenticate(authorization);
+/** By a key, or by a token that was made for one claim. */
+async function authenticate(
+  { db }: ServerContext,
+  principals: Principals,
+  authorization: string | undefined,
+): Promise<Pick<Connecting, "principal" | "grant">> {
+  const grant = await readToken({ db, principals }, authorization);
+  const authentication = grant ? { kind: "known" as const, ...grant } : await principals.authenticate(authorization);
   if (authentication.kind === "refused") throw new ApiError("unauthorized", authentication.reason);
   const { principal } = authentication;
   if (!principal.scopes.includes(scope))
     throw new ApiError("forbidden", `The key ${principal.keyName} lacks the scope ${scope}. Use one that has it.`);
-  return principal;
+  return { principal, grant };
+}
+
+function checkGrant({ workerId, pool }: TokenGrant, request: RegisterRequest): void {
+  if (request.workerId !== workerId)
+    throw forbidden(`The token is for the worker ${workerId}. Start it with --worker-id ${workerId}.`);
+  if (request.pool !== pool)
+    throw forbidden(`The token is for the pool ${pool}. Start the worker with --pool ${pool}.`);
 }
 
 /** Unknown members are ignored: a newer worker may send more. */

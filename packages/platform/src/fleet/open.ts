@@ -1,29 +1,40 @@
 // The fleet: the machines that customers bring, and which agent works on which of them.
 import { workerPath } from "@agentcli/protocol/worker-link";
-import type { Activity, ServerContext, Subject } from "../foundation/index.ts";
+import type { Activity, Authenticate, ServerContext, Subject } from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
-import { assignWorkers } from "./assign.ts";
+import { assignWorkers, dropOverdueClaims } from "./assign.ts";
 import { type EnvCheck, openEnvCheck } from "./env.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
-import { seenEveryMs } from "./ready.ts";
+import { seenEveryMs } from "./online.ts";
+import { releaseAgents } from "./release.ts";
 import { workerRetention } from "./retention.ts";
+import { addFleetRoutes } from "./routes/index.ts";
 import { forgetConnections, reportSeen } from "./store.ts";
 import { syncDirectory } from "./sync-state.ts";
 import { openWorkers, type Workers } from "./use.ts";
+import { openWatch } from "./watch.ts";
 
 export interface Fleet extends Subject {
   checkEnv: EnvCheck;
   workers: Workers;
 }
 
-export function openFleet(context: ServerContext, principals: Principals): Fleet {
+export interface FleetOptions {
+  principals: Principals;
+  authenticate: Authenticate;
+}
+
+export function openFleet(context: ServerContext, { principals, authenticate }: FleetOptions): Fleet {
   const { db, settings } = context;
   const gateway = openGateway(context, principals);
   return {
     checkEnv: openEnvCheck(db),
     workers: openWorkers({ db, gateway, syncDirectory: syncDirectory(settings) }),
     retention: [workerRetention(db, settings.retention.workerDays)],
-    routes: (api) => api.socket(workerPath, gateway.accept),
+    routes(api) {
+      api.socket(workerPath, gateway.accept);
+      addFleetRoutes(api, { platform: context, principals, authenticate, watch: openWatch(context) });
+    },
     activities: [{ role: "runner", start: () => startFleet(context, gateway) }],
   };
 }
@@ -43,6 +54,8 @@ async function startFleet({ db, nodeId, notifications, log }: ServerContext, gat
   };
   const timers = [
     repeat("workers.not_assigned", pollMs, assign),
+    repeat("workers.claims_not_dropped", pollMs, () => dropOverdueClaims(db)),
+    repeat("workers.not_released", pollMs, () => releaseAgents(db, gateway)),
     repeat("workers.not_reported", seenEveryMs, () => reportSeen(db, nodeId)),
   ];
   const wake = () => void assign().catch(() => {});

@@ -2,8 +2,16 @@
 import type { RegisterRequest } from "@agentcli/protocol/worker-link";
 import { type Kysely, type Selectable, sql } from "kysely";
 import { notify, type Principal, type Tables, type WorkerTable } from "../foundation/index.ts";
+import { notePool } from "./pools.ts";
 
 export type StoredWorker = Selectable<WorkerTable>;
+
+/** A worker as the agent has claimed it. */
+export interface ClaimedWorker extends StoredWorker {
+  /** The run that its controller could not bring a worker for, and why. */
+  failed_run_id: string | null;
+  failure: Buffer | null;
+}
 
 /** At most so many for a user, and for a team. */
 export const maxWorkers = { user: 200, team: 1_000 };
@@ -18,7 +26,7 @@ export async function registerWorker(
     user_id: principal.kind === "user" ? principal.userId : null,
     service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
   };
-  const now = new Date();
+  const now = sql<Date>`now()`;
   const facts = {
     ...owner,
     name: request.name,
@@ -50,6 +58,7 @@ export async function registerWorker(
       .executeTakeFirst();
     if (!stored)
       return `The worker id ${request.workerId} belongs to another user or pool. Choose another with --worker-id.`;
+    if (request.pool !== undefined) await notePool(tx, teamId, request.pool);
     await notify(tx, "workers", request.workerId);
     return null;
   });
@@ -76,11 +85,12 @@ export async function disconnectWorker(
 ): Promise<void> {
   await db
     .updateTable("workers")
-    .set({ node_id: null, last_seen_at: new Date() })
+    .set({ node_id: null, last_seen_at: sql<Date>`now()` })
     .where("team_id", "=", worker.teamId)
     .where("id", "=", worker.workerId)
     .where("node_id", "=", worker.nodeId)
     .execute();
+  await notify(db, "workers", worker.workerId);
 }
 
 /** When a server starts, no worker is connected to it, whatever its former life has written. */
@@ -89,16 +99,29 @@ export async function forgetConnections(db: Kysely<Tables>, nodeId: string): Pro
 }
 
 export async function reportSeen(db: Kysely<Tables>, nodeId: string): Promise<void> {
-  await db.updateTable("workers").set({ last_seen_at: new Date() }).where("node_id", "=", nodeId).execute();
+  await db.updateTable("workers").set({ last_seen_at: sql<Date>`now()` }).where("node_id", "=", nodeId).execute();
 }
 
-export async function findClaimed(db: Kysely<Tables>, agentId: string): Promise<StoredWorker | undefined> {
+export async function findClaimed(db: Kysely<Tables>, agentId: string): Promise<ClaimedWorker | undefined> {
   return db
     .selectFrom("worker_claims")
     .innerJoin("workers", (join) =>
       join.onRef("workers.team_id", "=", "worker_claims.team_id").onRef("workers.id", "=", "worker_claims.worker_id"),
     )
     .selectAll("workers")
+    .select(["worker_claims.failed_run_id", "worker_claims.failure"])
     .where("worker_claims.agent_id", "=", agentId)
     .executeTakeFirst();
+}
+
+/** Of agents without an active run. */
+export async function releaseIdleClaims(
+  db: Kysely<Tables>,
+  { teamId, workerId }: { teamId: number; workerId: string },
+): Promise<void> {
+  await sql`
+    delete from worker_claims claim where claim.team_id = ${teamId} and claim.worker_id = ${workerId} and not exists (
+      select from runs where runs.agent_id = claim.agent_id and runs.status in ('CREATING', 'RUNNING')
+    )
+  `.execute(db);
 }

@@ -35,6 +35,8 @@ export interface WorkRequest {
   variables: Record<string, string>;
   limits: ResourceLimits & { diskBytes: number | null };
   newId(): string;
+  /** What the controller of the pool said that could not start a worker. */
+  openFailure(sealed: Buffer | null): string;
   /** Gives the run back, so that it is resumed once the worker is there again. */
   yieldRun(): Promise<void>;
 }
@@ -71,10 +73,12 @@ export const openWorkers = ({ db, gateway, syncDirectory }: WorkersOptions): Wor
   async use(request) {
     const claimed = await findClaimed(db, request.agentId);
     const worker = claimed && gateway.find(claimed.team_id, claimed.id);
+    if (claimed?.failed_run_id === request.runId) throw notProvided(request.openFailure(claimed.failure));
     if (claimed === undefined || !(await worker?.isAllowed()) || worker === undefined) throw away(claimed?.name);
     await mkdir(syncDirectory, { recursive: true, mode: 0o700 });
     const call = caller(worker, request);
     await call.plain("agent.claim", { agent: request.name, runId: request.runId });
+    worker.served.set(request.name, request.agentId);
     const files = { ...request, stateFile: syncStateFile(syncDirectory, request.name) };
     let opened = 0;
     return {
@@ -93,6 +97,9 @@ const away = (name = "of this agent"): WorkerFault =>
   new WorkerFault(
     `The worker ${name} is not connected. Its files of the last finished run are on the platform. Start the worker again, then send another prompt.`,
   );
+
+const notProvided = (message: string): WorkerFault =>
+  new WorkerFault(`No worker could be started for this run: ${message}`);
 
 interface Caller {
   plain<Name extends WorkerRequestName>(name: Name, body: WorkerRequest<Name>): Promise<unknown>;

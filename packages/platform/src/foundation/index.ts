@@ -56,6 +56,7 @@ export {
   unmarkRestore,
   type WebhookAttemptTable,
   type WebhookVersion,
+  type WorkerPoolTable,
   type WorkerTable,
 } from "./db/index.ts";
 export {

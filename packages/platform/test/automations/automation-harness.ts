@@ -23,9 +23,9 @@ import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 /** What a server has, with the clock of a test. */
 export function automationHost(platform: PlatformContext, now: () => Date): AutomationHost {
   const context = openServerContext(platform, () => "http://127.0.0.1:1");
-  const { principals } = openIdentity(context);
-  const repositories = openRepositories(context, principals, recordHostEvent(platform.vault));
-  const { checkEnv } = openFleet(context, principals);
+  const identity = openIdentity(context);
+  const repositories = openRepositories(context, identity.principals, recordHostEvent(platform.vault));
+  const { checkEnv } = openFleet(context, identity);
   const agents = openAgents(context, {
     repositories,
     integrations: openIntegrations(context),

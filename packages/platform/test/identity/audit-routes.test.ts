@@ -185,6 +185,9 @@ const changesNothing = [
   marksItems,
 ];
 
+/** They take keys of service accounts; the test of their routes has their entries. */
+const isOfAccounts = (route: string): boolean => /^\w+ \/(v0\/private-workers|v1\/(workers|pools|sub-tokens))/.test(route);
+
 interface Operations {
   paths: Record<string, Record<string, unknown>>;
 }
@@ -201,7 +204,7 @@ const headSeq = async (): Promise<number> =>
 
 test("every route that changes something is listed here and leaves an audit entry with its actor", async () => {
   const routes = await changingRoutes();
-  expect(routes.filter((route) => !changesNothing.includes(route)).toSorted()).toEqual(
+  expect(routes.filter((route) => !changesNothing.includes(route) && !isOfAccounts(route)).toSorted()).toEqual(
     Object.keys(requests).toSorted(),
   );
   for (const [route, { prepare = async () => ({}), query = "", body }] of Object.entries(requests)) {

@@ -29,3 +29,4 @@ export * from "./tool-calls.ts";
 export * from "./usage.ts";
 export * from "./v0.ts";
 export * from "./webhooks.ts";
+export * from "./workers.ts";

@@ -43,6 +43,12 @@ export const RunMachine = z.object({
 });
 export type RunMachine = z.infer<typeof RunMachine>;
 
+export const RunQueue = z.object({
+  position: z.int().positive().describe("1: the next one"),
+  reason: z.string().describe("What it waits for"),
+});
+export type RunQueue = z.infer<typeof RunQueue>;
+
 /** For people. */
 export function describeRunModel({ id, provider }: RunModel): string {
   if (provider === "practice") return "practice model (scripted, no intelligence)";
@@ -65,6 +71,7 @@ export const Run = z.object({
   requestId: z.string().optional(),
   model: RunModel.optional().describe("What answers; absent for runs of older versions"),
   machine: RunMachine.optional().describe("Where its commands run; absent until a server drives it"),
+  queue: RunQueue.optional().describe("While it waits for a worker; in the answer to reading one run"),
   environment: RunEnvironment.optional().describe("Absent until a server drives it, and on workers"),
   durationMs: z.int().nonnegative().optional(),
   result: z.string().optional().describe("The final message, once there is one"),

@@ -1,5 +1,9 @@
 // The worker: lets agents of a platform work on this machine.
-import { workerCommand } from "@agentcli/worker/commands";
+import { controllerCommand, debugCommand, startCommand } from "@agentcli/worker/commands";
 import type { Command } from "../../command.ts";
 
-export const workerCommands: Command[] = [{ ...workerCommand, load: () => import("./start.ts") }];
+export const workerCommands: Command[] = [
+  { ...startCommand, load: () => import("./start.ts") },
+  { ...debugCommand, load: () => import("./debug.ts") },
+  { ...controllerCommand, load: () => import("./controller.ts") },
+];

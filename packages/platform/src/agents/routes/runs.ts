@@ -1,6 +1,7 @@
 // Runs over HTTP: follow up, list, read, cancel.
 import { Acknowledged, CreateRun, PageQuery, Run, RunCreated, RunPage } from "@agentcli/protocol/api";
 import { z } from "zod";
+import { readQueue } from "../../fleet/index.ts";
 import { type Api, decodeNumber } from "../../foundation/index.ts";
 import { findRun, readGit } from "../store.ts";
 import type { Submission } from "../submit/index.ts";
@@ -108,7 +109,8 @@ function addRead(api: Api, host: AgentHost): void {
       const agent = await access.find(principal, params.id, "read");
       const run = await findRun(db, agent.id, params.runId);
       const key = await vault.unwrap(agent.data_key);
-      return runOf(run, key, await readGit(db, agent.id, key));
+      const [git, queue] = await Promise.all([readGit(db, agent.id, key), readQueue(db, run)]);
+      return { ...runOf(run, key, git), ...(queue && { queue }) };
     },
   );
 }

@@ -40,6 +40,7 @@ import * as inbox from "./migrations/0036-inbox.ts";
 import * as gitHostEvents from "./migrations/0037-git-host-events.ts";
 import * as automationMemories from "./migrations/0038-automation-memories.ts";
 import * as subscriptions from "./migrations/0039-subscriptions.ts";
+import * as workerPools from "./migrations/0040-worker-pools.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -85,6 +86,7 @@ const migrations: Record<string, Migration> = {
   "0037-git-host-events": gitHostEvents,
   "0038-automation-memories": automationMemories,
   "0039-subscriptions": subscriptions,
+  "0040-worker-pools": workerPools,
 };
 
 /** Nothing is missing in a database that lacks them. */

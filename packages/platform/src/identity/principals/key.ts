@@ -9,10 +9,10 @@ export interface NewKey {
 
 const idBytes = 6;
 const secretBytes = 32;
-const form = /^(plt|pla)_([0-9a-f]{12})_[0-9a-f]{64}$/;
+const form = /^(plt|pla|plw)_([0-9a-f]{12})_[0-9a-f]{64}$/;
 
-/** `plt`: of a user or a service account. `pla`: starts one automation, and nothing else. */
-export type KeyPrefix = "plt" | "pla";
+/** `plt`: of a user or a service account. `pla`: starts one automation, and nothing else. `plw`: connects one worker. */
+export type KeyPrefix = "plt" | "pla" | "plw";
 
 export function makeKey(prefix: KeyPrefix = "plt"): NewKey {
   const id = randomBytes(idBytes).toString("hex");

@@ -7,6 +7,7 @@ import { hashKey, isSameHash } from "./key.ts";
 import type { CreatedKey, KeyEntry, KeyRequest, RotatedKey } from "./key-types.ts";
 import { rotateKey } from "./rotate.ts";
 import { findKey, listKeys, noteUse, revokeKey, type StoredKey } from "./store.ts";
+import { createSubToken, type SubToken, type SubTokenUser } from "./sub-tokens.ts";
 
 export interface Principals {
   /** Accepts the value of an Authorization header: Basic (the key as user name or password) or Bearer. */
@@ -15,6 +16,8 @@ export interface Principals {
   find(keyId: string): Promise<Principal | null>;
   /** The whole key is only in the result. */
   createKey(request: KeyRequest): Promise<CreatedKey>;
+  /** For a user of the team of a service account; null if there is none. The whole key is only in the result. */
+  createSubToken(principal: Principal, user: SubTokenUser): Promise<SubToken | null>;
   listKeys(teamId?: number): Promise<KeyEntry[]>;
   /** False if there is no such key. Takes effect on every server within a second. */
   revokeKey(keyId: string): Promise<boolean>;
@@ -48,6 +51,7 @@ export function openPrincipals({ db, vault, now }: PrincipalsOptions): Principal
       return stored && endOf(stored, now()) === null ? stored.principal : null;
     },
     createKey: (request) => createKey(db, vault, request),
+    createSubToken: (principal, user) => createSubToken(db, principal, user),
     listKeys: (teamId) => listKeys(db, teamId),
     revokeKey: (id) => revokeKey(db, id),
     rotateKey: (id, overlapMs) => rotateKey(db, id, new Date(now().getTime() + overlapMs)),

@@ -15,12 +15,13 @@ export interface StoredKey {
 export async function findKey(db: Queries, id: string): Promise<StoredKey | null> {
   const row = await withOwners(db).where("api_keys.id", "=", id).executeTakeFirst();
   if (!row) return null;
-  const { hash, expires_at: expiresAt, last_used_at: lastUsedAt } = row;
-  return { id, hash, expiresAt, revokedAt: endOf(row), lastUsedAt, principal: principalOf(row) };
+  const { hash, last_used_at: lastUsedAt } = row;
+  return { id, hash, expiresAt: expiryOf(row), revokedAt: endOf(row), lastUsedAt, principal: principalOf(row) };
 }
 
 export async function listKeys(db: Queries, teamId: number | undefined): Promise<KeyEntry[]> {
-  const all = withOwners(db).orderBy("api_keys.created_at");
+  // Those of an hour are not managed one by one.
+  const all = withOwners(db).where("api_keys.parent_id", "is", null).orderBy("api_keys.created_at");
   const rows = await (teamId === undefined ? all : all.where("api_keys.team_id", "=", teamId)).execute();
   return rows.map((row) => ({
     id: row.id,
@@ -60,6 +61,7 @@ const withOwners = (db: Queries) =>
     .innerJoin("teams", "teams.id", "api_keys.team_id")
     .leftJoin("users", "users.id", "api_keys.user_id")
     .leftJoin("service_accounts", "service_accounts.id", "api_keys.service_account_id")
+    .leftJoin("api_keys as parent", "parent.id", "api_keys.parent_id")
     .selectAll("api_keys")
     .select([
       "teams.name as team",
@@ -69,12 +71,21 @@ const withOwners = (db: Queries) =>
       "users.role",
       "users.removed_at as owner_removed_at",
       "service_accounts.name as account_name",
+      "parent.revoked_at as parent_revoked_at",
+      "parent.expires_at as parent_expires_at",
     ]);
 
 type KeyRow = Awaited<ReturnType<ReturnType<typeof withOwners>["executeTakeFirstOrThrow"]>>;
 
 /** A key created while its owner was being removed is revoked too. */
-const endOf = ({ revoked_at, owner_removed_at }: KeyRow): Date | null => revoked_at ?? owner_removed_at;
+const endOf = ({ revoked_at, owner_removed_at, parent_revoked_at }: KeyRow): Date | null =>
+  revoked_at ?? owner_removed_at ?? parent_revoked_at;
+
+/** No later than that of the key it was made with. */
+function expiryOf({ expires_at, parent_expires_at }: KeyRow): Date | null {
+  if (expires_at === null || parent_expires_at === null) return expires_at ?? parent_expires_at;
+  return expires_at < parent_expires_at ? expires_at : parent_expires_at;
+}
 
 function principalOf(row: KeyRow): Principal {
   const shared = {

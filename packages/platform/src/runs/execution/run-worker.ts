@@ -1,7 +1,7 @@
 // The worker of a run: the agent's files are brought there, and it is recorded on the run.
 import { relative } from "node:path";
 import { sql } from "kysely";
-import type { UsedWorker, Workers } from "../../fleet/index.ts";
+import { failureAad, type UsedWorker, type Workers } from "../../fleet/index.ts";
 import type { PlatformContext } from "../../foundation/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
 import { agentPaths } from "./agent-paths.ts";
@@ -19,7 +19,7 @@ export interface WorkerContext {
 export async function openRunWorker(workspace: OpenWorkspace, context: WorkerContext): Promise<UsedWorker> {
   const { activeRun, plan, host } = context;
   const { settings } = host.platform;
-  const { agent, run, fence } = activeRun;
+  const { agent, run, fence, key } = activeRun;
   const { directory } = agentPaths(settings.dataDirectory, agent.directory);
   const worker = await host.workers.use({
     agentId: agent.id,
@@ -31,6 +31,7 @@ export async function openRunWorker(workspace: OpenWorkspace, context: WorkerCon
     variables: plan.variables,
     limits: agentLimits(settings),
     newId,
+    openFailure: (sealed) => (sealed === null ? "" : key.openText(sealed, failureAad(agent.id))),
     yieldRun: host.yieldRun,
   });
   await sql`

@@ -60,7 +60,7 @@ import type {
 } from "./servers.ts";
 import type { TeamSettingsTable, UserSettingsTable } from "./settings.ts";
 import type { WebhookAttemptTable, WebhookDeliveryTable, WebhookTable } from "./webhooks.ts";
-import type { WorkerClaimTable, WorkerTable } from "./workers.ts";
+import type { WorkerClaimTable, WorkerPoolTable, WorkerTable, WorkerTokenTable } from "./workers.ts";
 
 export type * from "./agents.ts";
 export type * from "./automations.ts";
@@ -140,4 +140,6 @@ export interface Tables {
   webhook_attempts: WebhookAttemptTable;
   workers: WorkerTable;
   worker_claims: WorkerClaimTable;
+  worker_pools: WorkerPoolTable;
+  worker_tokens: WorkerTokenTable;
 }

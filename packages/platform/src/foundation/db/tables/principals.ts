@@ -55,6 +55,8 @@ export interface ApiKeyTable {
   last_used_at: Perhaps<Date>;
   /** The key it was rotated into. */
   successor_id: Perhaps<string>;
+  /** The key of the service account that it was made with, for an hour: it is valid no longer than that. */
+  parent_id: Perhaps<string>;
   created_at: Stamped;
 }
 

@@ -1,6 +1,7 @@
 // Workers, and the agents that use them.
 import type { WorkerLabels } from "@agentcli/protocol/worker-link";
-import type { Json, Perhaps, Stamped, Timestamp } from "./columns.ts";
+import type { Generated } from "kysely";
+import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 
 export interface WorkerTable {
   team_id: number;
@@ -32,4 +33,39 @@ export interface WorkerClaimTable {
   /** No other agent may use the worker meanwhile. */
   is_exclusive: boolean;
   claimed_at: Stamped;
+  /** The service account whose controller claimed it; null: the platform assigned it. */
+  service_account_id: Perhaps<string>;
+  /** The run that its controller could not bring a worker for, and why. */
+  failed_run_id: Perhaps<string>;
+  failure: Perhaps<Sealed>;
+}
+
+export interface WorkerPoolTable {
+  id: Generated<string>;
+  team_id: number;
+  /** Null: of the team. */
+  service_account_id: string | null;
+  name: string;
+  /** Empty: for any repository. */
+  repo_owner: Generated<string>;
+  repo_name: Generated<string>;
+  repo_url: Perhaps<string>;
+  ready_timeout_seconds: Generated<number>;
+  /** False: known from its workers alone. */
+  is_registered: boolean;
+  first_seen_at: Stamped;
+  last_seen_at: Stamped;
+}
+
+/** Connects one worker for one claim. */
+export interface WorkerTokenTable {
+  id: string;
+  hash: Buffer;
+  team_id: number;
+  /** The key it was made with: it is valid no longer than that. */
+  key_id: string;
+  agent_id: string;
+  worker_id: string;
+  expires_at: Timestamp;
+  created_at: Stamped;
 }

@@ -1,0 +1,7 @@
+// `agentcli worker controller`: the same as `agent worker controller`.
+import type { Invocation } from "../../command.ts";
+import type { Program } from "../../program.ts";
+import { runAsWorker } from "./program.ts";
+
+export const run = (invocation: Invocation, program: Program): Promise<number> =>
+  runAsWorker("controller", invocation, program);

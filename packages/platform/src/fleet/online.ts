@@ -1,0 +1,55 @@
+// When a worker counts as connected, how long a run waits for one that is not, and which runs a server can drive.
+import { type RawBuilder, sql } from "kysely";
+
+/** A worker that was away for longer is lost, and its run fails. */
+export const lostAfterSeconds = 600;
+
+/** A server reports its workers this often. */
+export const seenEveryMs = 20_000;
+/** Without a report for this long, the server that held the connection is gone. */
+export const staleSeconds = 90;
+
+const seconds = (count: number) => sql`${`${count} seconds`}::interval`;
+
+/** A condition on `workers`. */
+export const isOnline = sql<boolean>`(
+  workers.node_id is not null and workers.last_seen_at > now() - ${seconds(staleSeconds)}
+)`;
+
+/** Of the pool of `workers`; the longest where there are several of that name. */
+export const readyTimeoutSeconds = sql<number>`coalesce((
+  select max(pool.ready_timeout_seconds) from worker_pools pool
+  where pool.team_id = workers.team_id and pool.name = workers.pool
+), 0)`;
+
+/** Since `runs` waits for `workers`, which `claim` names. */
+export const waitsSince = sql<Date>`greatest(claim.claimed_at, workers.last_seen_at, runs.created_at)`;
+
+/** How long a pool worker may be away before a run that has not begun gets another one. */
+const graceSeconds = 30;
+
+/** The worker was there for this claim; one that a controller is starting was not yet. */
+export const hasConnected = sql<boolean>`(workers.connected_at > claim.claimed_at or runs.created_at > claim.claimed_at)`;
+
+/** A condition: the worker is away, and the time that it may be away is over. */
+export const isOverdue = sql<boolean>`(
+  not ${isOnline} and ${waitsSince} < now() - case
+    when ${readyTimeoutSeconds} > 0 then ${readyTimeoutSeconds} * interval '1 second'
+    when claim.is_exclusive and runs.status = 'CREATING' and ${hasConnected} then ${seconds(graceSeconds)}
+    else ${seconds(lostAfterSeconds)} end
+)`;
+
+/**
+ * A condition on `runs`. A run whose worker is connected to another server, or not at all, waits without a driver; it is
+ * ended by any server once it is cancelled, once its worker has been away for too long, or once its controller has failed.
+ * A run that has not begun, and waits for a pool, is not ended: it gets another worker.
+ */
+export const workerIsReady = (nodeId: string): RawBuilder<boolean> => sql<boolean>`(
+  not runs.needs_worker or runs.cancel_requested_at is not null or exists (
+    select from worker_claims claim join workers on workers.team_id = claim.team_id and workers.id = claim.worker_id
+    where claim.agent_id = runs.agent_id and (
+      workers.node_id = ${nodeId} or claim.failed_run_id = runs.id
+      or (${isOverdue} and not (claim.is_exclusive and runs.status = 'CREATING'))
+    )
+  )
+)`;

@@ -1,0 +1,116 @@
+// The pools of a team: those that were registered, and those that workers have named.
+import type { DeregisterPool, RegisterPool, WorkerPool } from "@agentcli/protocol/api";
+import { type Kysely, type Selectable, sql } from "kysely";
+import type { Queries, Tables, WorkerPoolTable } from "../foundation/index.ts";
+import { isOnline } from "./online.ts";
+
+/** The service account that manages pools. */
+export interface PoolOwner {
+  teamId: number;
+  serviceAccountId: string;
+}
+
+/** After so long without a worker. */
+const staleDays = 7;
+
+const ownerOf = (scope: "user" | "team", { serviceAccountId }: PoolOwner): string | null =>
+  scope === "user" ? serviceAccountId : null;
+
+export async function registerPool(db: Queries, owner: PoolOwner, request: RegisterPool): Promise<void> {
+  const { repoOwner = "", repoName = "", repoUrl = null, scope, poolName } = request;
+  const chosen = {
+    repo_url: repoUrl,
+    ready_timeout_seconds: request.workerReadyTimeoutSeconds,
+    is_registered: true,
+    last_seen_at: sql<Date>`now()`,
+  };
+  await db
+    .insertInto("worker_pools")
+    .values({
+      ...{ team_id: owner.teamId, service_account_id: ownerOf(scope, owner), name: poolName },
+      ...{ repo_owner: repoOwner, repo_name: repoName, ...chosen },
+    })
+    .onConflict((conflict) => conflict.columns([...identity]).doUpdateSet(chosen))
+    .execute();
+}
+
+const identity = ["team_id", "service_account_id", "name", "repo_owner", "repo_name"] as const;
+
+/** False if there is no such pool. Its workers stay connected. */
+export async function deregisterPool(db: Queries, owner: PoolOwner, request: DeregisterPool): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom("worker_pools")
+    .where("team_id", "=", owner.teamId)
+    .where("service_account_id", "is not distinct from", ownerOf(request.scope, owner))
+    .where("name", "=", request.pool_name)
+    .where("repo_owner", "=", request.repo_owner ?? "")
+    .where("repo_name", "=", request.repo_name ?? "")
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** A worker of the pool has connected. */
+export async function notePool(db: Queries, teamId: number, name: string): Promise<void> {
+  await db
+    .insertInto("worker_pools")
+    .values({ team_id: teamId, service_account_id: null, name, is_registered: false })
+    .onConflict((conflict) => conflict.columns([...identity]).doUpdateSet({ last_seen_at: sql<Date>`now()` }))
+    .execute();
+}
+
+export interface PoolFilter {
+  scope?: "user" | "team" | undefined;
+  includeStale: boolean;
+}
+
+interface PoolRow extends Selectable<WorkerPoolTable> {
+  /** Of the pool, or of one of its workers. */
+  seen_at: Date;
+  connected: number;
+  in_use: number;
+  is_stale: boolean;
+}
+
+/** The team's, and those of this service account. */
+export async function listPools(db: Kysely<Tables>, owner: PoolOwner, filter: PoolFilter): Promise<WorkerPool[]> {
+  const { rows } = await sql<PoolRow>`
+    with counted as (
+      select workers.pool, max(workers.last_seen_at) as seen_at, count(*) filter (where ${isOnline})::integer as connected,
+        count(runs.id) filter (where ${isOnline})::integer as in_use
+      from workers
+        left join worker_claims claim
+          on claim.team_id = workers.team_id and claim.worker_id = workers.id and claim.is_exclusive
+        left join runs on runs.agent_id = claim.agent_id and runs.status in ('CREATING', 'RUNNING')
+      where workers.team_id = ${owner.teamId} and workers.pool is not null
+      group by workers.pool
+    ), pools as (
+      select worker_pools.*, coalesce(connected, 0) as connected, coalesce(in_use, 0) as in_use,
+        greatest(worker_pools.last_seen_at, seen_at) as seen_at
+      from worker_pools left join counted on counted.pool = worker_pools.name
+    )
+    select pools.*, connected = 0 and seen_at < now() - ${staleDays} * interval '1 day' as is_stale
+    from pools
+    where team_id = ${owner.teamId} and (service_account_id is null or service_account_id = ${owner.serviceAccountId})
+    order by name, service_account_id nulls first, repo_owner, repo_name
+  `.execute(db);
+  return rows
+    .filter((row) => filter.includeStale || !row.is_stale)
+    .filter((row) => filter.scope === undefined || filter.scope === scopeOf(row))
+    .map((row) => poolOf(row, owner.teamId));
+}
+
+const scopeOf = (row: PoolRow): "user" | "team" => (row.service_account_id === null ? "team" : "user");
+
+const poolOf = (row: PoolRow, teamId: number): WorkerPool => ({
+  scope: scopeOf(row),
+  ownerId: row.service_account_id === null ? teamId : 0,
+  poolName: row.name,
+  connectedWorkerCount: row.connected,
+  inUseWorkerCount: row.in_use,
+  firstSeenAtMs: row.first_seen_at.getTime(),
+  lastSeenAtMs: row.seen_at.getTime(),
+  isStale: row.is_stale,
+  ...(row.repo_owner !== "" && { repoOwner: row.repo_owner, repoName: row.repo_name }),
+  ...(row.repo_url !== null && { repoUrl: row.repo_url }),
+  workerReadyTimeoutSeconds: row.ready_timeout_seconds,
+});

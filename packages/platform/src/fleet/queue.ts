@@ -1,0 +1,65 @@
+// Why a run waits for a worker, and how many wait before it.
+import type { RunQueue } from "@agentcli/protocol/api";
+import { type Kysely, sql } from "kysely";
+import type { AgentSettings, Tables } from "../foundation/index.ts";
+import { defaultPool } from "./env.ts";
+import { isOnline } from "./online.ts";
+
+interface QueueRow {
+  env: NonNullable<AgentSettings["env"]>;
+  /** Of the agent's claim. */
+  worker_name: string | null;
+  is_online: boolean;
+  /** Waiting runs for the same pool or machine that are older. */
+  ahead: number;
+  connected: number;
+}
+
+/** Null if the run waits for no worker. */
+export async function readQueue(
+  db: Kysely<Tables>,
+  run: { id: string; needs_worker: boolean; status: string; lease_owner: string | null },
+): Promise<RunQueue | null> {
+  if (!run.needs_worker || !["CREATING", "RUNNING"].includes(run.status) || run.lease_owner !== null) return null;
+  const { rows } = await sql<QueueRow>`
+    with waiting as (
+      select agents.settings->'env' as env, agents.team_id, agents.user_id, runs.created_at, runs.agent_id
+      from runs join agents on agents.id = runs.agent_id where runs.id = ${run.id}
+    )
+    select waiting.env, claimed.name as worker_name, coalesce(claimed.is_online, false) as is_online,
+      (
+        select count(*)::integer from runs join agents on agents.id = runs.agent_id
+        where agents.team_id = waiting.team_id and runs.status in ('CREATING', 'RUNNING') and runs.needs_worker
+          and runs.lease_owner is null and runs.created_at < waiting.created_at
+          and ${sameTarget("agents.settings->'env'")}
+          and (waiting.env->>'type' = 'pool' or agents.user_id is not distinct from waiting.user_id)
+          and not exists (select from worker_claims claim where claim.agent_id = runs.agent_id)
+      ) as ahead,
+      (
+        select count(*)::integer from workers where workers.team_id = waiting.team_id and ${isOnline} and case
+          when waiting.env->>'type' = 'pool' then workers.pool = coalesce(waiting.env->>'name', ${defaultPool})
+          else workers.pool is null and workers.user_id is not distinct from waiting.user_id
+            and (waiting.env->>'name' is null or workers.name = waiting.env->>'name') end
+      ) as connected
+    from waiting left join lateral (
+      select workers.name, ${isOnline} as is_online
+      from worker_claims claim join workers on workers.team_id = claim.team_id and workers.id = claim.worker_id
+      where claim.agent_id = waiting.agent_id
+    ) as claimed on true
+  `.execute(db);
+  const [row] = rows;
+  return row === undefined ? null : { position: row.worker_name === null ? row.ahead + 1 : 1, reason: reasonOf(row) };
+}
+
+const sameTarget = (env: string) => sql<boolean>`(${sql.raw(env)})->>'type' = waiting.env->>'type'
+  and (${sql.raw(env)})->>'name' is not distinct from waiting.env->>'name'`;
+
+/** Pure. */
+function reasonOf({ env, worker_name, is_online, connected }: QueueRow): string {
+  const target = env.type === "pool" ? `the pool ${env.name ?? defaultPool}` : (env.name ?? "your machines");
+  if (worker_name !== null)
+    return is_online ? `The worker ${worker_name} takes the run.` : `The worker ${worker_name} is not connected.`;
+  if (connected === 0)
+    return env.type === "pool" ? `No worker of ${target} is connected.` : `No worker is connected for ${target}.`;
+  return `No worker of ${target} is free: ${connected} ${connected === 1 ? "is" : "are"} in use.`;
+}

@@ -1,0 +1,27 @@
+// Tells workers which agents need them no more: their claim was released, went to another worker, or they were deleted.
+import type { WorkerRequest } from "@agentcli/protocol/worker-link";
+import type { Kysely } from "kysely";
+import type { Tables } from "../foundation/index.ts";
+import type { ConnectedWorker, Gateway } from "./gateway.ts";
+
+/** Over the connections of this server. A worker that was not connected then ends such an agent at its next claim. */
+export async function releaseAgents(db: Kysely<Tables>, gateway: Pick<Gateway, "list">): Promise<void> {
+  const serving = gateway.list().filter(({ served }) => served.size > 0);
+  if (serving.length === 0) return;
+  const agentIds = serving.flatMap(({ served }) => [...served.values()]);
+  const claims = await db.selectFrom("worker_claims").selectAll().where("agent_id", "in", agentIds).execute();
+  const holders = new Map(claims.map((claim) => [claim.agent_id, `${claim.team_id}/${claim.worker_id}`]));
+  for (const worker of serving)
+    for (const [agent, agentId] of [...worker.served])
+      if (holders.get(agentId) !== `${worker.teamId}/${worker.workerId}`) await release(worker, agent);
+}
+
+/** Once: a worker that does not answer is not asked again, and what it still runs ends with its connection. */
+async function release({ served, link }: ConnectedWorker, agent: string): Promise<void> {
+  served.delete(agent);
+  const body: WorkerRequest<"agent.release"> = { agent };
+  void link.request("agent.release", body).then(
+    ({ stream }) => void stream.destroy(),
+    () => {},
+  );
+}

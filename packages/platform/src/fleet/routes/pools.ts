@@ -1,0 +1,50 @@
+// Pools: register, list, deregister.
+import {
+  DeregisterPool,
+  PoolDeregistered,
+  PoolRegistered,
+  RegisterPool,
+  WorkerPoolList,
+  WorkerPoolQuery,
+} from "@agentcli/protocol/api";
+import { type Api, ApiError } from "../../foundation/index.ts";
+import { deregisterPool, listPools, registerPool } from "../pools.ts";
+import { type Base, type FleetHost, ownerOf } from "./host.ts";
+
+export function addPoolRoutes(api: Api, { platform: { db } }: FleetHost, { pools: path, tag }: Base): void {
+  api.route(
+    {
+      ...{ method: "get", path, tag, scope: "agents:read", query: WorkerPoolQuery },
+      summary: "List pools of workers",
+      answer: { status: 200, schema: WorkerPoolList, description: "Pools of the team and of the service account" },
+    },
+    async ({ principal, query }) => ({ pools: await listPools(db, ownerOf(principal), query) }),
+  );
+  api.route(
+    {
+      ...{ method: "post", path, tag, scope: "agents:write", body: RegisterPool },
+      summary: "Register a pool, or change the registered one of this name and repository",
+      answer: { status: 200, schema: PoolRegistered, description: "It is registered" },
+    },
+    async ({ principal, body }) => {
+      await registerPool(db, ownerOf(principal), body);
+      return { registered: true as const };
+    },
+  );
+  api.route(
+    {
+      ...{ method: "delete", path, tag, scope: "agents:write", query: DeregisterPool },
+      summary: "Deregister a pool; workers that are connected stay connected",
+      answer: { status: 200, schema: PoolDeregistered, description: "It is not registered any more" },
+      problems: ["pool_not_found"],
+    },
+    async ({ principal, query }) => {
+      if (!(await deregisterPool(db, ownerOf(principal), query)))
+        throw new ApiError(
+          "pool_not_found",
+          `There is no pool ${JSON.stringify(query.pool_name)} of this scope and repository.`,
+        );
+      return { deregistered: true as const };
+    },
+  );
+}

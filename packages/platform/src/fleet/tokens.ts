@@ -1,0 +1,76 @@
+// Tokens of claims: each connects the one worker that a request was claimed for, and nothing else.
+import type { Claim, ClaimToken } from "@agentcli/protocol/api";
+import { type Kysely, sql } from "kysely";
+import { ApiError, type Principal, type Tables } from "../foundation/index.ts";
+import { hashKey, isSameHash, keyIdOf, makeKey, type Principals } from "../identity/index.ts";
+
+const lifetimeDays = 7;
+
+/** Valid until it expires, the claim ends, or the key that asked for it is not valid any more. */
+export async function createToken(db: Kysely<Tables>, principal: Principal, claim: Claim): Promise<ClaimToken> {
+  const { id, key, hash } = makeKey("plw");
+  const { rows } = await sql<{ expires_at: Date }>`
+    insert into worker_tokens (id, hash, team_id, key_id, agent_id, worker_id, expires_at)
+    select ${id}, ${hash}, ${principal.teamId}, ${principal.keyId}, claim.agent_id, claim.worker_id,
+      now() + ${lifetimeDays} * interval '1 day'
+    from worker_claims claim
+    where claim.agent_id = ${claim.id} and claim.worker_id = ${claim.workerId} and claim.team_id = ${principal.teamId}
+      and claim.failed_run_id is null
+    returning expires_at
+  `.execute(db);
+  const [row] = rows;
+  if (row === undefined)
+    throw new ApiError("claim_not_found", `Worker ${claim.workerId} has not claimed ${claim.id.slice(0, 100)}.`);
+  return { id: claim.id, workerId: claim.workerId, token: key, expiresAt: row.expires_at.toISOString() };
+}
+
+/** What a token allows. */
+export interface TokenGrant {
+  tokenId: string;
+  principal: Principal;
+  workerId: string;
+  pool: string;
+}
+
+const invalid = "Invalid worker token. Ask for another one for this claim.";
+
+/** Null if the text is not such a token. Throws `unauthorized`. */
+export async function readToken(
+  { db, principals }: { db: Kysely<Tables>; principals: Principals },
+  authorization: string | undefined,
+): Promise<TokenGrant | null> {
+  const token = /^bearer +(\S+)$/i.exec(authorization?.trim() ?? "")?.[1] ?? "";
+  const tokenId = keyIdOf(token, "plw");
+  if (tokenId === null) return null;
+  const row = await findToken(db, tokenId);
+  if (row === undefined || !isSameHash(row.hash, hashKey(token))) throw new ApiError("unauthorized", invalid);
+  if (!row.is_live) throw new ApiError("unauthorized", "The worker token has expired. Ask for another one.");
+  const principal = await principals.find(row.key_id);
+  if (principal === null)
+    throw new ApiError("unauthorized", "The key that this worker token was made with is not valid any more.");
+  return { tokenId, principal, workerId: row.worker_id, pool: row.pool };
+}
+
+/** False once its claim has ended. */
+export const isLiveToken = async (db: Kysely<Tables>, tokenId: string): Promise<boolean> =>
+  (await findToken(db, tokenId))?.is_live ?? false;
+
+interface TokenRow {
+  hash: Buffer;
+  key_id: string;
+  worker_id: string;
+  pool: string;
+  is_live: boolean;
+}
+
+/** By the clock of the database: those of servers may differ. */
+async function findToken(db: Kysely<Tables>, tokenId: string): Promise<TokenRow | undefined> {
+  const { rows } = await sql<TokenRow>`
+    select token.hash, token.key_id, token.worker_id, workers.pool, token.expires_at > now() as is_live
+    from worker_tokens token
+      join worker_claims claim on claim.agent_id = token.agent_id and claim.worker_id = token.worker_id
+      join workers on workers.team_id = token.team_id and workers.id = token.worker_id
+    where token.id = ${tokenId}
+  `.execute(db);
+  return rows[0];
+}

@@ -1,0 +1,47 @@
+// `agent worker debug`: what a worker here would register, and whether it could work.
+import { join } from "node:path";
+import type { Invocation } from "@agentcli/command-line";
+import { exitCodes } from "@agentcli/protocol/exit-codes";
+import { type SandboxProbe, supportsProxy } from "@agentcli/workspace";
+import type { WorkerFlag } from "./commands.ts";
+import type { WorkerOptions } from "./options.ts";
+import type { RunProgram } from "./run.ts";
+import { probeHere } from "./start.ts";
+
+const healthTimeoutMs = 10_000;
+
+/** Exits with 8 without a sandbox, and with 0 otherwise, whether the platform answers or not. */
+export async function debugWorker(
+  options: WorkerOptions,
+  { has }: Invocation<WorkerFlag>,
+  { directory, version, print }: RunProgram,
+): Promise<number> {
+  const probe = await probeHere(options, join(directory, "workspace-server.cjs"));
+  const { url, workerId, name, pool = null, labels, workspaceRootPath, repoUrl = null, dataDirectory } = options;
+  const facts = {
+    ...{ version, endpoint: url, platform: await healthOf(url), workerId, name, pool, labels },
+    ...{ workspaceRootPath, repoUrl, dataDirectory, idleReleaseTimeoutSeconds: options.session.idleTimeoutMs / 1_000 },
+    sandbox: sandboxOf(probe),
+  };
+  const lines = Object.entries(facts).map(
+    ([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  print(has("json") ? `${JSON.stringify(facts, null, 2)}\n` : `${lines.join("\n")}\n`);
+  return facts.sandbox.usable ? exitCodes.completed.code : exitCodes.sandbox.code;
+}
+
+function sandboxOf(probe: SandboxProbe): { usable: boolean; backEnd?: string; reason?: string } {
+  if (probe.kind === "unavailable") return { usable: false, reason: `${probe.reason} ${probe.remedy}`.trim() };
+  const { kind } = probe.backEnd;
+  return { usable: supportsProxy(probe.backEnd), backEnd: kind };
+}
+
+async function healthOf(url: string): Promise<string> {
+  try {
+    const { status } = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(healthTimeoutMs) });
+    return status === 200 ? "answers" : `answers with ${status}`;
+  } catch (error) {
+    const { message, cause } = error as Error & { cause?: Error };
+    return `does not answer: ${cause?.message ?? message}`;
+  }
+}

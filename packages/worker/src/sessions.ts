@@ -1,0 +1,98 @@
+// The sessions of this worker: an agent claims it and releases it. Commands of the operator run at both, and an idle worker ends.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+export interface SessionOptions {
+  /** Shell commands of the operator; they run outside of any sandbox. */
+  onStart: string | undefined;
+  onEnd: string | undefined;
+  /** After so long without work, once an agent was there; 0: never. */
+  idleTimeoutMs: number;
+  /** Ends after its first agent. */
+  isSingleUse: boolean;
+  variables: NodeJS.ProcessEnv;
+  log(line: string): void;
+}
+
+export interface Sessions {
+  /** Throws if the command of the operator fails. */
+  claimed(agent: string, runId: string): Promise<void>;
+  released(agent: string): Promise<void>;
+  /** A request has come, or a command is running. */
+  used(): void;
+  isActive(): boolean;
+  lastActivityMs(): number;
+  /** Settles with the reason when the worker has served its purpose. */
+  over: Promise<string>;
+  close(): Promise<void>;
+}
+
+const checkMs = 1_000;
+const commandTimeoutMs = 600_000;
+
+/** `isBusy`: commands of agents are running; background work counts. */
+export function openSessions(options: SessionOptions, isBusy: () => boolean): Sessions {
+  const { onStart, onEnd, idleTimeoutMs, isSingleUse, variables, log } = options;
+  const agents = new Map<string, string>();
+  let lastActivityMs = Date.now();
+  let hasServed = false;
+  let end: (reason: string) => void = () => {};
+  const over = new Promise<string>((resolve) => {
+    end = resolve;
+  });
+  const used = () => {
+    lastActivityMs = Date.now();
+  };
+  const timer = setInterval(() => {
+    if (isBusy()) used();
+    if (hasServed && idleTimeoutMs > 0 && Date.now() - lastActivityMs >= idleTimeoutMs)
+      end(`No agent has used this worker for ${idleTimeoutMs / 1_000} seconds.`);
+  }, checkMs);
+  const runHook = async (command: string | undefined, agent: string): Promise<void> => {
+    if (command === undefined) return;
+    await execute(command, { ...variables, PLATFORM_AGENT_ID: agent, PLATFORM_RUN_ID: agents.get(agent) ?? "" });
+  };
+  const released = async (agent: string): Promise<void> => {
+    if (!agents.has(agent)) return;
+    used();
+    await runHook(onEnd, agent).catch((error: Error) => log(`--on-session-end: ${error.message}`));
+    agents.delete(agent);
+    if (isSingleUse) end("The agent of this worker is done.");
+  };
+  return {
+    over,
+    used,
+    released,
+    isActive: () => agents.size > 0,
+    lastActivityMs: () => lastActivityMs,
+    async claimed(agent, runId) {
+      used();
+      hasServed = true;
+      const isNew = !agents.has(agent);
+      agents.set(agent, runId);
+      if (!isNew) return;
+      try {
+        await runHook(onStart, agent);
+      } catch (error) {
+        agents.delete(agent);
+        throw new Error(`--on-session-start of the worker failed: ${(error as Error).message}`);
+      }
+    },
+    async close() {
+      clearInterval(timer);
+      await Promise.all([...agents.keys()].map(released));
+    },
+  };
+}
+
+async function execute(command: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const { PLATFORM_API_KEY: _, PLATFORM_AUTH_TOKEN: __, ...allowed } = env;
+  const child = spawn("/bin/sh", ["-c", command], {
+    env: allowed,
+    stdio: ["ignore", "inherit", "inherit"],
+    timeout: commandTimeoutMs,
+    killSignal: "SIGKILL",
+  });
+  const [code, signal] = await once(child, "exit");
+  if (code !== 0) throw new Error(`it ended with ${signal ?? `exit code ${code}`}.`);
+}
