@@ -8,4 +8,4 @@ export * from "./http.ts";
 export * from "./served.ts";
 export * from "./server.ts";
 export * from "./webhook-receiver.ts";
-export { startTestWorker, type TestWorker, type TestWorkerOptions } from "./worker.ts";
+export { spawnTestWorker, startTestWorker, type TestWorker, type TestWorkerOptions } from "./worker.ts";

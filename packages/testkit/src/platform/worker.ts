@@ -27,7 +27,14 @@ export interface TestWorkerOptions {
 }
 
 /** Stopped when the test has finished. */
-export function startTestWorker({ url, key, directory, args = [], env = {} }: TestWorkerOptions): TestWorker {
+export function startTestWorker(options: TestWorkerOptions): TestWorker {
+  const worker = spawnTestWorker(options);
+  onTestFinished(() => worker.stop("SIGKILL"));
+  return worker;
+}
+
+/** The caller stops it. */
+export function spawnTestWorker({ url, key, directory, args = [], env = {} }: TestWorkerOptions): TestWorker {
   const data = join(directory, "worker");
   const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [workerProgram, "worker", "start", "--data-dir", data, ...args], {
@@ -42,6 +49,5 @@ export function startTestWorker({ url, key, directory, args = [], env = {} }: Te
     child.kill(signal);
     await exited;
   };
-  onTestFinished(() => stop("SIGKILL"));
   return { child, log: () => log, exited, data, stop };
 }

@@ -51,19 +51,19 @@ export function endingContract([, open]: WorkspaceLocation): void {
     }));
 
   test("a call aborted beforehand does not start its process", () =>
-    withWorkspace(open, async (workspace, root) => {
+    withWorkspace(open, async (workspace) => {
       const start = { argv: ["touch", "trace"] };
       const output = await exec(workspace, { id: freshId(), start }, AbortSignal.abort());
       expect(output.result).toMatchObject({ state: "not-started" });
-      expect((await bash(workspace, `ls ${root}`)).stdout).not.toContain("trace");
+      expect((await bash(workspace, `ls ${workspace.root}`)).stdout).not.toContain("trace");
     }));
 
   test("a background server is reachable from the next command", () =>
-    withWorkspace(open, async (workspace) => {
+    withWorkspace(open, async (workspace, root) => {
       const server = `
         const server = require("node:net").createServer((socket) => socket.end("served"));
         server.listen(0, "127.0.0.1", () => require("node:fs").writeFileSync("port", String(server.address().port)));`;
-      writeFileSync(join(workspace.root, "server.cjs"), server);
+      writeFileSync(join(root, "server.cjs"), server);
       const begun = await bash(workspace, `${process.execPath} server.cjs & until [ -s port ]; do sleep 0.01; done`);
       expect(begun.result).toMatchObject({ state: "exited", exitCode: 0 });
       expect((await bash(workspace, "cat < /dev/tcp/127.0.0.1/$(cat port)")).stdout).toBe("served");

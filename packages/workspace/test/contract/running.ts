@@ -50,8 +50,8 @@ export function runningContract([, open]: WorkspaceLocation): void {
   test("a command runs in the root, or in the requested directory", () =>
     withWorkspace(open, async (workspace, root) => {
       mkdirSync(join(root, "inner"));
-      expect((await bash(workspace, "pwd; echo $PWD")).stdout).toBe(`${root}\n${root}\n`);
-      expect((await bash(workspace, "pwd", { cwd: "inner" })).stdout).toBe(`${root}/inner\n`);
+      expect((await bash(workspace, "pwd; echo $PWD")).stdout).toBe(`${workspace.root}\n${workspace.root}\n`);
+      expect((await bash(workspace, "pwd", { cwd: "inner" })).stdout).toBe(`${workspace.root}/inner\n`);
     }));
 
   test("a command gets the tool environment, overridden by the variables of the request", () =>
@@ -68,11 +68,11 @@ export function runningContract([, open]: WorkspaceLocation): void {
     }));
 
   test("a missing directory or program is named in the error", () =>
-    withWorkspace(open, async (workspace, root) => {
+    withWorkspace(open, async (workspace) => {
       const nowhere = await bash(workspace, "true", { cwd: "nowhere" });
       expect(nowhere.result).toMatchObject({
         state: "not-started",
-        message: expect.stringContaining(`${root}/nowhere does not exist`),
+        message: expect.stringContaining(`${workspace.root}/nowhere does not exist`),
       });
       const nothing = await exec(workspace, { id: freshId(), start: { argv: ["no-such-program"] } });
       expect(nothing.result).toMatchObject({
@@ -193,9 +193,9 @@ export function runningContract([, open]: WorkspaceLocation): void {
       const profile = "export FROM_PROFILE=yes MY_TOKEN=leaked; echo noise";
       writeFileSync(join(root, "shell"), `#!/bin/bash\n${profile}\nexec bash "-c" "$2"\n`, { mode: 0o755 });
       const script = 'echo "$FROM_PROFILE $MY_TOKEN"';
-      const output = await bash(workspace, script, { loginShell: join(root, "shell") });
+      const output = await bash(workspace, script, { loginShell: join(workspace.root, "shell") });
       expect(output.stdout).toBe("yes \n");
-      const fallback = await bash(workspace, script, { loginShell: join(root, "no-such-shell") });
+      const fallback = await bash(workspace, script, { loginShell: join(workspace.root, "no-such-shell") });
       expect(fallback.stdout).toBe(" \n");
     }));
 
@@ -215,10 +215,10 @@ export function runningContract([, open]: WorkspaceLocation): void {
     }));
 
   test("the status names root, incarnation and repository", () =>
-    withWorkspace(open, async (workspace, root) => {
+    withWorkspace(open, async (workspace) => {
       await bash(workspace, "true");
       const status = await workspace.status();
-      expect(status).toMatchObject({ root, incarnation: workspace.incarnation, git: null });
+      expect(status).toMatchObject({ root: workspace.root, incarnation: workspace.incarnation, git: null });
       expect(status.processes).toHaveLength(1);
     }));
 }

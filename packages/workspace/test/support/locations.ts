@@ -17,7 +17,10 @@ export const toolEnv = () => toolEnvironment(process.env, { home: homedir() });
 
 export const temporaryDirectory = () => realpathSync(mkdtempSync(join(tmpdir(), "workspace-test-")));
 
-export type WorkspaceLocation = [name: string, open: (root: string) => Promise<OpenedWorkspace>];
+/** `directory`: where its files are on this host; absent: at its root. */
+export type LocatedWorkspace = OpenedWorkspace & { directory?: string };
+
+export type WorkspaceLocation = [name: string, open: (root: string) => Promise<LocatedWorkspace>];
 
 export const workspaceLocations: WorkspaceLocation[] = [
   ["in this process", async (root) => openInProcess(root)],
@@ -60,13 +63,13 @@ export const sandboxes: [name: string, open: typeof openInSandbox][] = [
 
 /** Opens a workspace, runs the scenario, closes and cleans up. */
 export async function withWorkspace(
-  open: (root: string) => Promise<OpenedWorkspace>,
-  scenario: (workspace: OpenedWorkspace, root: string) => Promise<void>,
+  open: (root: string) => Promise<LocatedWorkspace>,
+  scenario: (workspace: OpenedWorkspace, directory: string) => Promise<void>,
 ): Promise<void> {
   const root = temporaryDirectory();
   const workspace = await open(root);
   try {
-    await scenario(workspace, root);
+    await scenario(workspace, workspace.directory ?? root);
   } finally {
     await workspace.close();
     rmSync(root, { recursive: true, force: true });
