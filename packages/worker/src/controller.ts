@@ -6,27 +6,10 @@ import type { PendingList, PendingRequest, WorkerPoolList } from "@agentcli/prot
 import type { z } from "zod";
 import type { WorkerFlag } from "./commands.ts";
 import { type ControllerApi, openControllerApi } from "./controller-api.ts";
+import type { Controller, ControllerOptions } from "./controller-types.ts";
 import { checkedUrl, keyReader } from "./options.ts";
-import type { RunProgram } from "./run.ts";
+import type { RunProgram } from "./program.ts";
 import { type SpawnRequest, spawnWorker } from "./spawn.ts";
-
-export interface ControllerOptions {
-  spawn: string;
-  /** Null: all of the team. */
-  pools: string[] | null;
-  /** Null: requests are claimed. */
-  warmIdle: number | null;
-  hasSessionTokens: boolean;
-  repository: string | undefined;
-  url: string;
-  readKey(): string;
-}
-
-export interface Controller {
-  options: ControllerOptions;
-  program: RunProgram;
-  api: ControllerApi;
-}
 
 /** Throws CommandError. */
 function readOptions(invocation: Invocation<WorkerFlag>, { environment }: RunProgram): ControllerOptions {

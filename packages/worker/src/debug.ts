@@ -5,7 +5,7 @@ import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { type SandboxProbe, supportsProxy } from "@agentcli/workspace";
 import type { WorkerFlag } from "./commands.ts";
 import type { WorkerOptions } from "./options.ts";
-import type { RunProgram } from "./run.ts";
+import type { RunProgram } from "./program.ts";
 import { probeHere } from "./start.ts";
 
 const healthTimeoutMs = 10_000;

@@ -106,7 +106,7 @@ export function checkedUrl(text: string | undefined): string {
   throw new CommandError("usage", `Invalid platform address "${text}": expected an http or https URL.`);
 }
 
-/** A token of a claim goes before a key: whoever started this worker made it for it. */
+/** A token of a claim goes before a key: a controller has made it for this worker. */
 export function keyReader(
   { text }: Pick<Invocation<WorkerFlag>, "text">,
   { variables, cwd }: Pick<WorkerEnvironment, "variables" | "cwd">,

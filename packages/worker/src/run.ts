@@ -2,14 +2,8 @@
 import { CommandError, type Invocation } from "@agentcli/command-line";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { WorkerFlag } from "./commands.ts";
-import { readWorkerOptions, type WorkerEnvironment } from "./options.ts";
-import type { WorkerProgram } from "./start.ts";
-
-export interface RunProgram extends WorkerProgram {
-  environment: WorkerEnvironment;
-  /** To standard output. */
-  print(text: string): void;
-}
+import { readWorkerOptions } from "./options.ts";
+import type { RunProgram } from "./program.ts";
 
 /** Returns the exit code. Throws CommandError. */
 export async function runWorkerCommand(

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import type { PendingRequest } from "@agentcli/protocol/api";
-import type { Controller } from "./controller.ts";
+import type { Controller } from "./controller-types.ts";
 
 export interface SpawnRequest {
   /** Null: a worker to keep warm. */

@@ -17,19 +17,10 @@ import { openAgentFiles } from "./files.ts";
 import { openManagement } from "./management.ts";
 import { openWorkerMetrics, type SessionEnd, type WorkerMetrics } from "./metrics.ts";
 import type { WorkerOptions } from "./options.ts";
+import type { WorkerProgram } from "./program.ts";
 import { type Agents, openRequests } from "./requests.ts";
 import { openAgentSandboxes } from "./sandboxes.ts";
 import { openSessions } from "./sessions.ts";
-
-/** The program around the worker. */
-export interface WorkerProgram {
-  /** Where the built programs are. */
-  directory: string;
-  version: string;
-  /** One line, for people. */
-  log(line: string): void;
-  signal: AbortSignal;
-}
 
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;

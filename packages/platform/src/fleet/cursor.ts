@@ -1,4 +1,4 @@
-// Where a stream of pending requests goes on: what the reader has been told, and when its list was made.
+// Where a stream of pending requests goes on: the last event that the reader has, and when its list was made.
 import { type Kysely, sql } from "kysely";
 import { ApiError, type Tables } from "../foundation/index.ts";
 

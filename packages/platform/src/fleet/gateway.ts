@@ -14,7 +14,7 @@ export interface ConnectedWorker {
   link: Link;
   /** Whether the key it connected with may still be used. Closes the connection if not. */
   isAllowed(): Promise<boolean>;
-  /** Agents that it was told to serve over this connection: their id, by the name of their directory. */
+  /** Agents that it was asked to serve over this connection: their id, by the name of their directory. */
   served: Map<string, string>;
 }
 

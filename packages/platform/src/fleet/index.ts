@@ -1,8 +1,9 @@
 // What other groups may use of the fleet: the machines that customers bring.
+export { WorkerFault } from "./calls.ts";
 export { failureAad } from "./claims.ts";
 export { type EnvCheck, needsWorker } from "./env.ts";
 export { workerIsReady } from "./online.ts";
 export { type Fleet, openFleet } from "./open.ts";
 export { readQueue } from "./queue.ts";
 export { forgetSync } from "./sync-state.ts";
-export { type UsedWorker, WorkerFault, type Workers, type WorkRequest } from "./use.ts";
+export type { UsedWorker, Workers, WorkRequest } from "./use.ts";

@@ -1,10 +1,9 @@
 // A worker as a run uses it: the agent's files go there, its commands run there, and what has changed comes back.
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import type { Duplex } from "node:stream";
 import type { Sandbox } from "@agentcli/host";
 import { type SandboxMode, SandboxReport } from "@agentcli/protocol";
-import type { OpenRequest, SandboxRequest, WorkerRequest, WorkerRequestName } from "@agentcli/protocol/worker-link";
+import type { OpenRequest, SandboxRequest } from "@agentcli/protocol/worker-link";
 import {
   connectWorkspace,
   type FileSync,
@@ -17,7 +16,8 @@ import {
 import type { Kysely } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../foundation/index.ts";
-import type { ConnectedWorker, Gateway } from "./gateway.ts";
+import { type Caller, caller, readAnswer, WorkerFault } from "./calls.ts";
+import type { Gateway } from "./gateway.ts";
 import { findClaimed } from "./store.ts";
 import { syncStateFile } from "./sync-state.ts";
 
@@ -56,27 +56,23 @@ export interface UsedWorker {
   copyFilesBack(): Promise<void>;
 }
 
-/** The worker of a run is gone, or cannot do what is asked. */
-export class WorkerFault extends Error {
-  override name = "WorkerFault";
-  readonly code = "worker_lost";
-}
-
 export interface WorkersOptions {
   db: Kysely<Tables>;
   gateway: Gateway;
   /** Where this server remembers what the workers have. */
   syncDirectory: string;
+  /** How long a worker may take to answer a request that carries no files. */
+  answerTimeoutMs?: number;
 }
 
-export const openWorkers = ({ db, gateway, syncDirectory }: WorkersOptions): Workers => ({
+export const openWorkers = ({ db, gateway, syncDirectory, answerTimeoutMs }: WorkersOptions): Workers => ({
   async use(request) {
     const claimed = await findClaimed(db, request.agentId);
     const worker = claimed && gateway.find(claimed.team_id, claimed.id);
     if (claimed?.failed_run_id === request.runId) throw notProvided(request.openFailure(claimed.failure));
     if (claimed === undefined || !(await worker?.isAllowed()) || worker === undefined) throw away(claimed?.name);
     await mkdir(syncDirectory, { recursive: true, mode: 0o700 });
-    const call = caller(worker, request);
+    const call = caller(worker, request.yieldRun, answerTimeoutMs);
     await call.plain("agent.claim", { agent: request.name, runId: request.runId });
     worker.served.set(request.name, request.agentId);
     const files = { ...request, stateFile: syncStateFile(syncDirectory, request.name) };
@@ -101,50 +97,13 @@ const away = (name = "of this agent"): WorkerFault =>
 const notProvided = (message: string): WorkerFault =>
   new WorkerFault(`No worker could be started for this run: ${message}`);
 
-interface Caller {
-  plain<Name extends WorkerRequestName>(name: Name, body: WorkerRequest<Name>): Promise<unknown>;
-  /** The caller ends the stream. */
-  streaming<Name extends WorkerRequestName>(
-    name: Name,
-    body: WorkerRequest<Name>,
-    write?: (stream: Duplex) => Promise<void>,
-  ): Promise<Duplex>;
-  /** For what ends with the connection: the run is given back before the error arrives. */
-  guarded<Result>(work: () => Promise<Result>): Promise<Result>;
-}
-
-function caller({ link }: ConnectedWorker, { yieldRun }: WorkRequest): Caller {
-  let isClosed = false;
-  void link.closed.then(() => {
-    isClosed = true;
-  });
-  async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      const isLost = (error as { code?: string }).code === "disconnected" || isClosed;
-      // The engine would write down that the command failed; it goes on, and its output can still be read.
-      if (isLost) await yieldRun();
-      throw isLost ? new WorkerFault(`The connection to the worker was lost: ${(error as Error).message}`) : error;
-    }
-  }
-  return {
-    guarded,
-    plain: (name, body) =>
-      guarded(async () => {
-        const { reply, stream } = await link.request(name, body);
-        stream.destroy();
-        return reply;
-      }),
-    streaming: (name, body, write) => guarded(async () => (await link.request(name, body, write)).stream),
-  };
-}
+const SyncState = z.object({ id: z.string().max(128).nullable() });
 
 type SyncedFiles = WorkRequest & { stateFile: string };
 
 /** Only what has changed here since both were equal; all of it if the worker has something else. */
 async function prepare(call: Caller, { name, directory, stateFile }: SyncedFiles, sync: FileSync): Promise<void> {
-  const there = z.object({ id: z.string().nullable() }).parse(await call.plain("sync.state", { agent: name }));
+  const there = readAnswer("sync.state", SyncState, await call.plain("sync.state", { agent: name }));
   const last = await sync.readSyncState(stateFile);
   const now = await sync.listFiles(directory);
   const isKnown = last !== undefined && last.id === there.id;
@@ -187,7 +146,8 @@ async function openSandbox(
   if (mode === "danger-full-access") throw new WorkerFault("A worker runs every command in a sandbox.");
   const { name: agent, root, writable, newId } = request;
   const wanted: SandboxRequest = { agent, key, mode, root, writable };
-  const { report, incarnation } = Described.parse(await call.plain("sandbox.describe", wanted));
+  const described = await call.plain("sandbox.describe", wanted);
+  const { report, incarnation } = readAnswer("sandbox.describe", Described, described);
   const incarnations = incarnation === null ? [] : [incarnation];
   const workspace = lazyWorkspace({
     root: insideOf(root),

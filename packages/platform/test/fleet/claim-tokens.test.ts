@@ -120,7 +120,7 @@ test.each(Object.entries(attempts))("%s is refused", async (_, { attempt, refusa
   await expect(attempt(await claim())).rejects.toThrow(refusal);
 });
 
-test("a token connects its worker, again after the connection was lost, and is no key of the API", async () => {
+test("a token connects its worker, again after the connection was lost, and does not open the API", async () => {
   const claimed = await claim();
   const first = await register(claimed);
   expect(first.reply.reply).toMatchObject({ workerId: claimed.workerId });

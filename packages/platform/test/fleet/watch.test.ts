@@ -73,7 +73,7 @@ const finish = (runId: string) =>
     .where("id", "=", runId)
     .execute();
 
-test("requests are told as they come, are claimed and expire, and a reader goes on where it was", async () => {
+test("requests are sent as they come, are claimed and expire, and a reader goes on where it was", async () => {
   const pool = await newPool();
   const listed = await newRequest(pool);
   const cursor = await listCursor(pool);

@@ -186,7 +186,8 @@ const changesNothing = [
 ];
 
 /** They take keys of service accounts; the test of their routes has their entries. */
-const isOfAccounts = (route: string): boolean => /^\w+ \/(v0\/private-workers|v1\/(workers|pools|sub-tokens))/.test(route);
+const isOfAccounts = (route: string): boolean =>
+  /^\w+ \/(v0\/private-workers|v1\/(workers|pools|sub-tokens))/.test(route);
 
 interface Operations {
   paths: Record<string, Record<string, unknown>>;
