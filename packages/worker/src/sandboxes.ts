@@ -15,6 +15,7 @@ import {
   toolEnvironment,
 } from "@agentcli/workspace";
 import { agentFiles } from "./files.ts";
+import { openResultFiles } from "./results.ts";
 
 /** What the agents of this machine are given. */
 export interface AgentHost {
@@ -63,7 +64,8 @@ const insidePath = "/workspace";
 
 export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
   const held = new Map<string, HeldAgent>();
-  const stopped: string[] = [];
+  const stops = openStops();
+  const results = openResultFiles(host.dataDirectory);
   const filesOf = (agent: string) => agentFiles(host.dataDirectory, agent);
 
   async function end(agent: string): Promise<void> {
@@ -78,14 +80,17 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       await end(agent);
       held.set(agent, { runId, sandboxes: new Map() });
       await mkdir(filesOf(agent), { recursive: true, mode: 0o700 });
+      results.beginRun(agent, runId);
     },
     async release(agent) {
       await end(agent);
+      results.forget(agent);
       held.delete(agent);
     },
     describe(request) {
       const { policy } = confinementOf(request, filesOf(request.agent), host);
-      const incarnation = held.get(request.agent)?.sandboxes.get(request.key)?.incarnation ?? null;
+      const current = held.get(request.agent)?.sandboxes.get(request.key)?.incarnation;
+      const incarnation = current ?? results.read(request.agent, request.key)?.incarnation ?? null;
       return { report: describeSandbox(policy, host.probe), incarnation };
     },
     async open(request) {
@@ -94,8 +99,10 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       const existing = sandboxes.get(request.key);
       if (existing?.incarnation === request.incarnation) return existing.opened;
       await (await existing?.opened.catch(() => undefined))?.close();
-      if (stopped.includes(request.agent)) throw new Error("The files of the agent are being exchanged.");
-      const opened = openSandbox(request, filesOf(request.agent), host);
+      if (stops.has(request.agent)) throw new Error("The files of the agent are being exchanged.");
+      const opened = openSandbox(request, filesOf(request.agent), host).then((workspace) =>
+        results.keep(workspace, request),
+      );
       sandboxes.set(request.key, { incarnation: request.incarnation, opened });
       opened.catch(() => sandboxes.delete(request.key));
       return opened;
@@ -104,19 +111,33 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       const sandbox = held.get(agent)?.sandboxes.get(key);
       if (sandbox?.incarnation !== incarnation) return;
       held.get(agent)?.sandboxes.delete(key);
+      results.forget(agent);
       await (await sandbox.opened.catch(() => undefined))?.close();
     },
-    async whileStopped(agent, work) {
+    whileStopped: (agent, work) =>
+      stops.during(agent, async () => {
+        await end(agent);
+        results.forget(agent);
+        return work();
+      }),
+    isBusy: () => [...held.values()].some(({ sandboxes }) => sandboxes.size > 0),
+    closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
+  };
+}
+
+/** Agents of which nothing may run. */
+function openStops() {
+  const stopped: string[] = [];
+  return {
+    has: (agent: string) => stopped.includes(agent),
+    async during<Result>(agent: string, work: () => Promise<Result>): Promise<Result> {
       stopped.push(agent);
       try {
-        await end(agent);
         return await work();
       } finally {
         stopped.splice(stopped.indexOf(agent), 1);
       }
     },
-    isBusy: () => [...held.values()].some(({ sandboxes }) => sandboxes.size > 0),
-    closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
   };
 }
 

@@ -1,16 +1,30 @@
-// A TCP relay that delays every byte by the same time, in both directions, without a limit of its throughput.
+// A TCP relay between a worker and its platform: delays every byte by the same time in both directions, and can be cut.
 import { once } from "node:events";
 import { type AddressInfo, createServer, connect as dial, type Socket } from "node:net";
 
 export interface Relay {
   url: string;
-  /** Pieces that have left for the target, one for each write of the sender at most. */
+  /** No byte passes, in either direction, and neither side learns of it. */
+  cut(): void;
+  /** What was held back passes, in its order. */
+  restore(): void;
+  /** Both sides learn that the connections have ended, and new ones are refused until `restore`. */
+  drop(): void;
   close(): void;
 }
 
-export async function openRelay(target: number, delayMs: number): Promise<Relay> {
+export async function openRelay(target: number, delayMs = 0): Promise<Relay> {
   const sockets = new Set<Socket>();
+  let held: (() => void)[] | null = null;
+  let isRefusing = false;
+  const pass = (act: () => void): void => {
+    if (held !== null) held.push(act);
+    else if (delayMs === 0) act();
+    else setTimeout(act, delayMs);
+  };
   const server = createServer((near) => {
+    near.on("error", () => {});
+    if (isRefusing) return void near.destroy();
     const far = dial(target, "127.0.0.1");
     for (const [from, to] of [
       [near, far],
@@ -18,27 +32,44 @@ export async function openRelay(target: number, delayMs: number): Promise<Relay>
     ] as const) {
       sockets.add(from);
       from.on("error", () => {});
-      from.on("close", () => later(delayMs, () => to.destroy()));
+      from.on("close", () => {
+        sockets.delete(from);
+        pass(() => to.destroy());
+      });
       from.on("data", (data) => {
+        pass(() => void to.write(data));
         // So that a fast sender does not fill the memory of the relay.
-        if (to.writableLength > maxBufferedBytes) {
-          from.pause();
-          to.once("drain", () => from.resume());
-        }
-        later(delayMs, () => void to.write(data));
+        if (to.writableLength < maxBufferedBytes) return;
+        from.pause();
+        to.once("drain", () => from.resume());
       });
     }
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  const destroyAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut() {
+      held ??= [];
+    },
+    restore() {
+      const waiting = held ?? [];
+      held = null;
+      isRefusing = false;
+      for (const act of waiting) act();
+    },
+    drop() {
+      isRefusing = true;
+      destroyAll();
+    },
     close() {
-      for (const socket of sockets) socket.destroy();
+      destroyAll();
       server.close();
     },
   };
 }
 
 const maxBufferedBytes = 16 * 1024 * 1024;
-const later = (delayMs: number, act: () => void): void => void setTimeout(act, delayMs);
