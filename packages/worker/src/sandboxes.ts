@@ -15,7 +15,6 @@ import {
   toolEnvironment,
 } from "@agentcli/workspace";
 import { agentFiles } from "./files.ts";
-import { openResultFiles } from "./results.ts";
 
 /** What the agents of this machine are given. */
 export interface AgentHost {
@@ -64,8 +63,7 @@ const insidePath = "/workspace";
 
 export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
   const held = new Map<string, HeldAgent>();
-  const stops = openStops();
-  const results = openResultFiles(host.dataDirectory);
+  const stopped: string[] = [];
   const filesOf = (agent: string) => agentFiles(host.dataDirectory, agent);
 
   async function end(agent: string): Promise<void> {
@@ -80,17 +78,14 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       await end(agent);
       held.set(agent, { runId, sandboxes: new Map() });
       await mkdir(filesOf(agent), { recursive: true, mode: 0o700 });
-      results.beginRun(agent, runId);
     },
     async release(agent) {
       await end(agent);
-      results.forget(agent);
       held.delete(agent);
     },
     describe(request) {
       const { policy } = confinementOf(request, filesOf(request.agent), host);
-      const current = held.get(request.agent)?.sandboxes.get(request.key)?.incarnation;
-      const incarnation = current ?? results.read(request.agent, request.key)?.incarnation ?? null;
+      const incarnation = held.get(request.agent)?.sandboxes.get(request.key)?.incarnation ?? null;
       return { report: describeSandbox(policy, host.probe), incarnation };
     },
     async open(request) {
@@ -99,10 +94,8 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       const existing = sandboxes.get(request.key);
       if (existing?.incarnation === request.incarnation) return existing.opened;
       await (await existing?.opened.catch(() => undefined))?.close();
-      if (stops.has(request.agent)) throw new Error("The files of the agent are being exchanged.");
-      const opened = openSandbox(request, filesOf(request.agent), host).then((workspace) =>
-        results.keep(workspace, request),
-      );
+      if (stopped.includes(request.agent)) throw new Error("The files of the agent are being exchanged.");
+      const opened = openSandbox(request, filesOf(request.agent), host);
       sandboxes.set(request.key, { incarnation: request.incarnation, opened });
       opened.catch(() => sandboxes.delete(request.key));
       return opened;
@@ -111,33 +104,19 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       const sandbox = held.get(agent)?.sandboxes.get(key);
       if (sandbox?.incarnation !== incarnation) return;
       held.get(agent)?.sandboxes.delete(key);
-      results.forget(agent);
       await (await sandbox.opened.catch(() => undefined))?.close();
     },
-    whileStopped: (agent, work) =>
-      stops.during(agent, async () => {
-        await end(agent);
-        results.forget(agent);
-        return work();
-      }),
-    isBusy: () => [...held.values()].some(({ sandboxes }) => sandboxes.size > 0),
-    closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
-  };
-}
-
-/** Agents of which nothing may run. */
-function openStops() {
-  const stopped: string[] = [];
-  return {
-    has: (agent: string) => stopped.includes(agent),
-    async during<Result>(agent: string, work: () => Promise<Result>): Promise<Result> {
+    async whileStopped(agent, work) {
       stopped.push(agent);
       try {
+        await end(agent);
         return await work();
       } finally {
         stopped.splice(stopped.indexOf(agent), 1);
       }
     },
+    isBusy: () => [...held.values()].some(({ sandboxes }) => sandboxes.size > 0),
+    closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
   };
 }
 
