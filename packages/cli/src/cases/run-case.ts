@@ -49,7 +49,7 @@ export async function runCase(one: Case, runner: CaseRunner): Promise<CaseResult
     const failures = [{ line: one.line, message: (error as Error).message }];
     return { case: one, failures, durationMs: performance.now() - startedAt, facts: null };
   } finally {
-    copy.remove();
+    await copy.remove();
   }
 }
 

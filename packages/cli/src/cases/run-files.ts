@@ -19,7 +19,7 @@ export async function runFiles(files: CaseFile[], runner: CaseRunner, root: stri
   return { root, files: reports, durationMs: performance.now() - startedAt };
 }
 
-/** In their order, as many at once as there are processors; none begins after an abort. */
+/** In their order, several for each processor, since they wait for programs; none begins after an abort. */
 async function runSeveral<One>(
   all: One[],
   run: (one: One) => Promise<CaseResult>,
@@ -31,6 +31,6 @@ async function runSeveral<One>(
     for (let one = left.shift(); one !== undefined && !signal.aborted; one = left.shift())
       results.set(one, await run(one));
   };
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
+  await Promise.all(Array.from({ length: Math.max(4, 2 * availableParallelism()) }, work));
   return all.flatMap((one) => results.get(one) ?? []);
 }

@@ -2,7 +2,6 @@
 import {
   constants,
   copyFileSync,
-  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -15,6 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { CommandError } from "@agentcli/command-line";
@@ -35,18 +35,20 @@ export interface ProjectCopy {
   touched(): string[];
   /** Null where there is none, or it is not a regular file below the root. */
   readFile(path: string): string | null;
-  remove(): void;
+  remove(): Promise<void>;
 }
 
 export async function openScratch(project: string, environment: Environment): Promise<Scratch> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "agentcli-test-")));
   const [base, home] = [join(directory, "base"), join(directory, "home")];
   let copies = 0;
+  let entries: Entry[];
   try {
     mkdirSync(home, { mode: 0o700 });
     mkdirSync(base);
     for (const path of await projectFiles(project, environment)) copyFile(path, { from: project, to: base });
     await commitAll(base, environment);
+    entries = listEntries(base);
   } catch (error) {
     rmSync(directory, { recursive: true, force: true });
     throw error;
@@ -56,12 +58,38 @@ export async function openScratch(project: string, environment: Environment): Pr
     copy(files) {
       copies += 1;
       const root = join(directory, `case-${copies}`);
-      cpSync(base, root, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+      copyEntries(entries, { from: base, to: root });
       for (const [path, text] of files) writeInside(root, path, text);
       return openCopy(root);
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),
   };
+}
+
+interface Entry {
+  path: string;
+  kind: "directory" | "file" | "link";
+}
+
+/** A directory comes before what is in it. */
+function listEntries(root: string, below = ""): Entry[] {
+  return readdirSync(join(root, below), { withFileTypes: true }).flatMap((entry): Entry[] => {
+    const path = join(below, entry.name);
+    if (entry.isDirectory()) return [{ path, kind: "directory" }, ...listEntries(root, path)];
+    if (entry.isSymbolicLink()) return [{ path, kind: "link" }];
+    return entry.isFile() ? [{ path, kind: "file" }] : [];
+  });
+}
+
+/** Every case has a copy: what is in it was listed once. */
+function copyEntries(entries: Entry[], { from, to }: { from: string; to: string }): void {
+  mkdirSync(to);
+  for (const { path, kind } of entries) {
+    const [source, target] = [join(from, path), join(to, path)];
+    if (kind === "directory") mkdirSync(target);
+    else if (kind === "link") symlinkSync(readlinkSync(source), target);
+    else copyFileSync(source, target, constants.COPYFILE_FICLONE);
+  }
 }
 
 /** Files that git has or would add; without a repository all but dependencies. */
@@ -115,8 +143,16 @@ async function commitAll(directory: string, environment: Environment): Promise<v
       throw new CommandError("usage", `git ${args[0]} failed in the copy of the project: ${stderr.trim()}`);
   };
   await run("init", "--quiet", "--template=", "--initial-branch=main");
-  await run("add", "--all", "--force");
-  const author = ["-c", "user.name=agentcli test", "-c", "user.email=agentcli-test@localhost"];
+  // Into one file, not one for each: all of them are copied and removed for every case.
+  await run("-c", "core.bigFileThreshold=1", "add", "--all", "--force");
+  const author = [
+    "-c",
+    "core.logAllRefUpdates=false",
+    "-c",
+    "user.name=agentcli test",
+    "-c",
+    "user.email=agentcli-test@localhost",
+  ];
   await run(...author, "commit", "--quiet", "--allow-empty", "--no-gpg-sign", "--message=The project under test");
 }
 
@@ -148,7 +184,8 @@ function openCopy(root: string): ProjectCopy {
       const isFile = lstatSync(target, { throwIfNoEntry: false })?.isFile() && isInside(root, dirname(target));
       return isFile ? readFileSync(target, "utf8") : null;
     },
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    // Others run meanwhile: removing a copy takes as long as some cases.
+    remove: () => rm(root, { recursive: true, force: true }),
   };
 }
 
