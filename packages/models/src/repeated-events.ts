@@ -188,12 +188,14 @@ function textGap(data: string, text: unknown): Found[] {
 /** Members that are another in each event: its number, and what hides the length of its text. */
 function memberGaps(data: string, { sequence_number: number, obfuscation: padding }: Fields): Found[] {
   const gaps: Found[] = [];
-  if (typeof number === "number") gaps.push(...memberGap(data, "sequence_number", "number", String(number)));
-  if (typeof padding === "string") gaps.push(...memberGap(data, "obfuscation", "padding", padding));
+  if (typeof number === "number")
+    gaps.push(...memberGap(data, { name: "sequence_number", gap: "number", source: String(number) }));
+  if (typeof padding === "string")
+    gaps.push(...memberGap(data, { name: "obfuscation", gap: "padding", source: padding }));
   return gaps;
 }
 
-function memberGap(data: string, name: string, gap: Gap, source: string): Found[] {
+function memberGap(data: string, { name, gap, source }: { name: string; gap: Gap; source: string }): Found[] {
   const at = data.lastIndexOf(`"${name}":`);
   let start = at + name.length + 3;
   while (data.charCodeAt(start) === space) start += 1;

@@ -6,7 +6,7 @@ import { openRepeatedEvents } from "../repeated-events.ts";
 import { count, type Fields, fields, list, parseJson, text } from "../untrusted.ts";
 import type { ReplyContext } from "../wire.ts";
 import { incompleteFailure, responseFailure } from "./errors.ts";
-import { openItems } from "./items.ts";
+import { openItems, type ResponseItems } from "./items.ts";
 
 export function responsesReader({ serverName, request, onProgress }: ReplyContext): StreamReader {
   const items = openItems({ toBlocks: blockOf, onBlock: (block) => onProgress({ type: "settled", block }) });
@@ -35,7 +35,7 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
       case "response.output_item.done":
         return void items.settle(indexOf(event), fields(event.item));
       case "response.completed":
-        return completed(fields(event.response));
+        return completed(items, fields(event.response), { serverName, request });
       case "response.failed":
         return responseFailure(serverName, fields(fields(event.response).error));
       case "error":
@@ -57,19 +57,23 @@ export function responsesReader({ serverName, request, onProgress }: ReplyContex
     if (name && isCall(item) && items.announceCall(indexOf(event))) onProgress({ type: "calling", name });
   }
 
-  function completed(response: Fields): Attempt {
-    const missing = items.complete(response.output);
-    if (missing.length > 0)
-      return failAttempt("protocol", `${serverName} completed its response without a call that it had begun.`);
-    return {
-      kind: "replied",
-      blocks: items.blocks,
-      usage: usageOf(fields(response.usage)),
-      model: text(response.model) ?? request.model,
-    };
-  }
-
   return { take, skim: repeated.skim, end: () => undefined };
+}
+
+function completed(
+  items: ResponseItems,
+  response: Fields,
+  { serverName, request }: Pick<ReplyContext, "serverName" | "request">,
+): Attempt {
+  const missing = items.complete(response.output);
+  if (missing.length > 0)
+    return failAttempt("protocol", `${serverName} completed its response without a call that it had begun.`);
+  return {
+    kind: "replied",
+    blocks: items.blocks,
+    usage: usageOf(fields(response.usage)),
+    model: text(response.model) ?? request.model,
+  };
 }
 
 /** Of a delta that is known by its data alone. */
