@@ -117,7 +117,7 @@ test("commands of a Dockerfile are no root of the host, and see none of its file
   expect(existsSync(secret)).toBe(true);
 });
 
-/** Beside what a build needs of the host; an ordinary user can write none of them. */
+/** Beside what a build needs of the host; only root can write them. */
 const operatorDirectories = ["/usr/local/etc", "/usr/src", "/etc/ssl", "/etc/containers", "/etc", "/opt", "/srv"];
 
 test("commands of a Dockerfile read no file of the operator, wherever it is, also past their root directory", async () => {
