@@ -35,11 +35,14 @@ test("a package of another platform that is removed is missed", () => {
   ]);
 });
 
-const hashed = { version: "1.0.0", integrity: "sha512-x" };
+const hashed = { version: "1.0.0", integrity: `sha512-${"x".repeat(86)}==` };
 test.each([
   ["node_modules/a", { ...hashed, resolved: "https://example.org/a.tgz" }, "resolved from https://example.org"],
   ["packages/a/node_modules/a", { version: "1.0.0" }, "no integrity"],
   ["node_modules/a", { ...hashed, integrity: "sha1-x" }, "no integrity of SHA-512"],
+  // npm accepts a package that has any of them.
+  ["node_modules/a", { ...hashed, integrity: `${hashed.integrity} ${hashed.integrity}` }, "or more than one"],
+  ["node_modules/a", { ...hashed, integrity: "sha512-x" }, "no integrity of SHA-512"],
   ["node_modules/a", { ...hashed, resolved: "git+ssh://git@example.org/a.git#0123" }, "resolved from git+ssh://"],
   ["node_modules/a", { ...hashed, resolved: "file:../a.tgz" }, "resolved from file:../a.tgz"],
   ["node_modules/a", { resolved: "../elsewhere", link: true }, "a link to ../elsewhere"],

@@ -48,9 +48,11 @@ function judgeSource(location: string, { resolved = "", integrity, link }: Locke
   if (link) return /^packages\/[\w-]+$/.test(resolved) ? [] : [`${location}: a link to ${resolved}, not to a package.`];
   return [
     ...(resolved ? [`${location}: resolved from ${resolved}; install again with the .npmrc of this repository.`] : []),
-    ...(/^sha512-/.test(integrity ?? "")
+    ...(/^sha512-[\w+/]{86}==$/.test(integrity ?? "")
       ? []
-      : [`${location}: no integrity of SHA-512; remove the entry and run npm install --package-lock-only.`]),
+      : [
+          `${location}: no integrity of SHA-512, or more than one; remove the entry and run npm install --package-lock-only.`,
+        ]),
   ];
 }
 
