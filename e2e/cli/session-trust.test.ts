@@ -64,6 +64,7 @@ describe.each(changes)("a session file that %s", (_what, why, change) => {
     }
     expect((await run(["exec", "resume", "--last", "go on"])).stderr).toContain("There is no session to resume");
     expect((await run(["sessions", "list"])).stdout).toBe("");
+    expect((await run(["cost"])).stdout).not.toContain("scripted");
     expect(requests()).toHaveLength(1);
   });
 });

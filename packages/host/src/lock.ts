@@ -1,5 +1,6 @@
 // One holder at a time: a lock file that names its holder; a dead holder's lock is taken over.
-import { linkSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { readUnblocked } from "@agentcli/project";
 import { isRunning, ownIdentity } from "@agentcli/workspace";
 
 export interface Lock {
@@ -63,7 +64,7 @@ function remove(path: string, content: string): void {
 
 function read(path: string): string | null {
   try {
-    return readFileSync(path, "utf8");
+    return readUnblocked(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;

@@ -1,5 +1,6 @@
 // What a session file says was asked of models and what that cost, line by line, whatever else is in it.
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
+import { openTrusted } from "@agentcli/host/session-files";
 import type { RecordOf, SessionLine, Tags, ThreadRecord, Usage } from "@agentcli/protocol";
 
 /** One request to a model. */
@@ -99,7 +100,7 @@ const blockBytes = 1024 * 1024;
 
 /** What follows the last line end is still being written. */
 function* wholeLines(path: string): Generator<Buffer> {
-  const file = openSync(path, "r");
+  const file = openTrusted(path);
   try {
     let begun: Buffer[] = [];
     for (;;) {

@@ -60,7 +60,7 @@ function readSessions(home: string, sinceMs: number): { sessions: SessionCharges
       if (lines > 0) problems.push(`${path}: ${lines} damaged ${lines === 1 ? "line was" : "lines were"} skipped.`);
       return [session];
     } catch (error) {
-      problems.push(`${path} cannot be read: ${(error as Error).message}.`);
+      problems.push(`${path} cannot be read: ${(error as Error).message.replace(/\.$/, "")}.`);
       return [];
     }
   });

@@ -1,6 +1,7 @@
 // Names of sessions: lines of $AGENT_HOME/session_index.jsonl, only ever added to; the last line for a thread counts.
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { join } from "node:path";
+import { readUnblocked } from "@agentcli/project";
 import type { SessionName } from "@agentcli/protocol";
 import { unprintable } from "@agentcli/protocol/names";
 import { HostError } from "../host-error.ts";
@@ -46,7 +47,7 @@ function readLines(home: string): SessionName[] {
 
 function readIndex(home: string): string {
   try {
-    return readFileSync(indexPath(home), "utf8");
+    return readUnblocked(indexPath(home));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw error;
