@@ -9,8 +9,8 @@ export default defineConfig({
     include: ["packages/*/test/**/*.test.ts", "checks/**/*.test.ts", "e2e/**/*.test.ts", "python/*/run.test.ts"],
     exclude: ["**/node_modules/**", ...long],
     pool: "forks",
-    // On two processors: tests wait for timers, servers and other processes for a third of their time.
-    maxWorkers: 3,
+    // On two processors: with three, tests waited for timers, servers and other processes for a quarter of the time.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Long timeouts: a busy machine delays a test, and must not fail it.
     testTimeout: 180_000,

@@ -1,6 +1,6 @@
 // `npm run test:user`: tests of security as an ordinary user, or the given test files. Root runs them in a copy that this user owns.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runTests } from "./vitest-run.mjs";
@@ -56,12 +56,10 @@ export function runUserTests(files = securityTests) {
 function runInCopy(files) {
   const copy = mkdtempSync("/var/tmp/user-tests-");
   try {
-    const entries = readdirSync(root).filter((name) => name !== ".git");
-    run("cp", ["-a", ...entries.map((name) => join(root, name)), copy]);
-    rmSync(join(copy, "node_modules/.cache"), { recursive: true, force: true });
+    makeCopy(copy);
     const home = join(copy, "home");
     mkdirSync(home);
-    run("chown", ["-R", `${unprivilegedId}:${unprivilegedId}`, copy]);
+    chown(home);
     const { status } = spawnSync(process.execPath, [join(copy, "scripts/user-tests.mjs"), ...files], {
       cwd: copy,
       env: { ...environment(), HOME: home },
@@ -74,6 +72,31 @@ function runInCopy(files) {
     rmSync(copy, { recursive: true, force: true });
   }
 }
+
+/**
+ * The user owns all but installed packages, which are hard links where that is possible:
+ * a copy of 400 MB is written to disk while tests wait for their own writes.
+ */
+function makeCopy(copy) {
+  const own = readdirSync(root).filter((name) => ![".git", "node_modules"].includes(name));
+  run("cp", ["-a", ...own.map((name) => join(root, name)), copy]);
+  const [from, to] = [root, copy].map((directory) => join(directory, "node_modules"));
+  mkdirSync(to);
+  const installed = readdirSync(from).filter((name) => name !== ".cache");
+  const isPackage = (name) => !name.startsWith(".");
+  const copyInstalled = (flags, names) => run("cp", [...flags, ...names.map((name) => join(from, name)), to]);
+  copyInstalled(
+    ["-a"],
+    installed.filter((name) => !isPackage(name)),
+  );
+  chown(copy);
+  const packages = statSync(join(from, "vitest/package.json"));
+  const canLink = packages.dev === statSync(copy).dev && (packages.mode & 0o004) !== 0;
+  copyInstalled(canLink ? ["-a", "--link"] : ["-a"], installed.filter(isPackage));
+  if (!canLink) chown(to);
+}
+
+const chown = (path) => run("chown", ["-R", `${unprivilegedId}:${unprivilegedId}`, path]);
 
 /** npm tells its scripts where the cache of the user who started it is. */
 const environment = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("npm_")));
