@@ -1,15 +1,8 @@
 // Follows a run: reads its stream to the end, and resumes it after any interruption exactly where it was.
 import type { StreamFrame } from "@agentcli/protocol/api";
+import { type Connection, openRunState, type RunState, type RunView, type Shared } from "./run-state.ts";
+import { canShare, share } from "./share.ts";
 import { openEventParser } from "./sse.ts";
-import { applyFrame, emptyTranscript, type Transcript } from "./transcript.ts";
-
-/** `expired`: the server no longer keeps it, so what the run itself says is all there is. */
-export type Connection = "connecting" | "live" | "reconnecting" | "ended" | "expired" | "refused";
-
-export interface RunView {
-  transcript: Transcript;
-  connection: Connection;
-}
 
 export interface Feed {
   subscribe(listener: () => void): () => void;
@@ -26,51 +19,26 @@ export interface FollowOptions {
 const silenceMs = 40_000;
 const firstDelayMs = 500;
 const maxDelayMs = 8_000;
-/** Readers are notified at most this often, however many frames arrive. */
-const notifyMs = 50;
 
-/** Runs while it has subscribers; a later subscriber resumes it. */
+/** Runs while it has subscribers; a later subscriber resumes it. Tabs share one connection where the browser can. */
 export function followRun({ url, onEnd }: FollowOptions): Feed {
   const listeners = new Set<() => void>();
-  const transcript = emptyTranscript();
-  let view: RunView = { transcript: emptyTranscript(), connection: "connecting" };
-  let connection: Connection = "connecting";
-  let lastId: string | null = null;
-  let attempt: AbortController | null = null;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-
-  const publish = () => {
-    timer = undefined;
-    view = { transcript: { ...transcript, items: [...transcript.items] }, connection };
+  const state = openRunState(() => {
     for (const listener of listeners) listener();
-  };
-  const change = (next: Connection) => {
-    connection = next;
-    if (timer === undefined) timer = setTimeout(publish, notifyMs);
-  };
-  const onFrame = (frame: StreamFrame, id: string | null) => {
-    if (id !== null) lastId = id;
-    applyFrame(transcript, frame);
-    change("live");
-  };
-  const run = async (signal: AbortSignal) => {
-    for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, maxDelayMs)) {
-      const before = lastId;
-      const outcome = await readOnce({ url, lastId, onFrame, signal });
-      if (signal.aborted) return;
-      if (transcript.isDone || outcome !== "interrupted") {
-        change(transcript.isDone || outcome === "interrupted" ? "ended" : outcome);
-        return onEnd?.();
-      }
-      if (lastId !== before) delayMs = firstDelayMs;
-      change("reconnecting");
-      await wait(delayMs, signal);
-    }
+  });
+  let attempt: AbortController | null = null;
+  const lead = async (pass: (shared: Shared) => void, signal: AbortSignal) => {
+    const end = await readToEnd({ url, state, pass }, signal);
+    if (end === null) return;
+    state.apply({ connection: end });
+    onEnd?.();
   };
   const start = () => {
+    const { connection } = state.snapshot();
     if (attempt || connection === "ended" || connection === "expired") return;
     attempt = new AbortController();
-    void run(attempt.signal);
+    if (canShare()) void share({ name: `stream:${url}`, lead, ...state }, attempt.signal);
+    else void lead(() => {}, attempt.signal);
   };
   return {
     subscribe(listener) {
@@ -83,8 +51,36 @@ export function followRun({ url, onEnd }: FollowOptions): Feed {
         attempt = null;
       };
     },
-    read: () => view,
+    read: state.view,
   };
+}
+
+interface ReadToEndOptions {
+  url: string;
+  state: RunState;
+  pass(shared: Shared): void;
+}
+
+/** Returns how it ended; null where it was aborted. */
+async function readToEnd({ url, state, pass }: ReadToEndOptions, signal: AbortSignal): Promise<Connection | null> {
+  const take = (shared: Shared) => {
+    state.apply(shared);
+    pass(shared);
+  };
+  const onFrame = (frame: StreamFrame, id: string | null) => take({ frame, id });
+  const isDone = () => state.snapshot().transcript.isDone;
+  if (isDone()) return "ended";
+  for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, maxDelayMs)) {
+    const { lastId } = state.snapshot();
+    const outcome = await readOnce({ url, lastId, onFrame, signal });
+    if (signal.aborted) return null;
+    if (isDone()) return "ended";
+    if (outcome !== "interrupted") return outcome;
+    if (state.snapshot().lastId !== lastId) delayMs = firstDelayMs;
+    take({ connection: "reconnecting" });
+    await wait(delayMs, signal);
+  }
+  return null;
 }
 
 interface ReadOptions {

@@ -1,0 +1,42 @@
+// Two tabs on one agent: one connection, the same transcript, and the second tab goes on where the first one was closed.
+import { call } from "@agentcli/testkit";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { loginLink } from "../../platform/src/pages/index.ts";
+import { openRunHarness } from "../../platform/test/runs/run-harness.ts";
+import { startChromium, visit } from "./chromium.ts";
+
+startChromium();
+
+test("tabs share one stream; when the reading tab is closed, another continues: nothing is missing, nothing twice", async () => {
+  const cmd = "n=0; while [ $n -lt 600 ]; do n=$((n+1)); echo tick $n.; sleep 0.3; done";
+  const { fixture, client } = await openRunHarness({ replies: [call("exec_command", { cmd })] });
+  const { page: first } = await visit(await loginLink(fixture.platform, client.url));
+  const { agentId } = await client.create({ prompt: { text: "count" } });
+  const streams: string[] = [];
+  const follow = async (page: Page, name: string) => {
+    page.on("request", (request) => request.url().endsWith("/stream") && streams.push(name));
+    await page.goto(`${client.url}/agents/${agentId}`);
+    await page.locator(".output", { hasText: "tick " }).waitFor();
+  };
+  /** Of the lines that are shown: the last forty. */
+  const ticks = async (page: Page) =>
+    [...((await page.locator(".output").textContent()) ?? "").matchAll(/tick (\d+)\./g)].map(([, n]) => Number(n));
+  const last = async (page: Page) => (await ticks(page)).at(-1) ?? 0;
+  await follow(first, "first");
+  const second = await first.context().newPage();
+  await follow(second, "second");
+  const seen = await last(second);
+  await second.locator(".output", { hasText: `tick ${seen + 3}.` }).waitFor();
+  await expect.poll(() => last(first)).toBeGreaterThan(seen);
+  expect(streams).toEqual(["first"]);
+
+  const before = await last(second);
+  await first.close();
+  await second.locator(".output", { hasText: `tick ${before + 3}.` }).waitFor();
+  expect(streams).toEqual(["first", "second"]);
+  const all = await ticks(second);
+  expect(all).toEqual(all.map((_, index) => (all[0] ?? 0) + index));
+  await second.getByRole("button", { name: "Stop" }).click();
+  await second.locator('.run-outcome[data-outcome="CANCELLED"]').waitFor();
+});
