@@ -62,11 +62,9 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   });
   const viewers = { principals, sessions, findOwned: agents.findOwned };
   const previews = openPreviews(context, { ...viewers, machinesInUse: runs.machinesInUse });
-  const inbox = openInbox(agents.overview);
   const inference = openInference(context, { listRepositories: repositories.list });
   const v0 = openV0(context, { agents: agents.host, listRepositories: repositories.list });
   const pages = openPages(context, { identity, agents: agents.host, overview: agents.overview, repositories });
-  const status = openStatus(context);
   const subjects: Subject[] = [
     identity,
     machines,
@@ -78,11 +76,11 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     environments,
     secrets,
     automations,
-    inbox,
+    openInbox(agents.overview),
     openUsage(context),
     integrations,
     inference,
-    status,
+    openStatus(context),
     v0,
     pages,
   ];

@@ -49,7 +49,7 @@ function Conversation({ agent }: { agent: AgentDetails }) {
   );
 }
 
-/** The last message once more, after a run that did not finish. */
+/** Sends the last message again, after a run that did not finish. */
 function Retry({ agent: { id, status, permissions, runs } }: { agent: AgentDetails }) {
   const queries = useQueryClient();
   const key = useRef(crypto.randomUUID());

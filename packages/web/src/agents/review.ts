@@ -15,7 +15,7 @@ export interface ReviewComment {
 
 export type Anchor = Pick<ReviewComment, "side" | "line" | "code">;
 
-/** Null for what is no line of a file. */
+/** Null for a note of git, which belongs to no file. */
 export function anchorOf({ kind, before, after, text }: PatchLine): Anchor | null {
   if (kind === "note") return null;
   const [side, line] = kind === "remove" ? (["before", before] as const) : (["after", after] as const);

@@ -33,6 +33,8 @@ function write(name: string, value: unknown): void {
   try {
     if (value === null || value === "") localStorage.removeItem(name);
     else localStorage.setItem(name, JSON.stringify(value));
+    // The browser notifies other tabs only; other parts of this page use the same state.
+    window.dispatchEvent(new StorageEvent("storage", { key: name }));
   } catch {
     // Full or disabled: the state lasts as long as the page.
   }

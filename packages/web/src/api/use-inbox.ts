@@ -43,7 +43,7 @@ export function useTitle(name: string): void {
   }, [name, unread]);
 }
 
-/** Whoever looks at an agent has read what the inbox says of it. */
+/** Looking at an agent reads what the inbox says of it. */
 export function useReadOnView(agentId: string): void {
   const { data } = useQuery(inboxQuery);
   const { mutate } = useMarks();

@@ -1,4 +1,4 @@
-// Cost by day as bars. Whoever does not see it gets the same as a table.
+// Cost by day as bars, and as a table for screen readers.
 import type { SpendingDay } from "@agentcli/protocol/api";
 import { money } from "../text/format.ts";
 
