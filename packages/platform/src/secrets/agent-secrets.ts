@@ -1,6 +1,6 @@
 // The secrets of an agent: chosen when its first run starts, sealed with its own key, and the same for all its runs.
 import { sql } from "kysely";
-import type { DataKey, Queries } from "../foundation/index.ts";
+import { type DataKey, prepared, type Queries } from "../foundation/index.ts";
 import { type ChosenSecret, choose } from "./choose.ts";
 import type { AgentOwner, SecretHost } from "./host.ts";
 import { ofEnvironment, ofTeam, ofUser, type SecretOwnerId } from "./owner.ts";
@@ -31,7 +31,7 @@ export async function secretsOfAgent(host: SecretHost, agent: SecretAgent, key: 
  * the run that follow do, before the model is asked, and what was written earlier is on the disk with them.
  */
 async function readOrRecordNone(db: Queries, agent: SecretAgent, key: DataKey): Promise<AgentSecret[] | null> {
-  const { rows } = await sql<{ sealed: Buffer | null; isNone: boolean }>`
+  const { rows } = await sql<{ sealed: Buffer | null; isNone: boolean }>`${prepared}
     with recorded as (
       select sealed from agent_secrets where agent_id = ${agent.id}
     ), added as (

@@ -1,13 +1,18 @@
 // The server's settings as a team sees them: with the models that its administrators allow, and no others.
 import { practice } from "@agentcli/models";
-import type { PlatformContext, Queries, Settings } from "../../foundation/index.ts";
+import { type PlatformContext, prepared, type Queries, type Settings } from "../../foundation/index.ts";
 
 /** The first allowed model is the default where the server's own is not among them. */
 export async function settingsOfTeam(
   { db, settings }: Pick<PlatformContext, "settings"> & { db: Queries },
   teamId: number,
 ): Promise<Settings> {
-  const row = await db.selectFrom("team_settings").select("settings").where("team_id", "=", teamId).executeTakeFirst();
+  const row = await db
+    .selectFrom("team_settings")
+    .select("settings")
+    .where("team_id", "=", teamId)
+    .modifyEnd(prepared)
+    .executeTakeFirst();
   const allowed = row?.settings.allowedModels;
   return allowed ? { ...settings, models: limited(settings.models, allowed) } : settings;
 }

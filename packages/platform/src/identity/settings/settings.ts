@@ -7,7 +7,7 @@ import type {
   UserSettingsChange,
 } from "@agentcli/protocol/api";
 import { sql } from "kysely";
-import type { Queries, StoredSettings } from "../../foundation/index.ts";
+import { prepared, type Queries, type StoredSettings } from "../../foundation/index.ts";
 import { followUpsOf, setFollowUps } from "../principals/index.ts";
 
 export async function readTeamSettings(db: Queries, teamId: number): Promise<TeamSettings> {
@@ -56,7 +56,12 @@ async function readBoth(
 ): Promise<Partial<Record<"user" | "team", StoredSettings | null>>> {
   const team = db.selectFrom("team_settings").select("settings").where("team_id", "=", teamId);
   const user = db.selectFrom("user_settings").select("settings").where("user_id", "=", sql<number>`${userId}`);
-  return (await db.selectNoFrom([team.as("team"), user.as("user")]).executeTakeFirst()) ?? {};
+  return (
+    (await db
+      .selectNoFrom([team.as("team"), user.as("user")])
+      .modifyEnd(prepared)
+      .executeTakeFirst()) ?? {}
+  );
 }
 
 const teamEgress = (stored: StoredSettings | null | undefined): TeamSettings["egress"] =>

@@ -4,7 +4,7 @@ import type { EnvironmentFile } from "@agentcli/protocol/environment-file";
 import type { OpenedWorkspace } from "@agentcli/workspace";
 import { type Kysely, sql } from "kysely";
 import { type ChosenEnvironment, prepareMachine, type RunEnvironments } from "../../environments/index.ts";
-import type { DataKey, PlatformContext, Queries, Tables } from "../../foundation/index.ts";
+import { type DataKey, type PlatformContext, prepared, type Queries, type Tables } from "../../foundation/index.ts";
 import {
   type AgentMachines,
   type MachineChoice,
@@ -131,7 +131,7 @@ async function recordOnHost(
   { fence, key }: ActiveRun,
   { choice: { provider, reason }, shown }: { choice: MachineChoice; shown: RunEnvironment },
 ): Promise<void> {
-  await sql`
+  await sql`${prepared}
     update runs set machine_provider = ${provider}, machine_reason = ${reason},
       environment = ${seal(shown, { fence, key })}
     from set_config('synchronous_commit', 'off', true)

@@ -2,7 +2,7 @@
 import { durationMs } from "@agentcli/project";
 import type { Budget } from "@agentcli/protocol";
 import { type Kysely, sql } from "kysely";
-import type { Settings, Tables } from "../../foundation/index.ts";
+import { prepared, type Settings, type Tables } from "../../foundation/index.ts";
 
 export interface Spender {
   teamId: number;
@@ -28,6 +28,7 @@ export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spende
         .where("id", "=", sql<number>`${userId}`)
         .where("spend_limit_usd", "is not", null),
     )
+    .modifyEnd(prepared)
     .execute();
   const remaining = limits.map(({ spend_limit_usd, spent }) => Number(spend_limit_usd) - Number(spent));
   return remaining.length === 0 ? null : Math.max(0, Math.min(...remaining));
