@@ -96,18 +96,12 @@ function writeText(file: number, text: string): number {
   const encoder = new TextEncoder();
   let size = 0;
   for (let at = 0; at < text.length; ) {
-    const { read, written } = encoder.encodeInto(text.slice(at, endOfPart(text, at)), part);
+    // Half a character at the end of the slice is left for the next: it would need more bytes than there are.
+    const { read, written } = encoder.encodeInto(text.slice(at, at + maxPart), part);
     size += writeWhole(file, part.subarray(0, written));
     at += read;
   }
   return size;
-}
-
-/** Not between the two halves of a character. */
-function endOfPart(text: string, start: number): number {
-  const end = start + maxPart;
-  const code = text.charCodeAt(end - 1);
-  return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
 }
 
 function writeWhole(file: number, bytes: Buffer): number {

@@ -24,8 +24,9 @@ test("lines follow each other, for the owner only", async () => {
 
 test("a line of many megabytes has all of its characters, wherever its parts are cut", async () => {
   const path = await temporaryPath();
-  for (const start of ["", "a", "ab", "abc"]) {
-    const line = `${start}${"\u{1f600}\u00e9\u20ac".repeat(700_000)}\n`;
+  const part = "x".repeat(1024 * 1024 - 3);
+  for (const start of ["", "a", "ab", part, `${part}x`, `${part}xx`]) {
+    const line = `${start}${"\u{1f600}\u00e9\u20ac".repeat(300_000)}\n`;
     const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     const file = openLineFile(path, "thread");
     file.append(line);

@@ -72,6 +72,10 @@ const data = fc.oneof(
     '{"index":0,"delta":{"text":"\\u0061"},"note":"a"}',
     '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"},"index":2,"x":"y"}}',
     '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a","text":"c"}}',
+    '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a","b"}}',
+    '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a\\"}}',
+    '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":","a"}}',
+    '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a\\\\"}}',
     '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"tab\there"}}',
     '{"type":"content_block_delta","index":0,"sequence_number":1.5,"delta":{"text":"a"}}',
     '{"type":"content_block_delta","index":0,"sequence_number":12,"delta":{"text":"12"},"sequence_number":13}',
@@ -96,6 +100,15 @@ test("events are read as if each was parsed, whatever is in them and however the
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
   );
+});
+
+test("two events that are JSON only together are none", () => {
+  const whole = delta("a");
+  const [before, after] = whole.split('"a"') as [string, string];
+  const broken = ["a\\\\", ',"b'].map((raw) => `${before}"${raw}"${after}`.replace("\\\\", "\\"));
+  const stream = [whole, whole, ...broken, whole].map((text) => framed(text)).join("");
+  expect(parseAll(stream).map(([text]) => text)).toEqual(["a", "a", undefined, undefined, "a"]);
+  expect(readAll(stream).seen).toEqual(parseAll(stream));
 });
 
 test("deltas are parsed once, also where they have a number and a padding of their own", () => {
