@@ -70,6 +70,35 @@ const countWorkers = async ({ server }: ServedPlatform, account: string): Promis
   return teamSummary.totalConnected;
 };
 
+test("a pool goes from no worker to five and back to none", { timeout: 120_000 }, async () => {
+  const platform = await openPlatform();
+  const client = await platform.client();
+  const account = await platform.harness.key("--service-account");
+  const controller = openClient(platform.server.url, account);
+  await controller.post("/v1/pools", { scope: "team", poolName: "elastic" });
+  const script = spawnScript(platform.harness.directory, "--idle-release-timeout 2");
+  const running = startController(platform, account, ["--spawn", script, "--pool", "elastic", "--session-token"]);
+  expect(await countWorkers(platform, account)).toBe(0);
+  const env = { type: "pool", name: "elastic" } as const;
+  const all = await Promise.all(["a", "b", "c", "d", "e"].map((text) => client.create(text, { env })));
+  const runs = await Promise.all(all.map((ids) => client.waitForRun(ids)));
+  expect(
+    runs.map(({ status }) => status),
+    running.log(),
+  ).toEqual(all.map(() => "FINISHED"));
+  const names = new Set(runs.map(({ machine }) => machine?.reason));
+  expect(names.size).toBe(5);
+  // The token of the claim reached the workers, and the key of the pool did not.
+  const [workerId = ""] = /worker-[0-9a-f-]+/.exec(running.log()) ?? [];
+  const given = readFileSync(join(platform.harness.directory, `${workerId}.env`), "utf8");
+  expect(given).toContain("PLATFORM_AUTH_TOKEN=plw_");
+  expect(given).not.toContain(account);
+  await expect.poll(() => countWorkers(platform, account), { timeout: 60_000 }).toBe(0);
+  // An agent whose worker is gone gets a new one.
+  const again = await client.followUp(all[0]?.agentId ?? "", "go on");
+  expect(await client.waitForRun(again)).toMatchObject({ status: "FINISHED" });
+});
+
 test("a worker that sleeps is started again under its id, and finds what its agent left", {
   timeout: 120_000,
 }, async () => {

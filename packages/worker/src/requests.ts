@@ -9,7 +9,7 @@ import type { Sessions } from "./sessions.ts";
 export interface Agents {
   files: AgentFiles;
   sandboxes: AgentSandboxes;
-  sessions: Pick<Sessions, "claimed" | "released" | "used">;
+  sessions: Pick<Sessions, "claimed" | "released" | "finished" | "used">;
 }
 
 type Requests = {
@@ -58,7 +58,10 @@ function handlersOf({ files, sandboxes, sessions }: Agents): Requests {
       await sandboxes.whileStopped(agent, () => files.send(agent, stream));
       stream.end();
     },
-    "sync.commit": plain(({ agent, id }) => sandboxes.whileStopped(agent, () => files.commit(agent, id))),
+    "sync.commit": plain(async ({ agent, id }) => {
+      await sandboxes.whileStopped(agent, () => files.commit(agent, id));
+      sessions.finished(agent);
+    }),
     "sandbox.describe": plain(async (body) => sandboxes.describe(body)),
     async "sandbox.open"(body, { stream }, answer) {
       const workspace = await sandboxes.open(body);

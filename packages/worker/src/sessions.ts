@@ -18,6 +18,8 @@ export interface Sessions {
   /** Throws if the command of the operator fails. */
   claimed(agent: string, runId: string): Promise<void>;
   released(agent: string): Promise<void>;
+  /** Its run has ended: the platform has its files. */
+  finished(agent: string): void;
   /** A request has come, or a command is running. */
   used(): void;
   isActive(): boolean;
@@ -29,11 +31,14 @@ export interface Sessions {
 
 const checkMs = 1_000;
 const commandTimeoutMs = 600_000;
+/** A run may wait for its model this long without a request. */
+const runTimeoutMs = 600_000;
 
 /** `isBusy`: commands of agents are running; background work counts. */
 export function openSessions(options: SessionOptions, isBusy: () => boolean): Sessions {
   const { onStart, onEnd, idleTimeoutMs, isSingleUse, variables, log } = options;
   const agents = new Map<string, string>();
+  const running = new Set<string>();
   let lastActivityMs = Date.now();
   let hasServed = false;
   let end: (reason: string) => void = () => {};
@@ -45,7 +50,8 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
   };
   const timer = setInterval(() => {
     if (isBusy()) used();
-    if (hasServed && idleTimeoutMs > 0 && Date.now() - lastActivityMs >= idleTimeoutMs)
+    const limitMs = running.size > 0 ? Math.max(idleTimeoutMs, runTimeoutMs) : idleTimeoutMs;
+    if (hasServed && idleTimeoutMs > 0 && Date.now() - lastActivityMs >= limitMs)
       end(`No agent has used this worker for ${idleTimeoutMs / 1_000} seconds.`);
   }, checkMs);
   const runHook = async (command: string | undefined, agent: string): Promise<void> => {
@@ -55,6 +61,7 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
   const released = async (agent: string): Promise<void> => {
     if (!agents.has(agent)) return;
     used();
+    running.delete(agent);
     await runHook(onEnd, agent).catch((error: Error) => log(`--on-session-end: ${error.message}`));
     agents.delete(agent);
     if (isSingleUse) end("The agent of this worker is done.");
@@ -63,11 +70,13 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
     over,
     used,
     released,
+    finished: (agent) => void running.delete(agent),
     isActive: () => agents.size > 0,
     lastActivityMs: () => lastActivityMs,
     async claimed(agent, runId) {
       used();
       hasServed = true;
+      running.add(agent);
       const isNew = !agents.has(agent);
       agents.set(agent, runId);
       if (!isNew) return;

@@ -26,7 +26,7 @@ async function openWorker() {
   const dataDirectory = join(path, "data");
   const sandboxes = openAgentSandboxes({ dataDirectory, serverProgram, probe, variables: process.env });
   onTestFinished(() => sandboxes.closeAll());
-  const sessions = { claimed: async () => {}, released: async () => {}, used() {} };
+  const sessions = { claimed: async () => {}, released: async () => {}, finished() {}, used() {} };
   const requests = await openRequests({ files: openAgentFiles(dataDirectory), sandboxes, sessions });
   const [here, there] = duplexPair();
   await openLink({ stream: there, side: "worker", onRequest: requests });
