@@ -45,7 +45,7 @@ export async function setActor(
   if (isSetForActor(connection)) return;
   const { actor, queryTimeoutMs } = acting.getStore() ?? platformWork;
   // Unknown until the answer, and never that of the platform: its settings are those of a new connection.
-  former.set(connection, nobody);
+  former.set(connection, noActor);
   try {
     // The server cancels the statement: a client that only hangs up would leave it waiting for its lock.
     const set = "select set_config('platform.actor', $1, false), set_config('statement_timeout', $2, false)";
@@ -56,4 +56,4 @@ export async function setActor(
   }
 }
 
-const nobody: Acting = { actor: "", queryTimeoutMs: null };
+const noActor: Acting = { actor: "", queryTimeoutMs: null };
