@@ -97,10 +97,15 @@ const attempt = (client: PlatformClient, method: string, path: string, hasBody: 
     method: method.toUpperCase(),
     path,
     headers: { authorization: `Bearer ${client.key}`, ...(hasBody && { "content-type": "application/json" }) },
-    ...(hasBody && {
-      body: JSON.stringify(path.endsWith("/input") ? { text: "let me in" } : { prompt: { text: "let me in" } }),
-    }),
+    ...(hasBody && { body: JSON.stringify(bodyFor(path)) }),
   });
+
+/** A valid one: an invalid one would be refused before the agent is looked for. */
+function bodyFor(path: string): object {
+  if (path.endsWith("/input")) return { text: "let me in" };
+  if (path.endsWith("/subscriptions")) return { filter: { source: "timer", delaySeconds: 86_400 } };
+  return { prompt: { text: "let me in" } };
+}
 
 async function everythingOf(client: PlatformClient, { agentId, runId }: RunIds): Promise<unknown[]> {
   const paths = ["", "/runs", `/runs/${runId}`, "/artifacts", "/usage"].map((rest) => `/v1/agents/${agentId}${rest}`);
