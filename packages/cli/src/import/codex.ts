@@ -9,17 +9,10 @@ export async function proposeFromCodex(home: string): Promise<Proposal> {
   const readFile = openReader(skipped);
   const [{ parse }, { readForeignConfig }] = await Promise.all([loadToml(), loadForeignConfig()]);
   const config = join(home, "config.toml");
-  const settings = readFile(
-    config,
-    (text) => {
-      const read = readForeignConfig(parse(text), config);
-      skipped.push(...read.skipped.map(({ key, reason }) => ({ what: `${config}: ${key}`, reason })));
-      return read.table;
-    },
-    {},
-  );
+  const { table, skipped: keys } = await readForeignConfig(readFile(config, parse, {}), config);
+  skipped.push(...keys.map(({ key, reason }) => ({ what: `${config}: ${key}`, reason })));
   const instructions = readInstructions(readFile, join(home, "AGENTS.md"));
   if (readFile(join(home, "auth.json"), () => true, false))
     skipped.push({ what: join(home, "auth.json"), reason: "credentials are not copied; run agentcli login" });
-  return { tool: "Codex", settings, instructions, rules: [], skipped };
+  return { tool: "Codex", settings: table, instructions, rules: [], skipped };
 }

@@ -1,6 +1,5 @@
 // Reads the configuration of another tool with the same keys: what agentcli can use of it, and why not the rest.
 import { dirname } from "node:path";
-import { inspect } from "./inspect.ts";
 import { resolvePaths } from "./relative.ts";
 import { dottedKey, type Table, withoutValueAt } from "./table.ts";
 
@@ -10,7 +9,8 @@ export interface ForeignConfig {
 }
 
 /** `path`: of the file, to which paths in it are relative. */
-export function readForeignConfig(written: Table, path: string): ForeignConfig {
+export async function readForeignConfig(written: Table, path: string): Promise<ForeignConfig> {
+  const { inspect } = await import("./inspect.ts");
   const { wrong, unknown, idle } = inspect(written, "config");
   const left = [
     ...unknown.map(({ path: key }) => ({ key, reason: "agentcli has no such key" })),

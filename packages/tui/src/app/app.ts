@@ -82,6 +82,9 @@ interface AppParts extends Pick<Session, "client" | "options" | "thread"> {
   quit(): void;
 }
 
+/** A key is answered between two frames: more rows would keep it waiting. */
+const maxRowsOfFrame = 250;
+
 function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
   const { streams, variables } = options;
   const { output } = streams;
@@ -93,10 +96,11 @@ function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
   const links = !/^(?:screen|linux)/.test(variables.TERM ?? "") || variables.TMUX !== undefined;
   const frames = openFrames(output, () => {
     const painter = openPainter({ depth: colorDepth(variables), theme: state.theme, links });
-    const committed = state.transcript.take(size.columns).map(painter.row);
+    const committed = state.transcript.take(size.columns, maxRowsOfFrame);
     const { rows, cursor } = liveView(state, size, Date.now());
-    screen.draw({ committed, live: rows.map(painter.row), cursor });
-    return state.turnId !== null;
+    screen.draw({ committed: committed.rows.map(painter.row), live: rows.map(painter.row), cursor });
+    if (!committed.isAll) return "again";
+    return state.turnId === null ? "still" : "tick";
   });
   let terminal: Terminal | null = null;
   const app: OpenedApp = {

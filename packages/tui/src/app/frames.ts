@@ -11,10 +11,13 @@ export interface Frames {
 const frameMs = 33;
 const tickMs = 1000;
 
-/** `draw` returns whether time is shown. */
-export function openFrames(output: Pick<WriteStream, "writableNeedDrain" | "once">, draw: () => boolean): Frames {
+/** After a frame: there is more to draw at once, time is shown, or nothing changes by itself. */
+export type AfterFrame = "again" | "tick" | "still";
+
+export function openFrames(output: Pick<WriteStream, "writableNeedDrain" | "once">, draw: () => AfterFrame): Frames {
   let timer: NodeJS.Timeout | undefined;
   let tick: NodeJS.Timeout | undefined;
+  let again: NodeJS.Immediate | undefined;
   let isBlocked = false;
   let isClosed = false;
   const now = () => {
@@ -30,7 +33,11 @@ export function openFrames(output: Pick<WriteStream, "writableNeedDrain" | "once
       return;
     }
     clearTimeout(tick);
-    tick = draw() ? setTimeout(now, tickMs) : undefined;
+    clearImmediate(again);
+    const after = draw();
+    tick = after === "tick" ? setTimeout(now, tickMs) : undefined;
+    // Not in the same turn of the event loop: keys come first.
+    again = after === "again" ? setImmediate(now) : undefined;
   };
   return {
     now,
@@ -39,9 +46,11 @@ export function openFrames(output: Pick<WriteStream, "writableNeedDrain" | "once
     },
     close() {
       now();
+      while (again && !isBlocked) now();
       isClosed = true;
       clearTimeout(timer);
       clearTimeout(tick);
+      clearImmediate(again);
     },
   };
 }

@@ -30,8 +30,8 @@ export interface Transcript {
   recall(turns: Turn[]): void;
   /** A text of the program itself. */
   print(cell: Cell): void;
-  /** Rows that stay, once each. */
-  take(columns: number): Line[];
+  /** Rows that stay, once each: about as many as asked for. What is left comes with the next call. */
+  take(columns: number, maxRows?: number): { rows: Line[]; isAll: boolean };
   /** Rows that still change. */
   live(columns: number): Line[];
   /** What was shown in part, whole; the newest last. */
@@ -85,7 +85,7 @@ export function openTranscript(threadId: string): Transcript {
     notice: (notice) => applyNotice(state, notice),
     recall: (turns) => recallTurns(state, turns),
     print: (cell) => void push(state, cell),
-    take: (columns) => state.cells.splice(0).flatMap((cell) => cell(columns)),
+    take: (columns, maxRows = Infinity) => takeRows(state, columns, maxRows),
     live: (columns) => liveRows(state, columns),
     readable: () => state.archive.items(),
     doing: () => state.doing,
@@ -94,6 +94,14 @@ export function openTranscript(threadId: string): Transcript {
     commands: () => state.commands,
     hunks: (itemId) => changesOf(state, itemId).flatMap(hunksOf),
   };
+}
+
+function takeRows({ cells }: State, columns: number, maxRows: number): { rows: Line[]; isAll: boolean } {
+  const rows: Line[] = [];
+  let used = 0;
+  for (; used < cells.length && rows.length < maxRows; used += 1) rows.push(...(cells[used]?.(columns) ?? []));
+  cells.splice(0, used);
+  return { rows, isAll: cells.length === 0 };
 }
 
 function changesOf({ running }: State, itemId: string): FileUpdateChange[] {
