@@ -7,7 +7,7 @@ import { hasKeyProtocol, openScreen, openTerminal, outputOf, type Terminal } fro
 import { colorDepth, openPainter, span } from "../text/index.ts";
 import { openTranscript } from "../transcript/index.ts";
 import { askUser } from "./approval.ts";
-import { openFrames } from "./frames.ts";
+import { type AfterFrame, openFrames } from "./frames.ts";
 import { openInput } from "./input.ts";
 import { clipboard, notification } from "./notification.ts";
 import type { App, AppState, TuiOptions } from "./state.ts";
@@ -82,6 +82,11 @@ interface AppParts extends Pick<Session, "client" | "options" | "thread"> {
   quit(): void;
 }
 
+const afterFrame = ({ isAll }: { isAll: boolean }, { turnId }: AppState): AfterFrame => {
+  if (!isAll) return "again";
+  return turnId === null ? "still" : "tick";
+};
+
 /** A key is answered between two frames: more rows would keep it waiting. */
 const maxRowsOfFrame = 250;
 
@@ -95,12 +100,11 @@ function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
   const screen = openScreen(size);
   const links = !/^(?:screen|linux)/.test(variables.TERM ?? "") || variables.TMUX !== undefined;
   const frames = openFrames(output, () => {
-    const painter = openPainter({ depth: colorDepth(variables), theme: state.theme, links });
+    const { row } = openPainter({ depth: colorDepth(variables), theme: state.theme, links });
     const committed = state.transcript.take(size.columns, maxRowsOfFrame);
     const { rows, cursor } = liveView(state, size, Date.now());
-    screen.draw({ committed: committed.rows.map(painter.row), live: rows.map(painter.row), cursor });
-    if (!committed.isAll) return "again";
-    return state.turnId === null ? "still" : "tick";
+    screen.draw({ committed: committed.rows.map(row), live: rows.map(row), cursor });
+    return afterFrame(committed, state);
   });
   let terminal: Terminal | null = null;
   const app: OpenedApp = {
