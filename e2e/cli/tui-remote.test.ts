@@ -58,6 +58,7 @@ async function play(terminal: MemoryTerminal, breakOff: () => Promise<void>): Pr
   await expect.poll(terminal.screen).toContain("Ask for a change");
   terminal.type("\u0004");
   expect(await terminal.ended).toBe(0);
+  await expect.poll(() => terminal.lines().join("\n")).toContain("To continue:");
   return terminal.lines();
 }
 

@@ -1,5 +1,6 @@
 // How help shows the commands and flags of agentcli. Loaded only when help is printed.
 import type { HelpLayout } from "@agentcli/command-line/help";
+import { helpNotes } from "./help-notes.ts";
 
 export const helpLayout: HelpLayout = {
   summary: "a coding agent that works unattended",
@@ -47,6 +48,7 @@ export const helpLayout: HelpLayout = {
   ],
   flags: ["help", "version"],
   runs: ["exec", "exec resume", "exec fork", "review"],
+  notes: helpNotes,
   exitCodes:
     "0 success, 1 failure, 2 wrong usage or configuration, 3 credentials, 4 not reachable.\nAll of them: agentcli exit-codes.",
   footer: `On a terminal, agentcli [PROMPT] opens the interactive interface; a single word must not resemble a command.

@@ -18,6 +18,8 @@ export interface HelpLayout {
   runs: readonly string[];
   /** Exit codes of all other commands, as a sentence. */
   exitCodes: string;
+  /** Texts below the flags of a command, by its words, for a table that every start loads. */
+  notes?: Readonly<Record<string, string>>;
   footer: string;
 }
 
@@ -115,7 +117,7 @@ function commandHelp(command: CommandDescription, { syntax, layout }: Page): str
     `Usage: ${syntax.program} ${usage(command)}${aliases.length > 0 ? `\nAlso: ${aliases.join(", ")}` : ""}`,
     ...groups.map(({ title: name, names }) => `${title(name)}:\n${flagTable(names, syntax)}`),
     `${groups.length === 0 ? "Flags" : "Help"}:\n${flagTable(["help"], syntax)}`,
-    command.notes ?? "",
+    layout.notes?.[path] ?? command.notes ?? "",
     layout.runs.includes(path) ? exitCodeTable() : `Exit codes: ${layout.exitCodes}`,
   );
 }

@@ -48,6 +48,8 @@ export async function visit(loginLink: string, options: VisitorOptions = {}): Pr
   await page.goto(loginLink);
   await page.getByRole("button").click();
   await page.waitForURL("**/agents");
+  // Before that no key has an effect.
+  await page.locator("aside.side").waitFor();
   return { page, complaints, findBarriers: () => findBarriers(page) };
 }
 

@@ -100,7 +100,9 @@ test("the palette finds pages, agents and actions by keyboard alone; ? lists the
   await page.waitForURL("**/agents/bc-*");
   await page.keyboard.press("Escape");
   await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search pages" }).waitFor();
   await page.keyboard.type("usage");
+  await page.getByRole("option", { name: "Usage" }).first().waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/usage");
   await page.keyboard.press("?");

@@ -57,12 +57,6 @@ export const startCommand: CommandDescription<WorkerFlag> = {
     ...machine,
     ...(["management-addr", "idle-release-timeout", "single-use", "on-session-start", "on-session-end"] as const),
   ],
-  notes: `Connects to the platform and runs the commands of agents in sandboxes of this machine, until it is stopped.
-Without --pool it is a machine of yours (a key of a user); with --pool it serves your team (a key of a service account).
-See docs/workers.md.
-
-Example:
-  PLATFORM_BACKEND_URL=https://platform.example.com PLATFORM_API_KEY=… agent worker start --name laptop`,
 };
 
 export const debugCommand: CommandDescription<WorkerFlag> = {
@@ -71,8 +65,6 @@ export const debugCommand: CommandDescription<WorkerFlag> = {
   maxPositionals: 0,
   summary: "Show what a worker here would register, and whether it could work",
   flags: [...identity, ...machine, "json"],
-  notes:
-    "Connects to nothing but the health check of the platform. Keys are not shown. Exits with 8 without a sandbox.",
 };
 
 export const controllerCommand: CommandDescription<WorkerFlag> = {
@@ -84,8 +76,4 @@ export const controllerCommand: CommandDescription<WorkerFlag> = {
     ...(["spawn", "pool", "all-pools", "warm-idle", "session-token", "repository"] as const),
     ...(["endpoint", "api-key", "auth-token-file"] as const),
   ],
-  notes: `Lists and watches the pending requests of the pools, claims each, and runs the program once for it.
-The program gets PLATFORM_REQUEST_ID, PLATFORM_AGENT_WORKER_ID, PLATFORM_POOL, PLATFORM_REPO_URL and others; it
-starts \`agent worker start --pool "$PLATFORM_POOL"\` somewhere. If it fails, so does the request.
-Needs a key of a service account. See docs/workers.md.`,
 };

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { exitNameOf, incompleteCommand, parseCommandLine, type Syntax, textFor } from "@agentcli/command-line";
 import { type HelpLayout, helpText } from "@agentcli/command-line/help";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
+import { workerNotes } from "./command-notes.ts";
 import { controllerCommand, debugCommand, startCommand, workerFlags } from "./commands.ts";
 import { runWorkerCommand } from "./run.ts";
 import { version } from "./version.ts";
@@ -24,6 +25,7 @@ const helpLayout: HelpLayout = {
   flags: ["help", "version"],
   runs: [],
   exitCodes: "0 stopped, 2 wrong usage, 3 credentials, 8 no sandbox.",
+  notes: workerNotes,
   footer: "See docs/workers.md.",
 };
 

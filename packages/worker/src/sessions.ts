@@ -1,6 +1,7 @@
 // The sessions of this worker: an agent claims it and releases it. Commands of the operator run at both, and an idle worker ends.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { alreadyUsed } from "@agentcli/protocol/worker-link";
 
 export interface SessionOptions {
   /** Shell commands of the operator; they run outside of any sandbox. */
@@ -27,6 +28,12 @@ export interface Sessions {
   /** Settles with the reason when the worker has served its purpose. */
   over: Promise<string>;
   close(): Promise<void>;
+}
+
+/** Of a worker for one agent: another one never gets the machine. */
+class AlreadyUsed extends Error {
+  override message = "This worker is for one agent alone, and has had another.";
+  readonly code = alreadyUsed;
 }
 
 const checkMs = 1_000;
@@ -74,6 +81,7 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
     isActive: () => agents.size > 0,
     lastActivityMs: () => lastActivityMs,
     async claimed(agent, runId) {
+      if (isSingleUse && hasServed && !agents.has(agent)) throw new AlreadyUsed();
       used();
       hasServed = true;
       running.add(agent);

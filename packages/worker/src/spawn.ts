@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import { textFor } from "@agentcli/command-line";
 import type { PendingRequest } from "@agentcli/protocol/api";
 import type { Controller } from "./controller-types.ts";
 
@@ -24,7 +25,7 @@ export async function spawnWorker({ options, program }: Controller, spawned: Spa
   });
   let [last, rest] = ["", ""];
   child.stderr?.on("data", (bytes: Buffer) => {
-    process.stderr.write(bytes);
+    process.stderr.write(textFor(process.stderr, bytes.toString("utf8")));
     const lines = (rest + bytes.toString("utf8")).slice(-2_000).split("\n");
     rest = lines.pop() ?? "";
     last = lines.findLast((line) => line.trim() !== "") ?? last;

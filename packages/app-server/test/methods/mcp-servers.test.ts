@@ -167,7 +167,7 @@ describe("a login to a server", () => {
 
   test("is refused where the server has no URL, is down or is unknown", async () => {
     const { call } = await openFixture({ program: fake(), gone: { url: "http://127.0.0.1:9/mcp" } });
-    await expect(call("mcpServer/oauth/login", { name: "program" })).rejects.toThrow("only a server with a url");
+    await expect(call("mcpServer/oauth/login", { name: "program" })).rejects.toThrow("only to servers with a url");
     await expect(call("mcpServer/oauth/login", { name: "gone" })).rejects.toThrow("MCP server gone");
     await expect(call("mcpServer/oauth/login", { name: "none" })).rejects.toThrow("No MCP server named 'none'");
   });

@@ -63,6 +63,7 @@ export async function assignWorkers(db: Kysely<Tables>): Promise<number> {
     await sql`select pg_advisory_xact_lock(hashtext('worker assignment'))`.execute(tx);
     const waiting = await readWaiting(tx);
     if (waiting.length === 0) return 0;
+    await dropFailedClaims(tx);
     const assignments = matchWorkers(waiting, await readAvailable(tx, [...new Set(waiting.map((one) => one.teamId))]));
     for (const { agentId, teamId, workerId, isExclusive, insteadOf } of assignments) {
       // Its own: that of a run that failed.
@@ -74,6 +75,15 @@ export async function assignWorkers(db: Kysely<Tables>): Promise<number> {
     if (assignments.length > 0) await notify(tx, "runs", "");
     return assignments.length;
   });
+}
+
+/** Of runs that have ended: their workers are free again. */
+export async function dropFailedClaims(tx: Kysely<Tables>): Promise<void> {
+  await sql`
+    delete from worker_claims where failed_run_id is not null and not exists (
+      select from runs where runs.id = worker_claims.failed_run_id and runs.status in ('CREATING', 'RUNNING')
+    )
+  `.execute(tx);
 }
 
 async function readWaiting(tx: Kysely<Tables>): Promise<WaitingAgent[]> {

@@ -44,7 +44,7 @@ export function caller(
       // The engine would write down that the command failed; it goes on, and its output can still be read.
       if (isLost) await yieldRun();
       if (isLost) throw new WorkerFault(`The connection to the worker was lost: ${(error as Error).message}`);
-      throw (error as Error).name === "LinkError" ? refusedBy(error as Error) : error;
+      throw (error as Error).name === "LinkError" ? refusedBy(error as Error & { code: string }) : error;
     }
   }
   return {
@@ -60,8 +60,8 @@ export function caller(
 }
 
 /** Its message is a text of the worker. */
-const refusedBy = ({ message }: Error): WorkerFault =>
-  new WorkerFault(`The worker refused: ${message.replace(/\p{Cc}/gu, " ").slice(0, 1_000)}`);
+const refusedBy = ({ code, message }: { code: string; message: string }): WorkerFault =>
+  new WorkerFault(`The worker refused: ${message.replace(/\p{Cc}/gu, " ").slice(0, 1_000)}`, { cause: code });
 
 async function within<Result>(timeoutMs: number, name: string, work: Promise<Result>): Promise<Result> {
   const late = new AbortController();

@@ -2,6 +2,7 @@
 import type { Claim, ClaimRequest } from "@agentcli/protocol/api";
 import { type Kysely, sql, type Transaction } from "kysely";
 import { ApiError, isUniqueViolation, notify, type Tables, type Vault } from "../foundation/index.ts";
+import { dropFailedClaims } from "./assign.ts";
 import { defaultPool } from "./env.ts";
 import { isOnline } from "./online.ts";
 import type { PoolOwner } from "./pools.ts";
@@ -28,6 +29,7 @@ export async function claimRequest(
         throw new ApiError("pending_request_not_found", `No request ${id} waits for a worker of a pool.`);
       if (waiting.worker_id !== null)
         throw new ApiError("request_claimed", `Worker ${waiting.worker_id} has claimed ${id} already.`);
+      await dropFailedClaims(tx);
       await expectWorker(tx, owner, { workerId, pool: waiting.pool });
       await tx
         .insertInto("worker_claims")
@@ -96,7 +98,8 @@ interface LiveClaim {
   data_key: Buffer;
   /** The active run of the agent; null: it has none. */
   run_id: string | null;
-  is_driven: boolean | null;
+  /** Of that run: a turn may have begun, and its files are with the worker alone. */
+  has_begun: boolean | null;
   is_online: boolean;
 }
 
@@ -104,7 +107,7 @@ interface LiveClaim {
 export async function findClaim(db: Kysely<Tables>, { teamId }: PoolOwner, id: string): Promise<LiveClaim> {
   const { rows } = await sql<LiveClaim>`
     select claim.agent_id, claim.worker_id, agents.data_key, runs.id as run_id,
-      runs.lease_owner is not null as is_driven, ${isOnline} as is_online
+      runs.status = 'RUNNING' as has_begun, ${isOnline} as is_online
     from worker_claims claim join agents on agents.id = claim.agent_id
       join workers on workers.team_id = claim.team_id and workers.id = claim.worker_id
       left join runs on runs.agent_id = claim.agent_id and runs.status in ('CREATING', 'RUNNING')
@@ -118,7 +121,7 @@ export async function findClaim(db: Kysely<Tables>, { teamId }: PoolOwner, id: s
 /** Throws `claim_not_found`, or `worker_in_use` in the middle of a turn. */
 export async function releaseClaim(db: Kysely<Tables>, owner: PoolOwner, id: string): Promise<Claim> {
   const claim = await findClaim(db, owner, id);
-  if (claim.run_id !== null && claim.is_online)
+  if (claim.run_id !== null && (claim.is_online || claim.has_begun))
     throw new ApiError("worker_in_use", `Worker in use: ${claim.worker_id} runs a turn of ${claim.agent_id}.`);
   await db.transaction().execute(async (tx) => {
     await tx
@@ -152,6 +155,8 @@ export async function failClaim(
       .updateTable("worker_claims")
       .set({ failed_run_id: claim.run_id, failure })
       .where("agent_id", "=", claim.agent_id)
+      .where("worker_id", "=", claim.worker_id)
+      .where("failed_run_id", "is", null)
       .execute();
     await tx.deleteFrom("worker_tokens").where("agent_id", "=", claim.agent_id).execute();
     await notify(tx, "runs", "");

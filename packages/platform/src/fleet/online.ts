@@ -48,7 +48,7 @@ export const workerIsReady = (nodeId: string): RawBuilder<boolean> => sql<boolea
   not runs.needs_worker or runs.cancel_requested_at is not null or exists (
     select from worker_claims claim join workers on workers.team_id = claim.team_id and workers.id = claim.worker_id
     where claim.agent_id = runs.agent_id and (
-      workers.node_id = ${nodeId} or claim.failed_run_id = runs.id
+      (workers.node_id = ${nodeId} and claim.failed_run_id is null) or claim.failed_run_id = runs.id
       or (${isOverdue} and not (claim.is_exclusive and runs.status = 'CREATING'))
     )
   )

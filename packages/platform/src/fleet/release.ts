@@ -6,14 +6,16 @@ import type { ConnectedWorker, Gateway } from "./gateway.ts";
 
 /** Over the connections of this server. A worker that was not connected then ends such an agent at its next claim. */
 export async function releaseAgents(db: Kysely<Tables>, gateway: Pick<Gateway, "list">): Promise<void> {
-  const serving = gateway.list().filter(({ served }) => served.size > 0);
+  // As it is now: an agent that comes during the query is not in its answer.
+  const serving = gateway
+    .list()
+    .flatMap((worker) => [...worker.served].map(([agent, agentId]) => ({ worker, agent, agentId })));
   if (serving.length === 0) return;
-  const agentIds = serving.flatMap(({ served }) => [...served.values()]);
+  const agentIds = serving.map(({ agentId }) => agentId);
   const claims = await db.selectFrom("worker_claims").selectAll().where("agent_id", "in", agentIds).execute();
   const holders = new Map(claims.map((claim) => [claim.agent_id, `${claim.team_id}/${claim.worker_id}`]));
-  for (const worker of serving)
-    for (const [agent, agentId] of [...worker.served])
-      if (holders.get(agentId) !== `${worker.teamId}/${worker.workerId}`) await release(worker, agent);
+  for (const { worker, agent, agentId } of serving)
+    if (holders.get(agentId) !== `${worker.teamId}/${worker.workerId}`) await release(worker, agent);
 }
 
 /** Once: a worker that does not answer is not asked again, and what it still runs ends with its connection. */

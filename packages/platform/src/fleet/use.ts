@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import type { Sandbox } from "@agentcli/host";
 import { type SandboxMode, SandboxReport } from "@agentcli/protocol";
-import type { OpenRequest, SandboxRequest } from "@agentcli/protocol/worker-link";
+import { alreadyUsed, type OpenRequest, type SandboxRequest } from "@agentcli/protocol/worker-link";
 import {
   connectWorkspace,
   type FileSync,
@@ -70,10 +70,13 @@ export const openWorkers = ({ db, gateway, syncDirectory, answerTimeoutMs }: Wor
     const claimed = await findClaimed(db, request.agentId);
     const worker = claimed && gateway.find(claimed.team_id, claimed.id);
     if (claimed?.failed_run_id === request.runId) throw notProvided(request.openFailure(claimed.failure));
-    if (claimed === undefined || !(await worker?.isAllowed()) || worker === undefined) throw away(claimed?.name);
+    if (claimed === undefined || worker === undefined) throw away(claimed?.name);
+    if (!(await worker.isAllowed())) throw await giveBack(db, request, away(claimed.name));
     await mkdir(syncDirectory, { recursive: true, mode: 0o700 });
     const call = caller(worker, request.yieldRun, answerTimeoutMs);
-    await call.plain("agent.claim", { agent: request.name, runId: request.runId });
+    await call.plain("agent.claim", { agent: request.name, runId: request.runId }).catch(async (error: Error) => {
+      throw error.cause === alreadyUsed ? await giveBack(db, request, error) : error;
+    });
     worker.served.set(request.name, request.agentId);
     const files = { ...request, stateFile: syncStateFile(syncDirectory, request.name) };
     let opened = 0;
@@ -88,6 +91,17 @@ export const openWorkers = ({ db, gateway, syncDirectory, answerTimeoutMs }: Wor
     };
   },
 });
+
+/** The worker is for another agent alone: this one waits for the next. A claim of its controller stays. */
+async function giveBack(db: Kysely<Tables>, { agentId, yieldRun }: WorkRequest, error: Error): Promise<Error> {
+  await db
+    .deleteFrom("worker_claims")
+    .where("agent_id", "=", agentId)
+    .where("service_account_id", "is", null)
+    .execute();
+  await yieldRun();
+  return error;
+}
 
 const away = (name = "of this agent"): WorkerFault =>
   new WorkerFault(

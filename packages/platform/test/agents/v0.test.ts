@@ -211,6 +211,16 @@ test("the OpenAPI document contains all of v0", async () => {
     "/v0/agents/{id}/stop",
     "/v0/me",
     "/v0/models",
+    "/v0/private-workers",
+    "/v0/private-workers/claim",
+    "/v0/private-workers/claims/{id}/fail",
+    "/v0/private-workers/claims/{id}/release",
+    "/v0/private-workers/pending-requests",
+    "/v0/private-workers/pending-requests/stream",
+    "/v0/private-workers/pools",
+    "/v0/private-workers/summary",
+    "/v0/private-workers/tokens",
+    "/v0/private-workers/{workerId}",
     "/v0/repositories",
   ]);
 });

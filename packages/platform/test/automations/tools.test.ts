@@ -75,6 +75,32 @@ test("a run writes memories, the next one reads them, people edit them, and ever
   ]);
 });
 
+test("an agent that is created under the id of a deleted one has no tools of its automation, and neither has one of a disabled automation", async () => {
+  const harness = await openRunHarness({
+    replies: [
+      tool("write_memory", { text: "Of the automation." }),
+      { messages: ["done"] },
+      tool("read_memory", {}),
+      { messages: ["done"] },
+      tool("read_memory", {}),
+      { messages: ["done"] },
+    ],
+  });
+  const { client } = harness;
+  const id = await create(harness, {});
+  const { agentId } = await runNow(harness, id);
+  expect((await client.send("POST", `/v1/automations/${id}/disable`)).status).toBe(200);
+  const next = await client.post(`/v1/agents/${agentId}/runs`, { prompt: { text: "again" } });
+  await client.waitForRun({ agentId, runId: (next.body as { run: { id: string } }).run.id });
+  expect((await outcomes(harness, agentId)).at(-1)).toMatch(/^failed /);
+  expect((await client.send("POST", `/v1/automations/${id}/enable`)).status).toBe(200);
+  expect((await client.send("DELETE", `/v1/agents/${agentId}`)).status).toBe(200);
+  const created = await client.post("/v1/agents", { agentId, prompt: { text: "look" } });
+  expect(created.status).toBe(201);
+  await client.waitForRun({ agentId, runId: (created.body as { run: { id: string } }).run.id });
+  expect(await outcomes(harness, agentId)).toEqual([expect.stringMatching(/^failed /)]);
+});
+
 test("a run comments on pull requests of its repository alone; approvals need the setting, and never count for its own", async () => {
   const review = (verdict: string, number = 1) => tool("review_pull_request", { number, verdict, body: "fine" });
   const harness = await openRunHarness({

@@ -229,8 +229,12 @@ test("an OpenID provider is read from file and environment together", () => {
 
 test.each([
   ["a missing issuer", 'client_id = "platform"', /needs issuer and client_id/],
-  ["an issuer without TLS", 'issuer = "http://login.example.com"\nclient_id = "x"', /http only on this machine/],
-  ["an invalid issuer", 'issuer = "login"\nclient_id = "x"', /not an address/],
+  [
+    "an issuer without TLS",
+    'issuer = "http://login.example.com"\nclient_id = "x"',
+    /http is allowed only for localhost/,
+  ],
+  ["an invalid issuer", 'issuer = "login"\nclient_id = "x"', /is not a URL like/],
   ["an invalid domain", 'issuer = "https://a.b"\nclient_id = "x"\nallowed_domains = ["@a.b"]', /not a domain/],
 ])("an OpenID provider with %s is refused", (_what, content, message) => {
   expect(() => load({ file: `[oidc]\n${content}\n` })).toThrow(message);

@@ -8,7 +8,8 @@ export function withoutPlantedCode(
 ): NodeJS.ProcessEnv {
   const isSafe = (path: string) => path.startsWith("/") && isTrusted(path);
   const cleaned = Object.entries(variables).map(([name, value = ""]): [string, string | undefined] => {
-    if (lists.test(name)) return [name, joined(value.split(":").filter(isSafe))];
+    // The loader of libraries divides at both.
+    if (lists.test(name)) return [name, joined(value.split(/[:;]/).filter(isSafe))];
     // The loader looks for a name without a slash in its own directories.
     if (preloads.test(name))
       return [name, joined(value.split(/[\s:]+/).filter((file) => !file.includes("/") || isSafe(file)))];
@@ -31,7 +32,7 @@ const options = /^(?:NODE_OPTIONS|PERL5OPT|RUBYOPT)$/;
 const loadedBy = (value: string): string[] =>
   Array.from(
     value.matchAll(
-      /(?:^|\s)["']?(?:-[rIM]\s*|--(?:require|import|loader|experimental-loader)(?:=|\s+))["']?([^\s"']+)/g,
+      /(?:^|\s)["']?(?:-[rIM]\s*|--(?:require|import|loader|experimental-loader)(?:=|\s+))(?:"((?:[^"\\]|\\.)*)"?|'([^']*)'?|([^\s"']+))/g,
     ),
-    ([, loaded = ""]) => loaded,
+    ([, quoted, single, bare]) => quoted?.replace(/\\(.)/g, "$1") ?? single ?? bare ?? "",
   );

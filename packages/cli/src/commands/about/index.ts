@@ -18,10 +18,6 @@ export const aboutCommands: Command[] = [
     summary: "Print a completion script for a shell",
     flags: [],
     load: () => import("./completion.ts"),
-    notes: `Examples:
-  source <(agentcli completion bash)
-  agentcli completion zsh > "\${fpath[1]}/_agentcli"
-  agentcli completion fish > ~/.config/fish/completions/agentcli.fish`,
   },
   {
     path: ["doctor"],
@@ -30,6 +26,5 @@ export const aboutCommands: Command[] = [
     summary: "Show what is configured, what would fail, and how to fix it",
     flags: [...configFlags, "skip-git-repo-check", "json"],
     load: () => import("./doctor.ts"),
-    notes: "Exit code 0 when agentcli exec would start with the same flags, 1 when it would not.",
   },
 ];

@@ -21,7 +21,6 @@ export const appServerCommands: Command[] = [
       "dangerously-bypass-hook-trust",
     ],
     load: () => import("./acp.ts"),
-    notes: `An editor starts it and speaks to it over standard streams. See docs/editors.md.`,
   },
   {
     path: ["app-server"],
@@ -42,12 +41,6 @@ export const appServerCommands: Command[] = [
       ...configFlags,
     ],
     load: () => import("./serve.ts"),
-    notes: `One JSON object a line: {"id", "method", "params"}. See docs/app-server.md.
-
-Examples:
-  agentcli app-server
-  agentcli app-server --listen ws://127.0.0.1:4500
-  agentcli app-server --listen unix://`,
   },
   {
     path: ["app-server", "generate-ts"],

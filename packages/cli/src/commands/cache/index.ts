@@ -18,6 +18,5 @@ export const cacheCommands: Command[] = [
     summary: "Remove build caches",
     flags: ["json"],
     load: () => import("./clear.ts"),
-    notes: "DIR is the workspace whose cache is removed; without it, all are.",
   },
 ];

@@ -3,8 +3,6 @@ import type { Command } from "../../command.ts";
 import type { FlagName } from "../../flags.ts";
 
 const access: FlagName[] = ["config", "profile", "ignore-user-config"];
-const keys = "The platform is PLATFORM_BACKEND_URL, and PLATFORM_API_KEY its key. See docs/cloud.md.";
-
 export const cloudCommands: Command[] = [
   {
     path: ["cloud", "exec"],
@@ -14,11 +12,6 @@ export const cloudCommands: Command[] = [
     summary: "Give a prompt to a new agent on the platform and print its id",
     flags: ["env", "repo", "branch", "pr", "model", "follow", "json", ...access],
     load: () => import("./exec.ts"),
-    notes: `${keys}
-
-Examples:
-  agentcli cloud exec "fix the failing test"
-  agentcli apply "$(agentcli cloud exec --follow --branch main 'fix the failing test')"`,
   },
   {
     path: ["cloud", "list"],
@@ -28,7 +21,6 @@ Examples:
     summary: "List the newest agents on the platform",
     flags: ["limit", "cursor", "json", ...access],
     load: () => import("./list.ts"),
-    notes: keys,
   },
   {
     path: ["cloud", "status"],
@@ -38,7 +30,6 @@ Examples:
     summary: "Show the status of an agent (exit code 1: not finished)",
     flags: ["json", ...access],
     load: () => import("./status.ts"),
-    notes: keys,
   },
   {
     path: ["cloud", "diff"],
@@ -48,7 +39,6 @@ Examples:
     summary: "Print the changes of an agent",
     flags: ["json", ...access],
     load: () => import("./diff.ts"),
-    notes: keys,
   },
   {
     path: ["cloud", "logs"],
@@ -58,7 +48,6 @@ Examples:
     summary: "Print the messages and actions of an agent; a running one is followed to its end",
     flags: ["all", "json", ...access],
     load: () => import("./logs.ts"),
-    notes: `Of the newest run; --all shows all of them.\n${keys}`,
   },
   {
     path: ["apply"],
@@ -68,6 +57,5 @@ Examples:
     summary: "Apply the changes of an agent to this working tree",
     flags: access,
     load: () => import("./apply.ts"),
-    notes: `If the changes conflict with the tree, none of them is applied and the exit code is 1.\n${keys}`,
   },
 ];

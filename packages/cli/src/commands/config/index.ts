@@ -10,9 +10,6 @@ export const configCommands: Command[] = [
     summary: "Trust a project, so that its .agentcli/config.toml is used",
     flags: [],
     load: () => import("./trust.ts"),
-    notes: `Without DIR, the project of this directory. Written to config.toml in the agent home:
-  [projects."/path/of/the/project"]
-  trust_level = "trusted"`,
   },
   {
     path: ["config", "show"],
@@ -21,6 +18,5 @@ export const configCommands: Command[] = [
     summary: "Print the effective configuration",
     flags: ["origin", "json", ...configFlags],
     load: () => import("./show.ts"),
-    notes: "Values that look like secrets are masked.",
   },
 ];

@@ -9,7 +9,5 @@ export const envCommands: Command[] = [
     summary: "Propose .platform/environment.json for this repository",
     flags: ["force", "json", "cd"],
     load: () => import("./init.ts"),
-    notes: `Reads lock files, CI workflows, a dev container and a Dockerfile, writes the file, and says what each part follows from.
-Nothing is run. With --json the proposal is printed and nothing is written.`,
   },
 ];

@@ -26,12 +26,6 @@ Examples:
     summary: "Continue an earlier session",
     flags: ["last", "all", ...runFlags],
     load: () => import("./resume.ts"),
-    notes: `With --last the one argument is the prompt. Without a prompt, an interrupted turn continues.
-A resumed thread keeps its directory, model and sandbox; flags change them.
-
-Examples:
-  agentcli exec resume --last "now add a test for it"
-  agentcli exec resume --last`,
   },
   {
     path: ["review"],
@@ -44,13 +38,6 @@ Examples:
     summary: "Review a change and report findings; nothing is edited",
     flags: ["uncommitted", "base", "commit", "title", ...runFlags],
     load: () => import("./review.ts"),
-    notes: `Instructions alone are a review of whatever they name. The sandbox is read-only in every case.
-The findings are printed as text; -o FILE.json keeps them as JSON.
-
-Examples:
-  agentcli review --uncommitted
-  agentcli review --base main "look at error handling above all"
-  agentcli review --commit HEAD -o findings.json`,
   },
   {
     path: ["exec"],
@@ -60,12 +47,5 @@ Examples:
     summary: "Run one prompt in a sandbox and print the final message",
     flags: [...runFlags, "worktree"],
     load: () => import("./exec.ts"),
-    notes: `The prompt is the argument, or standard input with -. What is piped in beside an argument is context for it.
-Progress is on standard error, the final message alone on standard output.
-
-Examples:
-  agentcli exec -s workspace-write "fix the failing test"
-  git diff | agentcli exec "write a commit message for this diff"
-  agentcli exec --json -o summary.txt "list the public functions"`,
   },
 ];

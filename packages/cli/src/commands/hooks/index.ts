@@ -18,10 +18,6 @@ export const hooksCommands: Command[] = [
     summary: "Trust hooks in their current form",
     flags: ["all", "unpinned", "cd"],
     load: () => import("./trust.ts"),
-    notes: `A hook that is changed afterwards, or whose files are, has to be trusted again. Hooks run from a private copy
-of the files that they run. A command whose files cannot be determined (npm run, make, $VARIABLE, …) is refused:
-an agent could change what it runs. With --unpinned it is trusted all the same, and every run reports it.
-Written to config.toml in the agent home, under [hooks.state].`,
   },
   {
     path: ["hooks", "untrust"],

@@ -25,8 +25,5 @@ export const loginCommands: Command[] = [
     summary: "Save an API key for later runs",
     flags: ["with-api-key", "api-key"],
     load: () => import("./login.ts"),
-    notes: `Examples:
-  agentcli login                                        asks for the key without showing it
-  printenv MY_KEY | agentcli login --with-api-key`,
   },
 ];

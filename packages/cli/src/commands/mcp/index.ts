@@ -25,9 +25,6 @@ export const mcpCommands: Command[] = [
     summary: "Add an MCP server to the user's configuration",
     flags: ["env", "url", "bearer-token-env-var", "oauth-client-id", "oauth-resource"],
     load: () => import("./add.ts"),
-    notes: `Examples:
-  agentcli mcp add files --env LOG=1 -- npx -y @modelcontextprotocol/server-filesystem .
-  agentcli mcp add tracker --url https://mcp.example.com/mcp --bearer-token-env-var TRACKER_TOKEN`,
   },
   {
     path: ["mcp", "remove"],

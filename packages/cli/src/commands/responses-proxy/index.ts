@@ -17,10 +17,5 @@ export const responsesProxyCommands: Command[] = [
       "max-concurrent",
     ],
     load: () => import("./serve.ts"),
-    notes: `Reads the key from standard input and serves POST /v1/responses and GET /v1/models on 127.0.0.1.
-See docs/responses-proxy.md.
-
-Example:
-  printenv MY_KEY | env -u MY_KEY agentcli responses-proxy --token-file token --server-info server.json`,
   },
 ];

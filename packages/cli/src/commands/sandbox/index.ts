@@ -9,10 +9,6 @@ export const sandboxCommands: Command[] = [
     summary: "Show what rules files decide about a command",
     flags: ["rules", "pretty"],
     load: () => import("./execpolicy-check.ts"),
-    notes: `The words after -- are the command. Nothing is run.
-
-Example:
-  agentcli execpolicy check --rules .agentcli/rules/default.rules --pretty -- git push origin main`,
   },
   {
     path: ["sandbox", "selftest"],
@@ -21,8 +17,6 @@ Example:
     summary: "Try every known way out of the sandbox",
     flags: ["json"],
     load: () => import("./selftest.ts"),
-    notes: `Each line is held, admitted (a known limit of the back end) or ESCAPED.
-The exit code is 0 only if nothing escaped.`,
   },
   {
     path: ["sandbox", "run"],
@@ -31,10 +25,6 @@ The exit code is 0 only if nothing escaped.`,
     summary: "Run one command in the sandbox",
     flags: ["sandbox", "sandbox-min", "cd", "add-dir", "config"],
     load: () => import("./run.ts"),
-    notes: `Standard input is passed in, output and exit code are passed on.
-
-Example:
-  agentcli sandbox run --sandbox workspace-write -- npm test`,
   },
   {
     path: ["sandbox", "probe"],

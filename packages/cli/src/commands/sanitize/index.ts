@@ -9,9 +9,5 @@ export const sanitizeCommands: Command[] = [
     summary: "Remove hidden text from untrusted input",
     flags: ["report"],
     load: () => import("./sanitize.ts"),
-    notes: `Removes invisible characters, HTML comments and hidden elements, titles and descriptions that are not shown.
-
-Example:
-  gh issue view 7 --json body --jq .body | agentcli sanitize --report`,
   },
 ];

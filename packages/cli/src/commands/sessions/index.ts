@@ -50,10 +50,5 @@ export const sessionsCommands: Command[] = [
     summary: "Show what sessions cost, by model, tag or day",
     flags: ["since", "by", "cache", "json"],
     load: () => import("./cost.ts"),
-    notes: `Prices are those of the time of the request; where one was not known, the sum says so.
-
-Examples:
-  agentcli cost --since 7d --by tag
-  agentcli cost --cache --since 1d`,
   },
 ];

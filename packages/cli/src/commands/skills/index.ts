@@ -18,7 +18,5 @@ export const skillsCommands: Command[] = [
     summary: "Check skills against the agent-skills rules",
     flags: ["json"],
     load: () => import("./check.ts"),
-    notes: `PATH is a SKILL.md, the folder of a skill, or a folder with skills below it; without it, all skills of a run here.
-Each problem is a line FILE:LINE: severity: message. Exit code 1 when a skill breaks a rule.`,
   },
 ];

@@ -61,11 +61,6 @@ export const terminalCommands: Command[] = [
     summary: "Write the skills, agents, hooks and driver of research, plan, implement",
     flags: ["cd", "dialect", "force"],
     load: () => import("./init-rpi.ts"),
-    notes: `The hooks that it writes are trusted as they are.
-Files that exist and say something else are kept, unless --force is given.
-
-Example:
-  agentcli init rpi && ./rpi "fix the failing test"`,
   },
 ];
 

@@ -80,10 +80,18 @@ async function firingBehind(
 const isOf = ({ repositoryUrl }: SourceEvent, url: string, shown: AutomationHost["shownRepository"]): boolean =>
   [url, shown(`http://${url}`), shown(`https://${url}`)].some((address) => sameRepository(address, repositoryUrl));
 
-/** The embedded host names the agent that did it, such as one that commented. */
-async function firingOfSender(db: Queries, { source, event }: CausedEvent): Promise<string | null> {
-  const [, agentId] = /^agent:(.+)$/.exec(event.sender?.login ?? "") ?? [];
-  if (source.type !== "git_host" || agentId === undefined) return null;
+/** Which agent did it, such as one that commented: the embedded host names it, on others it marks what it writes. */
+export function agentBehind({ source, event }: CausedEvent): string | null {
+  const [, agentId = null] =
+    source.type === "git_host"
+      ? (/^agent:(.+)$/.exec(event.sender?.login ?? "") ?? [])
+      : (/<!-{2} agent:([\w.-]{1,200}) -{2}>\s*$/.exec(event.text) ?? []);
+  return agentId;
+}
+
+async function firingOfSender(db: Queries, caused: CausedEvent): Promise<string | null> {
+  const agentId = agentBehind(caused);
+  if (agentId === null) return null;
   const row = await db.selectFrom("automation_firings").select("id").where("agent_id", "=", agentId).executeTakeFirst();
   return row?.id ?? null;
 }

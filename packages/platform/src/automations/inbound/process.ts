@@ -65,7 +65,7 @@ async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRo
   let firings = 0;
   for (const read of readGithubEvent(row.name, JSON.parse(body))) {
     const event = source.type === "git_host" ? ofOwnHost(host, read) : await withFork(tx, source.id, read);
-    await keepForSubscribers(host, tx, { eventId: row.id, teamId: source.team_id, event });
+    await keepForSubscribers(host, tx, { eventId: row.id, source, event });
     const causes = await findCauses(host, tx, { source, event });
     for (const candidate of await findCandidates(host, tx, { source, event }))
       firings += await fireOne(host, tx, { ...candidate, row, source, event, causes, body: beginningOf(body) });

@@ -2,21 +2,23 @@
 import { type Queries, teamKey } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
 import { endSubscription, insertEvent, openFilter, type StoredFilter } from "../subscriptions/store.ts";
+import { agentBehind, type CausedEvent } from "./cause.ts";
 import type { SourceEvent } from "./github.ts";
 import { sameRepository } from "./match.ts";
 
 export interface SubscribedEvent {
   /** Of the delivery. */
   eventId: string;
-  teamId: number;
+  source: CausedEvent["source"];
   event: SourceEvent;
 }
 
 export async function keepForSubscribers(
   host: AutomationHost,
   tx: Queries,
-  { eventId, teamId, event }: SubscribedEvent,
+  { eventId, source, event }: SubscribedEvent,
 ): Promise<void> {
+  const teamId = source.team_id;
   const rows = await tx
     .selectFrom("subscriptions")
     .selectAll()
@@ -28,7 +30,7 @@ export async function keepForSubscribers(
   const context = { db: tx, key: await teamKey(tx, host.platform.vault, teamId), now: host.now() };
   for (const row of rows) {
     const filter = openFilter(context.key, row);
-    const isOwn = event.sender?.login === `agent:${row.agent_id}`;
+    const isOwn = agentBehind({ source, event }) === row.agent_id;
     if (filter.source !== "source_host" || isOwn || !isFor(filter, event, host.shownRepository)) continue;
     await insertEvent(context, {
       subscription: row,

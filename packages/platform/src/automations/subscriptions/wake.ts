@@ -22,7 +22,10 @@ export const startWakeUps = (host: AutomationHost): Activity =>
 export async function wakeAgents(host: AutomationHost): Promise<void> {
   await fireTimers(host);
   await expireSubscriptions(host);
-  for (const agentId of await findWaiting(host)) await wakeAgent(host, agentId);
+  for (const agentId of await findWaiting(host))
+    await wakeAgent(host, agentId).catch((error: unknown) =>
+      host.platform.log.error("subscriptions.agent_not_woken", error, { agentId }),
+    );
 }
 
 /** Their first event is ten seconds old, and no run of theirs is active. */
@@ -45,6 +48,7 @@ async function wakeAgent(host: AutomationHost, agentId: string): Promise<void> {
   if (!agent) return;
   const batchId = await claimBatch(host, agentId);
   if (batchId === null) return;
+  if (await isOfDisabledAutomation(host, agentId)) return giveUp(host, agentId, "Its automation is disabled.");
   const principal = await principalOfAgent(db, agent);
   if (principal === null) return giveUp(host, agentId, "The user of the agent was removed from the team.");
   const { prompt, inbox } = await readBatch(host, agent.team_id, batchId);
@@ -59,6 +63,20 @@ async function wakeAgent(host: AutomationHost, agentId: string): Promise<void> {
     if (error.code === "agent_busy") return releaseBatch(host, batchId);
     await giveUp(host, agentId, error.message);
   }
+}
+
+/** What stops an automation stops what its agents wait for. */
+async function isOfDisabledAutomation({ platform: { db } }: AutomationHost, agentId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("automation_firings")
+    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
+    .innerJoin("agents", "agents.id", "automation_firings.agent_id")
+    .select("automations.id")
+    .where("automation_firings.agent_id", "=", agentId)
+    .whereRef("agents.team_id", "=", "automations.team_id")
+    .where("automations.enabled", "=", false)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** One that a crashed server has claimed is resumed alone: its run may be there. */

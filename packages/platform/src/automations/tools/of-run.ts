@@ -1,5 +1,6 @@
 // The tools that the platform gives to the run of an automation. Which automation it is, only the record of the firing says.
 import type { Tool } from "@agentcli/engine";
+import { sql } from "kysely";
 import { teamKey } from "../../foundation/index.ts";
 import type { PullRequest } from "../../repositories/index.ts";
 import { type Definition, openDefinition } from "../definition.ts";
@@ -67,12 +68,18 @@ async function toolsOfAutomation(host: AutomationHost, run: RunOfAgent): Promise
   ];
 }
 
+/** Firings outlive their agents, whose ids are free again then; and an automation that was promoted has another owner. */
 const findAutomationOf = ({ platform: { db } }: AutomationHost, agentId: string): Promise<AutomationRow | undefined> =>
   db
     .selectFrom("automation_firings")
     .innerJoin("automations", "automations.id", "automation_firings.automation_id")
+    .innerJoin("agents", "agents.id", "automation_firings.agent_id")
     .selectAll("automations")
     .where("automation_firings.agent_id", "=", agentId)
+    .whereRef("agents.team_id", "=", "automations.team_id")
+    .where(sql<boolean>`agents.user_id is not distinct from automations.user_id`)
+    .where("agents.source", "=", "AUTOMATION")
+    .where("automations.enabled", "=", true)
     .executeTakeFirst();
 
 interface PullContext {

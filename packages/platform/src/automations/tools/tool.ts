@@ -46,6 +46,8 @@ type ReadArguments = { kind: "arguments"; args: unknown } | { kind: "problem"; m
 
 function readArguments(schema: z.ZodType, input: string): ReadArguments {
   try {
+    // No name or text has one, and the database stores none.
+    if (/\u0000|\\u0000/.test(input)) return { kind: "problem", message: "arguments have a null character" };
     const parsed = schema.safeParse(JSON.parse(input.trim() === "" ? "{}" : input));
     if (parsed.success) return { kind: "arguments", args: parsed.data };
     const [issue] = parsed.error.issues;

@@ -249,8 +249,8 @@ async function driveTurn(
   }
   await worker?.copyFilesBack();
   await collectArtifacts(ended, { activeRun, assembly, host });
-  // After those of the agent: none of them replaces it.
-  await recording.keep();
+  // After those of the agent: none of them replaces it. A turn that an earlier server finished was recorded there.
+  if (history.ended === null) await recording.keep();
   return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, host }, signal);
 }
 

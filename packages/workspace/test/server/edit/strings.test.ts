@@ -143,7 +143,7 @@ test("cells that are not there and files that are no notebook are refused with w
   expect(await edited(notebook(1), cell("delete", { cell: 2 }))).toContain(
     "there is no cell 2; it has 2 cells, counted from 0",
   );
-  expect(await edited(notebook(1), cell("replace", { source: "x" }))).toContain("Name one by index or id");
+  expect(await edited(notebook(1), cell("replace", { source: "x" }))).toContain("Specify one by index or id");
   expect(await edited("{}", cell("delete", { cell: 0 }))).toContain("it is not a notebook");
   expect(await edited("{", cell("delete", { cell: 0 }))).toContain("it is not a notebook");
 });

@@ -72,34 +72,45 @@ async function readPull(request: RepositoryRequest, number: number): Promise<Pul
 
 async function addComment(request: RepositoryRequest, number: number, comment: Comment): Promise<void> {
   if (comment.path === undefined) {
-    const where = { issue_number: number, body: comment.body };
+    const where = { issue_number: number, body: signed(comment) };
     await request("POST /repos/{owner}/{repo}/issues/{issue_number}/comments", where);
     return;
   }
   const { head } = await request("GET /repos/{owner}/{repo}/pulls/{pull_number}", { pull_number: number });
-  const { path, line, body } = comment;
+  const { path, line } = comment;
   await request("POST /repos/{owner}/{repo}/pulls/{pull_number}/comments", {
     pull_number: number,
     commit_id: head.sha,
     path,
     line,
     side: "RIGHT",
-    body,
+    body: signed(comment),
   });
 }
+
+/** The host shows the account of the app alone. A mark that readers do not see says which agent it was, so that it does not answer itself. */
+const signed = ({ author, body }: Pick<Comment, "author" | "body">): string =>
+  author.startsWith("agent:") ? `${body}\n\n<!-- ${author} -->` : body;
 
 const events = { approved: "APPROVE", changes_requested: "REQUEST_CHANGES", commented: "COMMENT" } as const;
 
 async function submitReview(
   request: RepositoryRequest,
   number: number,
-  { verdict, body, comments = [] }: Review,
+  { author, verdict, body, comments = [] }: Review,
 ): Promise<void> {
   await request("POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews", {
     pull_number: number,
     event: events[verdict],
-    ...(body !== "" && { body }),
-    ...(comments.length > 0 && { comments: comments.map((comment) => ({ ...comment, side: "RIGHT" })) }),
+    ...((body !== "" || verdict !== "commented") && { body: signed({ author, body }) }),
+    ...(comments.length > 0 && {
+      comments: comments.map(({ path, line, body: text }) => ({
+        path,
+        line,
+        body: signed({ author, body: text }),
+        side: "RIGHT",
+      })),
+    }),
   });
 }
 
