@@ -22,10 +22,11 @@ export const startWakeUps = (host: AutomationHost): Activity =>
 export async function wakeAgents(host: AutomationHost): Promise<void> {
   await fireTimers(host);
   await expireSubscriptions(host);
+  const failures: unknown[] = [];
+  // One that fails does not keep the others from being woken.
   for (const agentId of await findWaiting(host))
-    await wakeAgent(host, agentId).catch((error: unknown) =>
-      host.platform.log.error("subscriptions.agent_not_woken", error, { agentId }),
-    );
+    await wakeAgent(host, agentId).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Their first event is ten seconds old, and no run of theirs is active. */
