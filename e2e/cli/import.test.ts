@@ -112,6 +112,10 @@ test("what is set already stays, and a second import changes nothing", async () 
 test("nothing to import, pipes and broken files are named, and nothing hangs", async () => {
   const { write, importWith, userHome } = await openHome();
   expect(await importWith()).toMatchObject({ code: 2, stderr: expect.stringContaining("There is nothing to import") });
+  write(".claude.json", { mcpServers: { numbers: { command: "x", args: [1] } } });
+  expect((await importWith()).stdout).toContain("mcpServers.numbers: its args are not texts");
+  write(".claude/settings.json", { toString: 1 });
+  expect((await importWith()).stdout).toContain("settings.json: toString: agentcli has no such setting");
   write(".claude/settings.json", "{");
   write(".codex/config.toml", "= broken");
   execFileSync("mkfifo", [join(userHome, ".codex/AGENTS.md")]);

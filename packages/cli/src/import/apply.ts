@@ -1,5 +1,5 @@
 // Writes proposals into the agent home. Nothing that is there already is changed.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CommandError } from "@agentcli/command-line";
 import { dottedKey, type Leaf, leavesOf, loadToml, type Requirements, type Table, valueAt } from "@agentcli/project";
@@ -42,12 +42,17 @@ export async function applyProposal(proposal: Proposal, options: ApplyOptions): 
 function writeNew(path: string, text: string, writes: boolean): boolean {
   if (!writes) return !existsSync(path);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}.draft`;
   try {
-    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    writeFileSync(draft, text, { flag: "wx", mode: 0o600 });
+    // Whole or not at all, and never over another file.
+    linkSync(draft, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 

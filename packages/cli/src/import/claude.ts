@@ -35,6 +35,7 @@ function readServers(json: unknown, path: string, skipped: Skipped[]): Json {
     if (!/^[A-Za-z0-9_-]+$/.test(name)) return leave("its name has characters other than letters, digits, - and _");
     if (server.type === "sse") return leave("agentcli speaks to servers over standard input or streamable HTTP only");
     const { command, args, env, url, headers } = server;
+    if (args !== undefined && !isList(args)) return leave("its args are not texts");
     if (typeof command === "string")
       return [[name, { command, ...(isList(args) && { args }), ...(isTexts(env) && { env }) }]];
     if (typeof url === "string") return [[name, { url, ...(isTexts(headers) && { http_headers: headers }) }]];
@@ -44,7 +45,7 @@ function readServers(json: unknown, path: string, skipped: Skipped[]): Json {
 }
 
 const isList = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");
+  Array.isArray(value) && value.every((each) => typeof each === "string");
 
 const isTexts = (value: unknown): value is Record<string, string> =>
   isObject(value) && Object.keys(value).length > 0 && Object.values(value).every((each) => typeof each === "string");
@@ -52,7 +53,7 @@ const isTexts = (value: unknown): value is Record<string, string> =>
 function readSettings(json: unknown, path: string, skipped: Skipped[]): string[] {
   if (!isObject(json)) return [];
   for (const key of Object.keys(json).filter((each) => each !== "permissions" && each !== "$schema"))
-    skipped.push({ what: `${path}: ${key}`, reason: reasonsOfSettings[key] ?? "agentcli has no such setting" });
+    skipped.push({ what: `${path}: ${key}`, reason: reasonsOfSettings.get(key) ?? "agentcli has no such setting" });
   const permissions = isObject(json.permissions) ? json.permissions : {};
   const decisions = [
     ["deny", "forbidden"],
@@ -73,11 +74,11 @@ function readSettings(json: unknown, path: string, skipped: Skipped[]): string[]
   });
 }
 
-const reasonsOfSettings: Record<string, string> = {
-  hooks: "hooks run on your machine: copy those you want to hooks.json, then run agentcli hooks trust",
-  env: "variables of commands are set under shell_environment_policy.set",
-  model: "choose one that agentcli models lists",
-};
+const reasonsOfSettings = new Map([
+  ["hooks", "hooks run on your machine: copy those you want to hooks.json, then run agentcli hooks trust"],
+  ["env", "variables of commands are set under shell_environment_policy.set"],
+  ["model", "choose one that agentcli models lists"],
+]);
 
 /** `Bash(npm test:*)` is a rule for a prefix. An exact command is not: a rule that allows it would allow more. */
 function commandWords(entry: string, decision: string): string[] | null {
