@@ -18,6 +18,7 @@ export {
   listServiceAccounts,
   lowerCase,
   makeKey,
+  namesOfActors,
   openAdministration,
   type Principal,
   PrincipalError,

@@ -3,6 +3,7 @@ import type { Spending, SpendingDay, SpendingEntry, SpendingQuery } from "@agent
 import { toCents } from "@agentcli/protocol/money";
 import { type RawBuilder, sql } from "kysely";
 import { type PlatformContext, type Principal, principalName, type Queries } from "../foundation/index.ts";
+import { namesOfActors } from "../identity/index.ts";
 import { agentNameAad } from "../runs/index.ts";
 import { readLimits } from "./limits.ts";
 
@@ -20,7 +21,7 @@ export async function readSpending(
   const models = await sumBy(db, spent, sql`coalesce(model, 'unknown')`);
   const people = await sumBy(db, spent, sql`actor`);
   const agents = (await sumBy(db, sql`${spent} and agent_id is not null`, sql`agent_id`)).slice(0, maxAgents);
-  const peopleNames = await namesOfPeople(db, principal);
+  const peopleNames = await namesOfActors(db, principal.teamId);
   const agentNames = await namesOfAgents({ db, vault }, agents);
   return {
     of,
@@ -90,19 +91,6 @@ const add = (rows: Amounts[]): Amounts =>
     }),
     nothing,
   );
-
-async function namesOfPeople(db: Queries, { teamId }: Principal): Promise<Map<string, string>> {
-  const users = await db.selectFrom("users").select(["id", "email"]).where("team_id", "=", teamId).execute();
-  const accounts = await db
-    .selectFrom("service_accounts")
-    .select(["id", "name"])
-    .where("team_id", "=", teamId)
-    .execute();
-  return new Map([
-    ...users.map(({ id, email }) => [`user:${id}`, email] as const),
-    ...accounts.map(({ id, name }) => [`service_account:${id}`, name] as const),
-  ]);
-}
 
 async function namesOfAgents({ db, vault }: Pick<PlatformContext, "db" | "vault">, rows: Row[]) {
   if (rows.length === 0) return new Map<string, string>();

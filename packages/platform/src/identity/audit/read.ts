@@ -2,6 +2,7 @@
 import type { AuditEntry, AuditPage, AuditQuery } from "@agentcli/protocol/api";
 import type { Kysely } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
+import { namesOfActors } from "../principals/index.ts";
 
 const batchSize = 1000;
 /** A caller whose team did little still gets an answer in time; the next page continues. */
@@ -10,7 +11,7 @@ const maxBatches = 10;
 type StoredEntry = Omit<AuditEntry, "actorName">;
 
 export async function readEntries(db: Kysely<Tables>, teamId: number, query: AuditQuery): Promise<AuditPage> {
-  const names = await readActors(db, teamId);
+  const names = await namesOfActors(db, teamId);
   const items: AuditEntry[] = [];
   let before = query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(query.cursor);
   for (let batch = 0; batch < maxBatches; batch += 1) {
@@ -43,17 +44,3 @@ const isOfTeam = ({ actor, action, subject, data }: StoredEntry, teamId: number,
 
 const isWanted = (entry: StoredEntry, { action = "", actor }: AuditQuery): boolean =>
   entry.action.startsWith(action) && (actor === undefined || entry.actor === actor);
-
-/** Also users who were removed. */
-async function readActors(db: Kysely<Tables>, teamId: number): Promise<Map<string, string>> {
-  const users = await db.selectFrom("users").select(["id", "email"]).where("team_id", "=", teamId).execute();
-  const accounts = await db
-    .selectFrom("service_accounts")
-    .select(["id", "name"])
-    .where("team_id", "=", teamId)
-    .execute();
-  return new Map([
-    ...users.map(({ id, email }) => [`user:${id}`, email] as const),
-    ...accounts.map(({ id, name }) => [`service_account:${id}`, name] as const),
-  ]);
-}

@@ -21,6 +21,7 @@ export {
 export { createFirstUser, ensureServiceAccount, ensureTeam } from "./create.ts";
 export { hashKey, isSameHash, keyIdOf, makeKey } from "./key.ts";
 export type { CreatedKey, KeyEntry, KeyOwner, KeyRequest, RotatedKey } from "./key-types.ts";
+export { namesOfActors } from "./names.ts";
 export { PrincipalError } from "./principal-error.ts";
 export {
   type Authentication,
