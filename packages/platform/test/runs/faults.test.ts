@@ -5,6 +5,7 @@ import type { ApiResponse } from "@agentcli/testkit/platform";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { openQueries } from "../../src/foundation/db/connect.ts";
+import { openLog } from "../../src/foundation/telemetry/index.ts";
 import type { AgentFixture } from "../harness/fixture.ts";
 import { openRunHarness } from "./run-harness.ts";
 
@@ -87,6 +88,31 @@ test("the stream of a run that cannot be opened ends with an error", async () =>
   expect(frames.at(-1)).toMatchObject({ event: "error", data: { code: "internal" } });
   expect(new Set(frames.slice(0, -1).map(({ event }) => event))).toEqual(new Set(["status"]));
   expect((await client.read(ids)).status).toBe("ERROR");
+});
+
+test("an agent that is deleted while its run starts leaves no error in the log", async () => {
+  const lines: string[] = [];
+  const log = openLog({ write: (line) => lines.push(line), now: () => new Date() });
+  const { client, fixture, stop } = await openRunHarness({ replies: [replyWith("Done.")] }, log);
+  const { db, connection } = fixture.platform;
+  await sql`
+    create function wait() returns trigger language plpgsql as $$
+    begin perform pg_advisory_xact_lock(7); return new; end $$;
+    create trigger waiting before insert on agent_secrets for each row execute function wait();
+  `.execute(db);
+  const holder = openQueries(connection, 1, () => {});
+  onTestFinished(() => holder.destroy());
+  await sql`select pg_advisory_lock(7)`.execute(holder);
+  const { agentId } = await client.create({ prompt: { text: "go" } });
+  const waiters = sql`
+    select from pg_locks join pg_database on pg_database.oid = database
+    where datname = current_database() and locktype = 'advisory' and not granted
+  `;
+  await expect.poll(async () => (await waiters.execute(db)).rows.length).toBe(1);
+  expect((await client.send("DELETE", `/v1/agents/${agentId}`)).status).toBe(200);
+  await sql`select pg_advisory_unlock(7)`.execute(holder);
+  await stop();
+  expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 
 /** Closes all other connections of this database; their users notice at the next use. */
