@@ -1,6 +1,6 @@
 // Errors that the user can fix, as the error a client receives: a refused request with the message.
 import { exitNameOf } from "@agentcli/command-line";
-import { WorkspaceLost } from "@agentcli/workspace";
+import { WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import { invalidRequest, type Methods } from "./method.ts";
 
 export async function refusing<Result>(

@@ -1,6 +1,7 @@
 // Runs a thread until its turn ends. Start, follow-up, resume and crash recovery are this same call.
 // The steps that a simple answer does not need are imported when they come, so that it starts fast.
 
+import { CommitLost } from "@agentcli/protocol/workspace-errors";
 import { abandonTurn } from "./abandon-turn.ts";
 import { checkFinalMessage } from "./answer/answer.ts";
 import { addLedgers, emptyLedger, reservation } from "./budget/ledger.ts";
@@ -96,7 +97,7 @@ async function endBackgroundProcesses(run: ThreadRun): Promise<StopReason["end"]
     await endProcesses(run);
     return null;
   } catch (error) {
-    if (!(error instanceof Error && error.name === "CommitLost")) throw error;
+    if (!(error instanceof CommitLost)) throw error;
     return { status: "failed", code: "sandbox", message: error.message };
   }
 }

@@ -1,7 +1,9 @@
 // Drives a turn to its end, within the time limits of its run.
+
 import { abandonTurn, drive, type Log, lastTurn, type StoredRecord } from "@agentcli/engine";
 import type { TurnEnd } from "@agentcli/protocol";
 import { explainLimit } from "@agentcli/protocol/system-errors";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import type { Assembly } from "./assemble.ts";
 
 /** How long hooks may take when a session ends because its program is stopping. */
@@ -57,8 +59,8 @@ export async function driveToEnd(
     if (end) return end;
     throw new Error(`thread ${log.state.threadId} rests without an end`);
   } catch (error) {
-    const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
-    const code = name === "SandboxUnavailable" ? "sandbox" : "internal";
+    const message = error instanceof Error ? error.message : String(error);
+    const code = error instanceof SandboxUnavailable ? "sandbox" : "internal";
     const end: FailedEnd = { status: "failed", code, message: explainLimit(error) ?? message };
     await closeTurn(log, end, show);
     return end;

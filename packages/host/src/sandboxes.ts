@@ -1,5 +1,7 @@
 // The sandboxes of one run, opened once per mode: for its tools, for sub-agents with fewer rights, for its MCP servers.
+
 import type { SandboxMode, SandboxReport, TurnSettings } from "@agentcli/protocol";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import {
   type Denial,
   describeSandbox,
@@ -10,7 +12,6 @@ import {
   openWorkspace,
   type SandboxPolicy,
   type SandboxProbe,
-  SandboxUnavailable,
 } from "@agentcli/workspace";
 
 export interface Sandbox {

@@ -23,7 +23,6 @@ export {
   type LazyWorkspaceOptions,
   lazyWorkspace,
   type OpenedWorkspace,
-  WorkspaceLost,
 } from "./lifecycle/index.ts";
 export type { LimitsReport, ResourceLimits, TemporaryShares } from "./limits/index.ts";
 export type { Answer, Link, LinkRequest } from "./link/index.ts";
@@ -67,7 +66,6 @@ export {
   readSystemPaths,
   type SandboxPolicy,
   type SandboxProbe,
-  SandboxUnavailable,
   sandboxPolicy,
   searchUnfinished,
   supportsProxy,

@@ -1,5 +1,6 @@
 // Runs the calls of one reply: admit, record, act, record the outcome.
 import type { Outcome } from "@agentcli/protocol";
+import { WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import { interrupted, lost, stopped } from "../abandon-turn.ts";
 import { emptyLedger, type Ledger } from "../budget/ledger.ts";
 import type { Json } from "../json.ts";
@@ -174,9 +175,8 @@ function workspaceFor({ callId, begun }: OpenCall, { workspace, unsandboxedWorks
   return isOutside ? (unsandboxedWorkspace ?? workspace) : workspace;
 }
 
-/** By name: the engine does not import the workspace package. */
 function orLost(error: unknown): Outcome {
-  if (error instanceof Error && error.name === "WorkspaceLost") return lost(error.message);
+  if (error instanceof WorkspaceLost) return lost(error.message);
   throw error;
 }
 

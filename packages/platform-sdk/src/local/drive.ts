@@ -1,8 +1,10 @@
 // One local run from its beginning to its end: driven in this process, written down as it goes.
+
 import { emptyThread, readThread, type ThreadState } from "@agentcli/engine";
 import { driveServiceTurn, type ServiceAssembly, serviceTurnRecords } from "@agentcli/host";
 import type { HookDefinition, ThreadRecord } from "@agentcli/protocol";
 import type { StreamFrame } from "@agentcli/protocol/api";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { type Frame, openRecorder, type Recorder } from "@agentcli/surfaces/run-stream";
 import { PlatformSdkError } from "../errors.ts";
 import type { LocalAgentRecord, LocalAgentStore, LocalRunEvent, LocalRunRecord } from "../local-store.ts";
@@ -123,7 +125,7 @@ function failed(error: unknown, signal: AbortSignal): RunEnd {
 
 function codeOf(error: unknown): string {
   if (error instanceof PlatformSdkError) return error.code;
-  return error instanceof Error && error.name === "SandboxUnavailable" ? "sandbox_unavailable" : "internal";
+  return error instanceof SandboxUnavailable ? "sandbox_unavailable" : "internal";
 }
 
 /** Readers get the end in any case, also where nothing can be written any more. */

@@ -3,10 +3,11 @@ import type { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import type { WorkerRequest, WorkerRequestName } from "@agentcli/protocol/worker-link";
 import type { z } from "zod";
+import { Fault } from "../foundation/index.ts";
 import type { ConnectedWorker } from "./gateway.ts";
 
 /** The worker of a run is gone, or cannot do what is asked. */
-export class WorkerFault extends Error {
+export class WorkerFault extends Fault {
   override name = "WorkerFault";
   readonly code = "worker_lost";
 }

@@ -141,6 +141,8 @@ async function copyFilesBack(call: Caller, files: SyncedFiles, sync: FileSync): 
     await call.guarded(() =>
       sync.applyChanges(stream, directory, { maxBytes: limits.diskBytes, maxFiles, directories }),
     );
+  } catch (error) {
+    throw error instanceof sync.SyncFault ? new WorkerFault(error.message, { cause: error }) : error;
   } finally {
     stream.destroy();
   }

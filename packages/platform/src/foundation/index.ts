@@ -59,6 +59,7 @@ export {
   type WorkerPoolTable,
   type WorkerTable,
 } from "./db/index.ts";
+export { Fault } from "./fault.ts";
 export {
   type DiskWatch,
   hasLiveOwner,

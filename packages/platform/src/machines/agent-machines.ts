@@ -1,5 +1,5 @@
 // The machines of agents: one for each, whose disk is mounted while a run uses it and kept until the agent is removed.
-import { isStorageFull, type Settings } from "../foundation/index.ts";
+import { Fault, isStorageFull, type Settings } from "../foundation/index.ts";
 import { makeMountPoint } from "./mount-point.ts";
 import type { Machines } from "./open.ts";
 import { MachineUnavailable, type MountedDisk, type PreparedDisk } from "./provider.ts";
@@ -45,7 +45,7 @@ export interface MachineUse {
 }
 
 /** The machine of an agent is gone, with what ran in it or with its disk. It is not replaced before that was reported. */
-export class MachineFault extends Error {
+export class MachineFault extends Fault {
   override name = "MachineFault";
   readonly code = "machine_lost";
 }

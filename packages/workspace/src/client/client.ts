@@ -3,7 +3,7 @@
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Chunk, OperationFrame, Workspace } from "@agentcli/protocol";
-import { WorkspaceLost } from "../lifecycle/index.ts";
+import { WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import { maxLineBytes, openLineWriter, readLines } from "../wire/index.ts";
 import {
   isEditResult,

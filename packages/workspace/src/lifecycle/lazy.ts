@@ -1,7 +1,7 @@
 // A workspace that is opened when first needed, and again after it was lost; root and incarnation are known at once.
 import type { Duplex } from "node:stream";
 import type { Workspace } from "@agentcli/protocol";
-import { WorkspaceLost } from "./workspace-lost.ts";
+import { WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 
 export interface OpenedWorkspace extends Workspace {
   /** Pauses output: processes block on writes until it resumes. Results may be delayed too. */

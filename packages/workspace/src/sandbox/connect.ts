@@ -1,9 +1,9 @@
 // Connects to the server that starts in a sandbox, without waiting for it.
 import type { Workspace } from "@agentcli/protocol";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { connectStarting } from "../client/index.ts";
 import type { ServerConfig } from "../server/index.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
-import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 
 const startTimeoutMs = 30_000;
 

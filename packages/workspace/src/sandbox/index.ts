@@ -22,7 +22,6 @@ export { insidePath, type Placement } from "./placement.ts";
 export { type PolicyOptions, protectedNames, type SandboxPolicy, sandboxPolicy } from "./policy.ts";
 export type { ProbeOptions, SandboxProbe } from "./probe.ts";
 export { describeSandbox } from "./report.ts";
-export { SandboxUnavailable } from "./sandbox-unavailable.ts";
 export type { WorkspaceOptions } from "./workspace-options.ts";
 
 /** In this process for danger-full-access, else in a sandbox; throws SandboxUnavailable where none works. */

@@ -1,6 +1,7 @@
 // Opens a workspace as its policy requires: in this process, or inside a sandbox.
 
 import type { Duplex } from "node:stream";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import type { Bridge, EgressProxy } from "../egress/index.ts";
 import { type Environment, environmentPolicy } from "../environment/index.ts";
 import type { GitDirectories } from "../fingerprint.ts";
@@ -20,7 +21,7 @@ import { insidePath } from "./placement.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { policyInside } from "./policy-inside.ts";
 import { withRefusalNotes } from "./refusals/notes.ts";
-import { explainStartLimit, SandboxUnavailable } from "./sandbox-unavailable.ts";
+import { explainStartLimit } from "./start-limit.ts";
 import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
 import type { WorkspaceOptions } from "./workspace-options.ts";
 

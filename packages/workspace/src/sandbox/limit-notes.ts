@@ -1,8 +1,9 @@
 // Adds a note to the output of a command if a limit of the sandbox was reached: the exit code alone does not show it.
 
 import type { Chunk, ExecResult } from "@agentcli/protocol";
+import { WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import { addNote, type NotedResult } from "../client/index.ts";
-import { type OpenedWorkspace, WorkspaceLost } from "../lifecycle/index.ts";
+import type { OpenedWorkspace } from "../lifecycle/index.ts";
 import type { OpenedLimits } from "../limits/index.ts";
 
 export function withLimitNotes(workspace: OpenedWorkspace, limits: OpenedLimits): OpenedWorkspace {

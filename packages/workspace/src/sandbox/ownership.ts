@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
 import { promisify } from "node:util";
-import { SandboxUnavailable } from "./sandbox-unavailable.ts";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 
 /**
  * Only files of root change hands, and their dates of change with it; all of them if the directory was another user's, as

@@ -1,5 +1,5 @@
 // Paths that every back end treats alike: hidden from root, or refused because they are links.
-import { SandboxUnavailable } from "./sandbox-unavailable.ts";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 
 /** Owned by root, so readable by root even without capabilities. */
 export const hiddenFromRoot = [

@@ -1,9 +1,9 @@
 // What the commands of one thread may access: a value, created once, enforced by the kernel.
 import { realpathSync } from "node:fs";
 import type { SandboxMode } from "@agentcli/protocol";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { contains, resolveExisting } from "../paths.ts";
 import type { Placement } from "./placement.ts";
-import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 
 export interface SandboxPolicy {
   mode: SandboxMode;

@@ -3,12 +3,12 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { explainLimit, explainOutput } from "@agentcli/protocol/system-errors";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import type { ProgramSearch } from "../programs/index.ts";
 import type { BackEnd, UnavailableBackEnd } from "./back-end.ts";
 import { bubblewrapArguments, privateMounts, userProgram } from "./bubblewrap/arguments.ts";
 import { explainBubblewrapFailure, findBubblewrap } from "./bubblewrap/find.ts";
 import { probeLandlock } from "./landlock/probe.ts";
-import { SandboxUnavailable } from "./sandbox-unavailable.ts";
 
 export type SandboxProbe =
   | { kind: "available"; backEnd: BackEnd; shortfalls: UnavailableBackEnd[] }

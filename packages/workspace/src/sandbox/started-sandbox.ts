@@ -1,6 +1,7 @@
 // What a back end returns once the sandbox has started: the process inside, and the configuration of its server.
 
 import type { Duplex } from "node:stream";
+import type { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import type { Environment } from "../environment/index.ts";
 import type { OpenedLimits } from "../limits/index.ts";
 import type { ServerConfig } from "../server/index.ts";
@@ -8,7 +9,6 @@ import type { Shadow } from "./commits/shadow.ts";
 import type { ConfinedProcess } from "./confined-process.ts";
 import type { MachineDisk } from "./machine-disk.ts";
 import type { SandboxPolicy } from "./policy.ts";
-import type { SandboxUnavailable } from "./sandbox-unavailable.ts";
 import { architectureOf } from "./seccomp/architecture.ts";
 import { type FilterOptions, seccompProgram } from "./seccomp/filter.ts";
 

@@ -2,15 +2,15 @@
 
 import { randomUUID } from "node:crypto";
 import type { Chunk } from "@agentcli/protocol";
+import { SandboxUnavailable, WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import { toolEnvironment } from "../environment/index.ts";
-import { type OpenedWorkspace, WorkspaceLost } from "../lifecycle/index.ts";
+import type { OpenedWorkspace } from "../lifecycle/index.ts";
 import {
   type BackEnd,
   hiddenByDefault,
   knownGapsOf,
   openWorkspace,
   type SandboxPolicy,
-  SandboxUnavailable,
   sandboxPolicy,
 } from "../sandbox/index.ts";
 import { explainStartFailure } from "../server/index.ts";

@@ -10,11 +10,11 @@ import {
   SearchResult,
   StatusResult,
 } from "@agentcli/protocol";
+import { WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { connectWorkspace } from "../../src/client/client.ts";
 import * as shapes from "../../src/client/shapes.ts";
-import { WorkspaceLost } from "../../src/lifecycle/workspace-lost.ts";
 import { readLines } from "../../src/wire/json-lines.ts";
 import { until } from "../support/commands.ts";
 

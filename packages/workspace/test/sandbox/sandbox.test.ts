@@ -14,12 +14,11 @@ import {
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import type { Workspace } from "@agentcli/protocol";
+import { SandboxUnavailable, WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import { expect, test } from "vitest";
-import { WorkspaceLost } from "../../src/lifecycle/workspace-lost.ts";
 import { openSandbox } from "../../src/sandbox/launch.ts";
 import { hiddenByDefault, hiddenByVariables, personalPaths } from "../../src/sandbox/personal-paths.ts";
 import { sandboxPolicy } from "../../src/sandbox/policy.ts";
-import { SandboxUnavailable } from "../../src/sandbox/sandbox-unavailable.ts";
 import { bash, exec, freshId, until } from "../support/commands.ts";
 import { openInSandbox, temporaryDirectory, toolEnv, withWorkspace } from "../support/locations.ts";
 import { serverProgram } from "../support/server-program.ts";

@@ -1,4 +1,5 @@
 // Repository failures that the platform cannot fix itself: an error with a code and a message for the user.
+import { Fault } from "../../foundation/index.ts";
 
 export type RepositoryFaultCode =
   /** The host did not answer, or the repository does not exist or is not readable. */
@@ -21,7 +22,7 @@ export type RepositoryFaultCode =
   /** The branch was pushed, but the host did not create a pull request. */
   | "pull_request_failed";
 
-export class RepositoryFault extends Error {
+export class RepositoryFault extends Fault {
   override name = "RepositoryFault";
   readonly code: RepositoryFaultCode;
 

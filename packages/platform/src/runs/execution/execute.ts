@@ -112,9 +112,10 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     telemetry.ended(await finishRun(end, { activeRun, recorder, platform, endOfRunStatements }));
     await traces.end();
   } catch (error) {
-    if (!leavesRunOpen(error)) throw error;
-    // Also when the agent was deleted during the run.
-    if (directory !== null && (await isDeleted(claimed, host))) await cleanUpDeletedAgent(directory, host);
+    // Of a deleted agent all rows are gone: whatever is read or written for it fails, and nothing is left to report.
+    const wasDeleted = await isDeleted(claimed, host);
+    if (wasDeleted && directory !== null) await cleanUpDeletedAgent(directory, host);
+    if (!wasDeleted && !leavesRunOpen(error)) throw error;
   }
 }
 

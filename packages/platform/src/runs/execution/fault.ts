@@ -1,10 +1,11 @@
 // Errors of a run, and whether they end it.
 import { StaleWriter } from "@agentcli/engine";
-import { isDatabaseAway, isStorageFull, storageFullMessage } from "../../foundation/index.ts";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
+import { Fault, isDatabaseAway, isStorageFull, storageFullMessage } from "../../foundation/index.ts";
 import type { RunEnd } from "./finish.ts";
 
 /** Ends a run for a reason that its owner can act on. */
-export class RunFault extends Error {
+export class RunFault extends Fault {
   override name = "RunFault";
   readonly code: string;
 
@@ -15,8 +16,8 @@ export class RunFault extends Error {
 }
 
 /** Errors whose message is written for the owner of the run; all others are reported as internal. */
-export const isUserFacingError = (error: unknown): error is Error & { code: string } =>
-  error instanceof Error && /Fault$|^SandboxUnavailable$/.test(error.name);
+export const isUserFacingError = (error: unknown): error is Fault | SandboxUnavailable =>
+  error instanceof Fault || error instanceof SandboxUnavailable;
 
 /** This process has lost its claim on the run (another one has it, or the agent was deleted), or the database is away. The next claim resumes the run. */
 export const leavesRunOpen = (error: unknown): boolean => error instanceof StaleWriter || isDatabaseAway(error);
@@ -29,7 +30,7 @@ export function endAfterError(error: unknown, signal: AbortSignal): RunEnd {
   if (isStorageFull(error))
     return { branches: [], status: "ERROR", error: { code: "storage_full", message: storageFullMessage } };
   const { code, message } = isUserFacingError(error)
-    ? { code: error.code ?? "sandbox", message: error.message }
+    ? { code: error instanceof Fault ? error.code : "sandbox", message: error.message }
     : { code: "internal", message: internalError };
   return { branches: [], status: "ERROR", error: { code, message } };
 }

@@ -100,17 +100,11 @@ async function driveClaimed(claimed: ClaimedRun, host: DriverHost, signal: Abort
     await executeRun(claimed, host, signal);
   } catch (error) {
     if (leavesRunOpen(error)) throw error;
-    if (await wasDeleted(claimed, host)) return;
     host.platform.log.error("run could not be driven", error, { runId: claimed.runId });
     await failUnopened(claimed, host.platform);
     const totals = { status: "ERROR", code: "internal", durationMs: 0, tokens: null, costUsd: null } as const;
     openRunTelemetry(host.platform, claimed).ended(totals);
   }
-}
-
-/** Its rows are gone with its agent: whatever was read or written after that fails, and nothing is left to report. */
-async function wasDeleted({ runId }: ClaimedRun, { platform: { db } }: DriverHost): Promise<boolean> {
-  return (await db.selectFrom("runs").select("id").where("id", "=", runId).executeTakeFirst()) === undefined;
 }
 
 async function renew(leases: Leases, fence: Fence, stop: AbortController): Promise<void> {

@@ -1,6 +1,8 @@
 // Finds bubblewrap, and explains its errors.
+
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { findProgram, type ProgramSearch } from "../../programs/index.ts";
-import { explainStartLimit, SandboxUnavailable } from "../sandbox-unavailable.ts";
+import { explainStartLimit } from "../start-limit.ts";
 
 export function findBubblewrap(search: ProgramSearch): string {
   const program = findProgram("bwrap", search);

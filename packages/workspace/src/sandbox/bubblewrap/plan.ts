@@ -2,6 +2,7 @@
 
 import { lstatSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
 import { shareTemporary, type TemporaryShares } from "../../limits/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
@@ -11,7 +12,6 @@ import { isMountPoint } from "../mount-points.ts";
 import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import { insidePath } from "../placement.ts";
 import { mayBeLink, type SandboxPolicy } from "../policy.ts";
-import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { decidingMount, type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
 import { hideMounts, maskPath } from "./hide.ts";
 import { protectRepositories } from "./repositories.ts";

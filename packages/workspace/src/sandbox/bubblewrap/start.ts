@@ -1,5 +1,6 @@
 // Starts the server inside one bubblewrap.
 
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { sandboxedEnvironment } from "../../environment/index.ts";
 import type { BackEnd } from "../back-end.ts";
 import { setupDescriptor, startConfined } from "../confined-process.ts";
@@ -8,7 +9,6 @@ import { makeMountPoints, removeMountPoints } from "../mount-points.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { policyInside } from "../policy-inside.ts";
 import { findTerminalLibrary, showRuntime } from "../runtime.ts";
-import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { filterOf, type ServerProgram, type StartedSandbox, writableOf } from "../started-sandbox.ts";
 import { bubblewrapArguments } from "./arguments.ts";
 import { explainBubblewrapFailure } from "./find.ts";

@@ -2,6 +2,7 @@
 // imports what is safe. No command is parsed, and running something else there gains nothing.
 
 import type { ExecResult } from "@agentcli/protocol";
+import { CommitLost } from "@agentcli/protocol/workspace-errors";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { openHostGit } from "./host-git.ts";
@@ -15,11 +16,6 @@ export interface CommitOptions {
   /** PATH of the host. */
   path: string;
   shadows: Shadow[];
-}
-
-/** A commit that could not be imported at the end of a turn. */
-export class CommitLost extends Error {
-  override name = "CommitLost";
 }
 
 export async function withCommits(workspace: OpenedWorkspace, options: CommitOptions): Promise<OpenedWorkspace> {

@@ -1,11 +1,11 @@
 // Turns a policy into Landlock rules for the files on disk, or refuses a policy that cannot be enforced.
 import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { contains, resolveExisting } from "../../paths.ts";
 import { locateHidden } from "../hidden-paths.ts";
 import { hiddenFromRoot } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
-import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import type { Grant } from "./rights.ts";
 
 export interface Rule {

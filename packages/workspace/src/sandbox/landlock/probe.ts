@@ -1,10 +1,10 @@
 // Finds out whether Landlock works on this machine, by restricting a process of our own.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import type { BackEnd, UnavailableBackEnd } from "../back-end.ts";
 import { startConfined } from "../confined-process.ts";
 import { sandboxPolicy } from "../policy.ts";
-import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { filterOf } from "../started-sandbox.ts";
 import type { LaunchPlan } from "./launcher.ts";
 

@@ -2,10 +2,10 @@
 // names; people and editors enter the others.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { findGitDirectory, findRepositoryRoot } from "../../git/index.ts";
 import { contains } from "../../paths.ts";
 import { readGitlinks } from "../gitlinks.ts";
-import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { type DirectoryPath, type Repository, type RepositorySearch, searchRepositories } from "./search.ts";
 
 export interface NestedRepositories extends RepositorySearch {

@@ -3,13 +3,13 @@
 import { lstatSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { sandboxedEnvironment } from "../../environment/index.ts";
 import type { BackEnd } from "../back-end.ts";
 import { startConfined } from "../confined-process.ts";
 import { refuseSymlink } from "../paths.ts";
 import { mayBeLink, type SandboxPolicy } from "../policy.ts";
 import { showRuntime } from "../runtime.ts";
-import { SandboxUnavailable } from "../sandbox-unavailable.ts";
 import { type ServerProgram, type StartedSandbox, writableOf } from "../started-sandbox.ts";
 import { seatbeltProfile } from "./profile.ts";
 

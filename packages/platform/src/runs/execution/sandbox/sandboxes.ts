@@ -1,16 +1,17 @@
 // The sandbox of an agent: programs of the system and its own directory, and the network through the proxy only.
+
 import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { openProbeCache, type Sandbox, sandboxFor } from "@agentcli/host";
 import type { SandboxMode } from "@agentcli/protocol";
 import type { EgressPolicy } from "@agentcli/protocol/api";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import {
   environmentPolicy,
   giveFiles,
   type MachineDisk,
   type OpenedWorkspace,
   type SandboxPolicy,
-  SandboxUnavailable,
   sandboxPolicy,
   toolEnvironment,
 } from "@agentcli/workspace";
