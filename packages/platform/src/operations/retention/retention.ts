@@ -72,8 +72,8 @@ async function apply(rule: RetentionRule, { log, metrics }: RetentionContext, si
   if (total > 0) log.info("retention.removed", { kind: rule.name, count: total });
 }
 
-/** A twentieth of the time is spent removing: requests meanwhile take hardly longer (bench/platform-retention.mjs). */
-const pausesPerWork = 19;
+/** A fiftieth of the time is spent removing: requests meanwhile take hardly longer (bench/platform-retention.mjs). */
+const pausesPerWork = 49;
 const minPauseMs = 20;
 
 async function* paced(rule: RetentionRule, signal: AbortSignal): AsyncGenerator<number> {
