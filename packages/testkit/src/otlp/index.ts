@@ -1,8 +1,8 @@
-// A collector for tests: receives OTLP over HTTP, and accepts only what the published description allows.
+// A collector for tests: receives OTLP over HTTP, and accepts only what the published messages allow.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { violations } from "./schema.ts";
+import { metricsMessage, tracesMessage, violations } from "./published.ts";
 
 export interface ReceivedSpan {
   traceId: string;
@@ -25,9 +25,9 @@ export interface TestCollector {
   refused(): string[];
 }
 
-const messages: Record<string, string> = {
-  "/v1/traces": "ExportTraceServiceRequest",
-  "/v1/metrics": "ExportMetricsServiceRequest",
+const messages: Record<string, typeof tracesMessage> = {
+  "/v1/traces": tracesMessage,
+  "/v1/metrics": metricsMessage,
 };
 
 /** Closed when the test has finished. */
