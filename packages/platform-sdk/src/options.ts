@@ -54,6 +54,8 @@ export interface CloudAgentOptions {
   skipReviewerRequest?: boolean;
   /** Open pull requests as the app and not as the user. */
   openAsPlatformGithubApp?: boolean;
+  /** Each run leaves a recording for `agentcli replay`: the artifact `artifacts/recordings/RUN.jsonl`. */
+  recordRuns?: boolean;
   /** For all runs. The platform then chooses the agent's id, which is known after the first `send`. */
   envVars?: Record<string, string>;
   metadata?: Record<string, string>;

@@ -43,7 +43,12 @@ test("the first prompt creates the agent under an id chosen here, later ones are
       files: { command: "serve", args: ["x"] },
     },
     agents: { reader: { description: "Reads", prompt: "Read.", model: "inherit" } },
-    cloud: { repos: [{ url: "https://host/o/r", startingRef: "main" }], autoCreatePR: true, metadata: { team: "a" } },
+    cloud: {
+      repos: [{ url: "https://host/o/r", startingRef: "main" }],
+      autoCreatePR: true,
+      recordRuns: true,
+      metadata: { team: "a" },
+    },
   };
   const agent = await platform.Agent.create(options);
   expect(platform.paths()).toEqual(["/v1/models"]);
@@ -65,6 +70,7 @@ test("the first prompt creates the agent under an id chosen here, later ones are
     customSubagents: [{ name: "reader", description: "Reads", prompt: "Read.", model: "inherit" }],
     repos: [{ url: "https://host/o/r", startingRef: "main" }],
     autoCreatePR: true,
+    recordRuns: true,
     metadata: { team: "a" },
   });
   expect(second?.body).toEqual({

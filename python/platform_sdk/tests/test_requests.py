@@ -36,6 +36,7 @@ def test_the_first_prompt_creates_the_agent_and_later_ones_are_runs() -> None:
             repos=[CloudRepository(url="https://host/o/r", starting_ref="main")],
             auto_create_pr=True,
             metadata={"team_name": "a"},
+            record_runs=True,
         ),
     )
     with ScriptedPlatform(
@@ -61,6 +62,7 @@ def test_the_first_prompt_creates_the_agent_and_later_ones_are_runs() -> None:
         "repos": [{"url": "https://host/o/r", "startingRef": "main"}],
         "autoCreatePR": True,
         "metadata": {"team_name": "a"},
+        "recordRuns": True,
     }
     rest = {"mcpServers": servers, "model": {"id": "large"}}
     assert second.body == {"prompt": {"text": "And now?"}, "envVars": {"A": "1"}, **rest}

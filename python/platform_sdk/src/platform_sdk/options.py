@@ -19,7 +19,8 @@ CloudEnvironment = AgentEnvironment
 
 @dataclass(frozen=True)
 class CloudAgentOptions:
-    """With `env_vars` the platform chooses the agent's id, which is known after the first `send`."""
+    """With `env_vars` the platform chooses the agent's id, which is known after the first `send`. With `record_runs`
+    each run leaves a recording for `agentcli replay`: the artifact `artifacts/recordings/RUN.jsonl`."""
 
     env: AgentEnvironment | None = None
     repos: Sequence[CloudRepository] | None = None
@@ -29,6 +30,7 @@ class CloudAgentOptions:
     open_as_platform_github_app: bool | None = None
     env_vars: Mapping[str, str] | None = None
     metadata: Mapping[str, str] | None = None
+    record_runs: bool | None = None
 
 
 SettingSource = Literal["project", "user", "team", "mdm", "plugins", "all"]
