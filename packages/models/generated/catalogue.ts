@@ -17,7 +17,7 @@ export const catalogue: ModelsFile = {
   "claude-haiku-4*": {"context_window":200000,"max_output_tokens":64000,"thinking":"extended"},
   "claude-haiku-5*": {"context_window":100000,"max_output_tokens":64000,"thinking":"adaptive"},
   "claude-sonnet-4*": {"context_window":200000,"max_output_tokens":64000,"thinking":"extended"},
-  "claude-sonnet-4-6*": {"context_window":1000000,"max_output_tokens":64000,"thinking":"adaptive"},
+  "claude-sonnet-4-6*": {"context_window":1000000,"max_output_tokens":128000,"thinking":"adaptive"},
   "claude-sonnet-5*": {"context_window":1000000,"max_output_tokens":128000,"thinking":"adaptive"},
   "claude-opus-4*": {"context_window":200000,"max_output_tokens":32000,"thinking":"extended"},
   "claude-opus-4-5*": {"context_window":200000,"max_output_tokens":64000,"thinking":"extended"},
