@@ -68,6 +68,16 @@ const Retention = z.object({
     .describe("Age at which unfinished files of a killed server are removed (24)"),
 });
 
+const Workers = z.object({
+  silence_seconds: z
+    .int()
+    .positive()
+    .max(3600)
+    .optional()
+    .describe("A connection of a worker over which nothing came for this long has ended, for both sides (60)"),
+  wait_seconds: seconds.optional().describe("A run that has waited this long for a worker expires (86400)"),
+});
+
 const Committer = z.object({
   name: z.string().min(1).optional().describe("Name of the committer (platform)"),
   email: z.string().min(3).optional().describe("Address of the committer (agent@platform.invalid)"),
@@ -164,6 +174,7 @@ export const PlatformConfig = z.object({
     .describe("How long SIGTERM waits for an orderly end; the leases of its runs cover the rest (20)"),
   stream_retention_seconds: seconds.optional().describe("How long the stream of an ended run can be read (86400)"),
   retention: Retention.optional().describe("How long is kept what is not needed for good"),
+  workers: Workers.optional().describe("Machines of customers that run the commands of agents"),
   concurrent_runs: z
     .int()
     .positive()

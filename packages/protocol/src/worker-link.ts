@@ -38,7 +38,11 @@ export const RegisterRequest = z.object({
 });
 export type RegisterRequest = z.infer<typeof RegisterRequest>;
 
-export const RegisterReply = z.object({ linkVersion: z.int().positive(), workerId: z.string() });
+export const RegisterReply = z.object({
+  linkVersion: z.int().positive(),
+  workerId: z.string(),
+  silenceSeconds: z.number().positive().max(3_600).optional().describe("Nothing came for this long: it has ended"),
+});
 export type RegisterReply = z.infer<typeof RegisterReply>;
 
 /** The directory of an agent, as the platform names it. */

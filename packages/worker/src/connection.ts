@@ -17,10 +17,16 @@ export interface DialOptions {
   signal: AbortSignal;
 }
 
+export interface Dialled {
+  stream: Duplex;
+  /** The connection ends once nothing came for this long. */
+  limitSilence(maxSilenceMs: number): void;
+}
+
 const openTimeoutMs = 30_000;
 
 /** Throws a CommandError that no further attempt can change; any other error is worth another attempt. */
-export async function dial({ url, path, key, variables, signal }: DialOptions): Promise<Duplex> {
+export async function dial({ url, path, key, variables, signal }: DialOptions): Promise<Dialled> {
   const { WebSocket: Socket, createWebSocketStream } = await import("ws");
   const target = new URL(`${url.replace(/^http/, "ws")}${path}`);
   const proxy = proxyFor(target, variables);
@@ -45,8 +51,8 @@ export async function dial({ url, path, key, variables, signal }: DialOptions): 
     socket.terminate();
     throw refusal;
   }
-  await endAfterSilence(socket);
-  return createWebSocketStream(socket, { highWaterMark: 1024 * 1024 });
+  const limitSilence = await endAfterSilence(socket);
+  return { stream: createWebSocketStream(socket, { highWaterMark: 1024 * 1024 }), limitSilence };
 }
 
 async function refusalOf(response: IncomingMessage, url: string): Promise<Error> {

@@ -3,6 +3,8 @@ import { CommandError } from "@agentcli/command-line";
 
 export interface ControllerApi {
   get(path: string, query: Record<string, string>): Promise<unknown>;
+  /** False for 404. */
+  exists(path: string): Promise<boolean>;
   /** Null if the platform refuses it because of what has happened since (400, 404, 409). */
   post(path: string, body: object): Promise<unknown>;
   /** Settles when the stream has ended, or its cursor has expired. */
@@ -31,6 +33,12 @@ export function openControllerApi(
       const response = await send(`${path}?${new URLSearchParams(query)}`, { signal: within() });
       if (!response.ok) throw new Error(`${response.status} ${await messageOf(response)}`);
       return response.json();
+    },
+    async exists(path) {
+      const response = await send(path, { signal: within() });
+      await response.body?.cancel();
+      if (response.ok || response.status === 404) return response.ok;
+      throw new Error(`The platform answered ${response.status}.`);
     },
     async post(path, body) {
       const response = await send(path, { method: "POST", body: JSON.stringify(body), signal: within() });

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError, type Invocation } from "@agentcli/command-line";
-import type { PendingList, PendingRequest, WorkerPoolList } from "@agentcli/protocol/api";
+import type { PendingList, PendingRequest } from "@agentcli/protocol/api";
 import type { z } from "zod";
 import type { WorkerFlag } from "./commands.ts";
 import { type ControllerApi, openControllerApi } from "./controller-api.ts";
@@ -10,6 +10,7 @@ import type { Controller, ControllerOptions } from "./controller-types.ts";
 import { checkedUrl, keyReader } from "./options.ts";
 import type { RunProgram } from "./program.ts";
 import { type SpawnRequest, spawnWorker } from "./spawn.ts";
+import { openWarming } from "./warming.ts";
 
 /** Throws CommandError. */
 function readOptions(invocation: Invocation<WorkerFlag>, { environment }: RunProgram): ControllerOptions {
@@ -44,7 +45,7 @@ export async function runController(invocation: Invocation<WorkerFlag>, program:
   const options = readOptions(invocation, program);
   const { signal, log } = program;
   const controller = { options, program, api: openControllerApi(options, signal) };
-  const work = options.warmIdle === null ? openClaiming(controller) : openWarming(controller, options.warmIdle);
+  const work = options.warmIdle === null ? openClaiming(controller) : everyMinute(controller, options.warmIdle);
   log(`Watching ${options.pools?.join(", ") ?? "all pools"} of ${options.url}.`);
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
@@ -120,24 +121,11 @@ async function claimAndSpawn(controller: Controller, request: PendingRequest): P
   await api.post(`/claims/${request.id}/fail`, { message: failure.slice(0, 500) });
 }
 
-/** One round: as many new workers as idle ones are missing, and a pause. */
-function openWarming(controller: Controller, wanted: number): () => Promise<void> {
-  const { options, api, program } = controller;
-  const starting = new Map<string, number>();
+function everyMinute(controller: Controller, wanted: number): () => Promise<void> {
+  const warm = openWarming(controller, wanted);
+  const { signal } = controller.program;
   return async () => {
-    const { pools } = (await api.get("/pools", {})) as z.infer<typeof WorkerPoolList>;
-    const names = options.pools ?? [...new Set(pools.map(({ poolName }) => poolName))];
-    for (const pool of names) {
-      const known = pools.find(({ poolName }) => poolName === pool);
-      const idle = known ? known.connectedWorkerCount - known.inUseWorkerCount : 0;
-      const missing = wanted - idle - (starting.get(pool) ?? 0);
-      for (let count = 0; count < missing; count += 1) {
-        starting.set(pool, (starting.get(pool) ?? 0) + 1);
-        void spawnWorker(controller, { request: null, workerId: `worker-${randomUUID()}`, pool })
-          .then((failure) => failure !== null && program.log(`${pool}: ${failure}`))
-          .finally(() => starting.set(pool, (starting.get(pool) ?? 1) - 1));
-      }
-    }
-    await sleep(reconcileMs, undefined, { signal: program.signal }).catch(() => {});
+    await warm();
+    await sleep(reconcileMs, undefined, { signal }).catch(() => {});
   };
 }

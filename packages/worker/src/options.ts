@@ -62,7 +62,7 @@ export function readWorkerOptions(invocation: Invocation<WorkerFlag>, environmen
     dataDirectory,
     variables,
     management: management === undefined ? null : readAddress(management),
-    session: sessionOptions(invocation, { pool, variables }),
+    session: sessionOptions(invocation, { pool, variables, dataDirectory }),
   };
 }
 
@@ -77,7 +77,7 @@ const defaultIdleSeconds = 3_600;
 /** A personal machine stays, as does one that an operator tells to. */
 function sessionOptions(
   { text, has }: Invocation<WorkerFlag>,
-  { pool, variables }: { pool: string | undefined; variables: NodeJS.ProcessEnv },
+  { pool, variables, dataDirectory }: Pick<WorkerOptions, "pool" | "variables" | "dataDirectory">,
 ): WorkerOptions["session"] {
   const given = text("idle-release-timeout") ?? (variables.PLATFORM_WORKER_IDLE_RELEASE_TIMEOUT || undefined);
   if (given !== undefined && !/^\d{1,7}$/.test(given))
@@ -92,6 +92,7 @@ function sessionOptions(
     onEnd: text("on-session-end"),
     idleTimeoutMs: (given === undefined ? (pool === undefined ? 0 : defaultIdleSeconds) : Number(given)) * 1_000,
     isSingleUse: has("single-use"),
+    usedFile: join(dataDirectory, "used-by"),
   };
 }
 

@@ -1,7 +1,7 @@
 // The sandboxes of the agents on this machine: they end with the run of their agent, and not with a connection.
 import { mkdirSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { SandboxReport } from "@agentcli/protocol";
 import type { OpenRequest, SandboxRequest } from "@agentcli/protocol/worker-link";
 import {
@@ -15,6 +15,8 @@ import {
   toolEnvironment,
 } from "@agentcli/workspace";
 import { agentFiles } from "./files.ts";
+import { recordResults } from "./recorded-workspace.ts";
+import { openResults, removeResults, restoreSandboxes } from "./results.ts";
 
 /** What the agents of this machine are given. */
 export interface AgentHost {
@@ -56,6 +58,8 @@ interface OpenSandbox {
 interface HeldAgent {
   runId: string;
   sandboxes: Map<string, OpenSandbox>;
+  /** Of sandboxes that an earlier process of this worker had open, and whose results are on disk. */
+  earlier: Map<string, string>;
 }
 
 /** The directory of an agent as its commands see it. */
@@ -65,6 +69,7 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
   const held = new Map<string, HeldAgent>();
   const stopped: string[] = [];
   const filesOf = (agent: string) => agentFiles(host.dataDirectory, agent);
+  const directoryOf = (agent: string) => dirname(filesOf(agent));
 
   async function end(agent: string): Promise<void> {
     const sandboxes = [...(held.get(agent)?.sandboxes.values() ?? [])];
@@ -72,30 +77,39 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
     await Promise.all(sandboxes.map(async ({ opened }) => (await opened.catch(() => undefined))?.close()));
   }
 
+  async function endForGood(agent: string): Promise<void> {
+    await end(agent);
+    held.get(agent)?.earlier.clear();
+    removeResults(directoryOf(agent));
+  }
+
   return {
     async claim(agent, runId) {
       if (held.get(agent)?.runId === runId) return;
       await end(agent);
-      held.set(agent, { runId, sandboxes: new Map() });
+      held.set(agent, { runId, sandboxes: new Map(), earlier: restoreSandboxes(directoryOf(agent), runId) });
       await mkdir(filesOf(agent), { recursive: true, mode: 0o700 });
     },
     async release(agent) {
-      await end(agent);
+      await endForGood(agent);
       held.delete(agent);
     },
     describe(request) {
       const { policy } = confinementOf(request, filesOf(request.agent), host);
-      const incarnation = held.get(request.agent)?.sandboxes.get(request.key)?.incarnation ?? null;
+      const { sandboxes, earlier } = held.get(request.agent) ?? {};
+      const incarnation = sandboxes?.get(request.key)?.incarnation ?? earlier?.get(request.key) ?? null;
       return { report: describeSandbox(policy, host.probe), incarnation };
     },
     async open(request) {
-      const sandboxes = held.get(request.agent)?.sandboxes;
-      if (sandboxes === undefined) throw new Error("The platform has not claimed this worker for the agent.");
+      const { sandboxes, runId } = held.get(request.agent) ?? {};
+      if (sandboxes === undefined || runId === undefined)
+        throw new Error("The platform has not claimed this worker for the agent.");
       const existing = sandboxes.get(request.key);
       if (existing?.incarnation === request.incarnation) return existing.opened;
       await (await existing?.opened.catch(() => undefined))?.close();
       if (stopped.includes(request.agent)) throw new Error("The files of the agent are being exchanged.");
-      const opened = openSandbox(request, filesOf(request.agent), host);
+      const results = openResults(directoryOf(request.agent), { ...request, runId });
+      const opened = openSandbox(request, filesOf(request.agent), host).then((one) => recordResults(one, results));
       sandboxes.set(request.key, { incarnation: request.incarnation, opened });
       opened.catch(() => sandboxes.delete(request.key));
       return opened;
@@ -104,12 +118,14 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       const sandbox = held.get(agent)?.sandboxes.get(key);
       if (sandbox?.incarnation !== incarnation) return;
       held.get(agent)?.sandboxes.delete(key);
+      held.get(agent)?.earlier.delete(key);
+      removeResults(directoryOf(agent), key);
       await (await sandbox.opened.catch(() => undefined))?.close();
     },
     async whileStopped(agent, work) {
       stopped.push(agent);
       try {
-        await end(agent);
+        await endForGood(agent);
         return await work();
       } finally {
         stopped.splice(stopped.indexOf(agent), 1);

@@ -1,6 +1,7 @@
 // The sessions of this worker: an agent claims it and releases it. Commands of the operator run at both, and an idle worker ends.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { alreadyUsed } from "@agentcli/protocol/worker-link";
 
 export interface SessionOptions {
@@ -11,6 +12,8 @@ export interface SessionOptions {
   idleTimeoutMs: number;
   /** Ends after its first agent. */
   isSingleUse: boolean;
+  /** Names the first agent, so that a worker that is started again has no other. */
+  usedFile: string;
   variables: NodeJS.ProcessEnv;
   log(line: string): void;
 }
@@ -43,10 +46,12 @@ const runTimeoutMs = 600_000;
 
 /** `isBusy`: commands of agents are running; background work counts. */
 export function openSessions(options: SessionOptions, isBusy: () => boolean): Sessions {
-  const { onStart, onEnd, idleTimeoutMs, isSingleUse, variables, log } = options;
+  const { onStart, onEnd, idleTimeoutMs, isSingleUse, usedFile, variables, log } = options;
   const agents = new Map<string, string>();
   const running = new Set<string>();
   let lastActivityMs = Date.now();
+  // Not the time of day: a machine whose clock is set has not been idle.
+  let usedAt = performance.now();
   let hasServed = false;
   let end: (reason: string) => void = () => {};
   const over = new Promise<string>((resolve) => {
@@ -54,11 +59,12 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
   });
   const used = () => {
     lastActivityMs = Date.now();
+    usedAt = performance.now();
   };
   const timer = setInterval(() => {
     if (isBusy()) used();
     const limitMs = running.size > 0 ? Math.max(idleTimeoutMs, runTimeoutMs) : idleTimeoutMs;
-    if (hasServed && idleTimeoutMs > 0 && Date.now() - lastActivityMs >= limitMs)
+    if (hasServed && idleTimeoutMs > 0 && performance.now() - usedAt >= limitMs)
       end(`No agent has used this worker for ${idleTimeoutMs / 1_000} seconds.`);
   }, checkMs);
   const runHook = async (command: string | undefined, agent: string): Promise<void> => {
@@ -81,7 +87,10 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
     isActive: () => agents.size > 0,
     lastActivityMs: () => lastActivityMs,
     async claimed(agent, runId) {
-      if (isSingleUse && hasServed && !agents.has(agent)) throw new AlreadyUsed();
+      if (isSingleUse && firstAgent(usedFile, agent) !== agent) {
+        if (agents.size === 0) end("The agent of this worker is done.");
+        throw new AlreadyUsed();
+      }
       used();
       hasServed = true;
       running.add(agent);
@@ -100,6 +109,17 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
       await Promise.all([...agents.keys()].map(released));
     },
   };
+}
+
+/** This one, if there was none yet. */
+function firstAgent(file: string, agent: string): string {
+  try {
+    writeFileSync(file, agent, { flag: "wx", mode: 0o600 });
+    return agent;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    return readFileSync(file, "utf8");
+  }
 }
 
 async function execute(command: string, env: NodeJS.ProcessEnv): Promise<void> {

@@ -130,12 +130,14 @@ async function connect({ options, program, agents, registration, metrics }: Work
   const { url, variables, readKey } = options;
   const { signal } = program;
   metrics.connecting();
-  const { workerPath } = await import("@agentcli/protocol/worker-link");
-  const stream = await dial({ url, path: workerPath, key: readKey(), variables, signal });
+  const { RegisterReply, workerPath } = await import("@agentcli/protocol/worker-link");
+  const { stream, limitSilence } = await dial({ url, path: workerPath, key: readKey(), variables, signal });
   const link = await openLink({ stream, side: "worker", onRequest: await openRequests(agents) });
   try {
-    const { stream: answered } = await link.request("register", registration);
+    const { reply, stream: answered } = await link.request("register", registration);
     answered.destroy();
+    const { silenceSeconds } = RegisterReply.safeParse(reply).data ?? {};
+    if (silenceSeconds !== undefined) limitSilence(silenceSeconds * 1_000);
     return link;
   } catch (error) {
     link.close();

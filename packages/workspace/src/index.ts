@@ -109,9 +109,11 @@ export const connectWorkspace = async (connection: Connection): Promise<Workspac
 export const openLink = async (options: LinkOptions): Promise<Link> =>
   (await import("./link/index.ts")).openLink(options);
 
-/** Ends a WebSocket that is half open. */
-export const endAfterSilence = async (socket: Pingable): Promise<void> =>
-  (await import("./link/index.ts")).endAfterSilence(socket);
+/** Ends a WebSocket that is half open. The result chooses another limit. */
+export const endAfterSilence = async (
+  socket: Pingable,
+  maxSilenceMs?: number,
+): Promise<(maxSilenceMs: number) => void> => (await import("./link/index.ts")).endAfterSilence(socket, maxSilenceMs);
 
 /** What keeps the files of an agent the same in two places. */
 export type FileSync = typeof import("./sync/index.ts");

@@ -1,8 +1,9 @@
 // Gives waiting agents a worker: the longest waiting first, each pool worker to one agent at a time. One server decides at a time.
 import { type Kysely, sql } from "kysely";
 import { type AgentSettings, notify, type Tables } from "../foundation/index.ts";
-import { defaultPool } from "./env.ts";
+import { defaultPool } from "./default-pool.ts";
 import { isOnline, isOverdue } from "./online.ts";
+import { poolOwnerOfAgent, poolOwnerOfWorker } from "./pools.ts";
 
 export interface WaitingAgent {
   agentId: string;
@@ -10,6 +11,8 @@ export interface WaitingAgent {
   /** The owner of the agent. */
   userId: number | null;
   env: NonNullable<AgentSettings["env"]>;
+  /** The service account whose own pool it waits for; null: a pool of the team, or a machine. */
+  poolOwner: string | null;
 }
 
 export interface AvailableWorker {
@@ -18,6 +21,8 @@ export interface AvailableWorker {
   userId: number | null;
   name: string;
   pool: string | null;
+  /** The service account whose own pool it serves; null: a pool of the team, or none. */
+  poolOwner: string | null;
   /** The agent that has the pool worker to itself, but no run; null: none has. */
   idleAgentId: string | null;
 }
@@ -47,9 +52,9 @@ export function matchWorkers(waiting: WaitingAgent[], available: AvailableWorker
   return assignments;
 }
 
-function fits(worker: AvailableWorker, { teamId, userId, env }: WaitingAgent): boolean {
+function fits(worker: AvailableWorker, { teamId, userId, env, poolOwner }: WaitingAgent): boolean {
   if (worker.teamId !== teamId) return false;
-  if (env.type === "pool") return worker.pool === (env.name ?? defaultPool);
+  if (env.type === "pool") return worker.pool === (env.name ?? defaultPool) && worker.poolOwner === poolOwner;
   return worker.pool === null && worker.userId === userId && (env.name === undefined || worker.name === env.name);
 }
 
@@ -88,7 +93,8 @@ export async function dropFailedClaims(tx: Kysely<Tables>): Promise<void> {
 
 async function readWaiting(tx: Kysely<Tables>): Promise<WaitingAgent[]> {
   const { rows } = await sql<WaitingAgent>`
-    select runs.agent_id as "agentId", agents.team_id as "teamId", agents.user_id as "userId", agents.settings->'env' as env
+    select runs.agent_id as "agentId", agents.team_id as "teamId", agents.user_id as "userId", agents.settings->'env' as env,
+      case when agents.settings->'env'->>'type' = 'pool' then ${poolOwnerOfAgent} end as "poolOwner"
     from runs join agents on agents.id = runs.agent_id
     where runs.status in ('CREATING', 'RUNNING') and runs.needs_worker and runs.cancel_requested_at is null
       and not exists (
@@ -103,7 +109,7 @@ async function readWaiting(tx: Kysely<Tables>): Promise<WaitingAgent[]> {
 async function readAvailable(tx: Kysely<Tables>, teamIds: number[]): Promise<AvailableWorker[]> {
   const { rows } = await sql<AvailableWorker>`
     select workers.id, workers.team_id as "teamId", workers.user_id as "userId", workers.name, workers.pool,
-      claim.agent_id as "idleAgentId"
+      ${poolOwnerOfWorker} as "poolOwner", claim.agent_id as "idleAgentId"
     from workers left join worker_claims claim
       on claim.team_id = workers.team_id and claim.worker_id = workers.id and claim.is_exclusive
     where workers.team_id = any(${teamIds}::integer[]) and ${isOnline}

@@ -12,6 +12,12 @@ export class WorkerFault extends Fault {
   readonly code = "worker_lost";
 }
 
+/** No worker was found for a run in the time that it may wait. */
+export class WaitExpiredFault extends Fault {
+  override name = "WaitExpiredFault";
+  readonly code = "worker_wait_expired";
+}
+
 /** Its commands at the start of a session may take ten minutes. */
 const defaultAnswerTimeoutMs = 660_000;
 

@@ -1,11 +1,12 @@
 // Claims that controllers make: a waiting request for a worker that they start, until it is released.
-import type { Claim, ClaimRequest } from "@agentcli/protocol/api";
+import type { Claim, ClaimAnswer, ClaimRequest } from "@agentcli/protocol/api";
 import { type Kysely, sql, type Transaction } from "kysely";
-import { ApiError, isUniqueViolation, notify, type Tables, type Vault } from "../foundation/index.ts";
+import { ApiError, isUniqueViolation, notify, type Principal, type Tables, type Vault } from "../foundation/index.ts";
 import { dropFailedClaims } from "./assign.ts";
-import { defaultPool } from "./env.ts";
+import { defaultPool } from "./default-pool.ts";
 import { isOnline } from "./online.ts";
-import type { PoolOwner } from "./pools.ts";
+import { type PoolOwner, poolOwnerOfAgent } from "./pools.ts";
+import { createToken } from "./tokens.ts";
 
 interface WaitingRun {
   agent_id: string;
@@ -14,17 +15,17 @@ interface WaitingRun {
   worker_id: string | null;
 }
 
-/** Throws `pending_request_not_found`, `request_claimed` or `worker_in_use`. */
+/** With its token, where one is asked for: both or neither. Throws `pending_request_not_found` or `request_claimed`. */
 export async function claimRequest(
   db: Kysely<Tables>,
-  owner: PoolOwner,
-  { id, workerId }: ClaimRequest,
-): Promise<Claim> {
+  { principal, ...owner }: PoolOwner & { principal: Principal },
+  { id, workerId, sessionToken }: ClaimRequest,
+): Promise<ClaimAnswer> {
   try {
     return await db.transaction().execute(async (tx) => {
       // The same lock as that of the assignment of idle workers.
       await sql`select pg_advisory_xact_lock(hashtext('worker assignment'))`.execute(tx);
-      const waiting = await findWaiting(tx, owner.teamId, id);
+      const waiting = await findWaiting(tx, owner, id);
       if (waiting === undefined)
         throw new ApiError("pending_request_not_found", `No request ${id} waits for a worker of a pool.`);
       if (waiting.worker_id !== null)
@@ -40,7 +41,8 @@ export async function claimRequest(
         .execute();
       await notify(tx, "workers", workerId);
       await notify(tx, "runs", "");
-      return { id: waiting.agent_id, workerId };
+      const claim = { id: waiting.agent_id, workerId };
+      return sessionToken ? createToken(tx, principal, claim) : claim;
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
@@ -51,7 +53,11 @@ export async function claimRequest(
   }
 }
 
-async function findWaiting(tx: Transaction<Tables>, teamId: number, id: string): Promise<WaitingRun | undefined> {
+async function findWaiting(
+  tx: Transaction<Tables>,
+  { teamId, serviceAccountId }: PoolOwner,
+  id: string,
+): Promise<WaitingRun | undefined> {
   await sql`
     delete from worker_claims claim using runs
     where claim.agent_id = ${id} and claim.team_id = ${teamId} and runs.agent_id = claim.agent_id
@@ -63,6 +69,7 @@ async function findWaiting(tx: Transaction<Tables>, teamId: number, id: string):
       left join worker_claims claim on claim.agent_id = runs.agent_id
     where runs.agent_id = ${id} and agents.team_id = ${teamId} and runs.status in ('CREATING', 'RUNNING')
       and runs.needs_worker and runs.cancel_requested_at is null and agents.settings->'env'->>'type' = 'pool'
+      and coalesce(${poolOwnerOfAgent} = ${serviceAccountId}::uuid, true)
   `.execute(tx);
   return rows[0];
 }
@@ -104,7 +111,11 @@ interface LiveClaim {
 }
 
 /** Throws `claim_not_found`. */
-export async function findClaim(db: Kysely<Tables>, { teamId }: PoolOwner, id: string): Promise<LiveClaim> {
+export async function findClaim(
+  db: Kysely<Tables>,
+  { teamId, serviceAccountId }: PoolOwner,
+  id: string,
+): Promise<LiveClaim> {
   const { rows } = await sql<LiveClaim>`
     select claim.agent_id, claim.worker_id, agents.data_key, runs.id as run_id,
       runs.status = 'RUNNING' as has_begun, ${isOnline} as is_online
@@ -112,6 +123,7 @@ export async function findClaim(db: Kysely<Tables>, { teamId }: PoolOwner, id: s
       join workers on workers.team_id = claim.team_id and workers.id = claim.worker_id
       left join runs on runs.agent_id = claim.agent_id and runs.status in ('CREATING', 'RUNNING')
     where claim.agent_id = ${id} and claim.team_id = ${teamId} and claim.is_exclusive and claim.failed_run_id is null
+      and coalesce(${poolOwnerOfAgent} = ${serviceAccountId}::uuid, true)
   `.execute(db);
   const [claim] = rows;
   if (claim === undefined) throw new ApiError("claim_not_found", `No worker has claimed ${id}.`);

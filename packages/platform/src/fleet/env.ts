@@ -1,14 +1,14 @@
 // Where an agent is to work, as its creator asks: on the platform, on a machine of theirs, or in a pool of their team.
 import type { CreateAgent } from "@agentcli/protocol/api";
-import type { Kysely } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { type AgentSettings, ApiError, invalid, type Principal, type Tables } from "../foundation/index.ts";
+import { defaultPool } from "./default-pool.ts";
+import { poolOwnerOfWorker } from "./pools.ts";
 import { repositoryNameOf } from "./repository-name.ts";
 
 export type EnvCheck = (principal: Principal, request: Pick<CreateAgent, "env" | "repos">) => Promise<void>;
 
 export const needsWorker = (env: AgentSettings["env"]): boolean => env?.type === "pool" || env?.type === "machine";
-
-export const defaultPool = "default";
 
 /** An agent that was meant for one place must not run in another. Environments of the platform are checked elsewhere. */
 export const openEnvCheck =
@@ -31,7 +31,8 @@ interface Env {
 async function isKnown(db: Kysely<Tables>, principal: Principal, env: Env): Promise<boolean> {
   if (env.type === "pool" && (await isRegistered(db, principal, env.name ?? defaultPool))) return true;
   let query = db.selectFrom("workers").select("id").where("team_id", "=", principal.teamId);
-  if (env.type === "pool") query = query.where("pool", "=", env.name ?? defaultPool);
+  if (env.type === "pool")
+    query = query.where("pool", "=", env.name ?? defaultPool).where(isOpenTo(poolOwnerOfWorker, principal));
   else {
     query = query.where("pool", "is", null).where("user_id", "=", principal.kind === "user" ? principal.userId : 0);
     if (env.name !== undefined) query = query.where("name", "=", env.name);
@@ -39,8 +40,19 @@ async function isKnown(db: Kysely<Tables>, principal: Principal, env: Env): Prom
   return (await query.limit(1).executeTakeFirst()) !== undefined;
 }
 
-async function isRegistered(db: Kysely<Tables>, { teamId }: Principal, name: string): Promise<boolean> {
-  const pools = db.selectFrom("worker_pools").select("id").where("team_id", "=", teamId).where("name", "=", name);
+/** A pool of the team, or the principal's own. */
+const isOpenTo = (owner: RawBuilder<string | null>, principal: Principal): RawBuilder<boolean> =>
+  sql<boolean>`coalesce(${owner} = ${principal.kind === "service_account" ? principal.serviceAccountId : null}::uuid, ${owner} is null)`;
+
+const poolsFor = (db: Kysely<Tables>, principal: Principal, name: string) =>
+  db
+    .selectFrom("worker_pools")
+    .where("team_id", "=", principal.teamId)
+    .where("name", "=", name)
+    .where(isOpenTo(sql`worker_pools.service_account_id`, principal));
+
+async function isRegistered(db: Kysely<Tables>, principal: Principal, name: string): Promise<boolean> {
+  const pools = poolsFor(db, principal, name).select("id");
   return (await pools.where("is_registered", "=", true).limit(1).executeTakeFirst()) !== undefined;
 }
 
@@ -50,10 +62,10 @@ const oneRepository =
 /** Machines, the default pool and pools of a repository serve one repository. */
 async function checkRepositories(
   db: Kysely<Tables>,
-  { teamId }: Principal,
+  principal: Principal,
   { type, name = defaultPool, urls }: Env & { urls: string[] },
 ): Promise<void> {
-  const bound = type === "pool" ? await repositoriesOf(db, teamId, name) : [];
+  const bound = type === "pool" ? await repositoriesOf(db, principal, name) : [];
   const isOneOnly = type === "machine" || name === defaultPool || bound.length > 0;
   if (isOneOnly && urls.length > 1) throw new ApiError("validation_error", oneRepository);
   const [url] = urls;
@@ -63,12 +75,9 @@ async function checkRepositories(
 }
 
 /** Empty: the pool is for any repository. */
-async function repositoriesOf(db: Kysely<Tables>, teamId: number, name: string) {
-  const rows = await db
-    .selectFrom("worker_pools")
+async function repositoriesOf(db: Kysely<Tables>, principal: Principal, name: string) {
+  const rows = await poolsFor(db, principal, name)
     .select(["repo_owner as repoOwner", "repo_name as repoName", "is_registered"])
-    .where("team_id", "=", teamId)
-    .where("name", "=", name)
     .execute();
   const registered = rows.filter(({ is_registered }) => is_registered);
   return registered.every(({ repoOwner }) => repoOwner !== "") ? registered : [];

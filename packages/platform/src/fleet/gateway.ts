@@ -10,7 +10,8 @@ import { isLiveToken, readToken, type TokenGrant } from "./tokens.ts";
 export interface ConnectedWorker {
   workerId: string;
   teamId: number;
-  session: string;
+  /** Of this connection. */
+  connectedAt: string;
   link: Link;
   /** Whether the key it connected with may still be used. Closes the connection if not. */
   isAllowed(): Promise<boolean>;
@@ -77,7 +78,7 @@ interface Connecting {
 async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
   const stream = createWebSocketStream(socket, { highWaterMark: 1024 * 1024 });
   stream.on("error", () => {});
-  await endAfterSilence(socket);
+  await endAfterSilence(socket, connecting.context.settings.workers.silenceMs);
   const late = setTimeout(() => socket.terminate(), registerTimeoutMs);
   const isAllowed = async () => {
     if (await isStillValid(connecting)) return true;
@@ -112,15 +113,16 @@ async function register(
 ): Promise<ConnectedWorker> {
   const request = readRegistration(body, principal);
   if (grant !== null) checkGrant(grant, request);
-  const obstacle = await registerWorker(context.db, { principal, nodeId: context.nodeId }, request);
-  if (obstacle !== null) throw refused(obstacle);
+  const registered = await registerWorker(context.db, { principal, nodeId: context.nodeId }, request);
+  if (registered.kind === "refused") throw refused(registered.message);
+  const { connectedAt } = registered;
   const { teamId } = principal;
-  const { workerId, session, pool = "", version } = request;
-  const worker = { workerId, teamId, session, link, isAllowed, served: new Map() };
+  const { workerId, pool = "", version } = request;
+  const worker = { workerId, teamId, connectedAt, link, isAllowed, served: new Map() };
   // The former connection may be half open: the worker would not have come back otherwise.
   connections.get(nameOf(worker))?.link.close();
   connections.set(nameOf(worker), worker);
-  answer({ linkVersion, workerId });
+  answer({ linkVersion, workerId, silenceSeconds: context.settings.workers.silenceMs / 1_000 });
   stream.end();
   context.log.info("worker.connected", { workerId, teamId, pool, version });
   return worker;
@@ -138,13 +140,12 @@ async function giveUp(
 }
 
 async function disconnect(worker: ConnectedWorker, { context, connections }: Connecting): Promise<void> {
-  const { teamId, workerId, session } = worker;
-  const { log, db, nodeId } = context;
+  const { teamId, workerId } = worker;
+  const { log, db } = context;
   log.info("worker.disconnected", { workerId, teamId });
   // It may have connected again.
-  if (connections.get(nameOf(worker)) !== worker) return;
-  connections.delete(nameOf(worker));
-  await disconnectWorker(db, { teamId, workerId, session, nodeId }).catch((error: unknown) =>
+  if (connections.get(nameOf(worker)) === worker) connections.delete(nameOf(worker));
+  await disconnectWorker(db, worker).catch((error: unknown) =>
     log.error("worker.not_disconnected", error, { workerId }),
   );
 }

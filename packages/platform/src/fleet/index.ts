@@ -1,8 +1,8 @@
 // What other groups may use of the fleet: the machines that customers bring.
-export { WorkerFault } from "./calls.ts";
+export { WaitExpiredFault, WorkerFault } from "./calls.ts";
 export { failureAad } from "./claims.ts";
 export { type EnvCheck, needsWorker } from "./env.ts";
-export { workerIsReady } from "./online.ts";
+export { type ReadyOptions, workerIsReady } from "./online.ts";
 export { type Fleet, openFleet } from "./open.ts";
 export { readQueue } from "./queue.ts";
 export { forgetSync } from "./sync-state.ts";

@@ -20,6 +20,7 @@ export const isOnline = sql<boolean>`(
 export const readyTimeoutSeconds = sql<number>`coalesce((
   select max(pool.ready_timeout_seconds) from worker_pools pool
   where pool.team_id = workers.team_id and pool.name = workers.pool
+    and (pool.service_account_id is null or pool.service_account_id = workers.service_account_id)
 ), 0)`;
 
 /** Since `runs` waits for `workers`, which `claim` names. */
@@ -39,17 +40,40 @@ export const isOverdue = sql<boolean>`(
     else ${seconds(lostAfterSeconds)} end
 )`;
 
+/** What decides which runs a server can drive. */
+export interface ReadyOptions {
+  nodeId: string;
+  /** A run that has waited this long for a worker expires. */
+  waitSeconds: number;
+}
+
+/** A condition on `runs`: no worker was found for it, and it has waited long enough. */
+const hasWaitedTooLong = (waitSeconds: number): RawBuilder<boolean> => sql<boolean>`(
+  runs.status = 'CREATING' and runs.created_at < now() - ${seconds(waitSeconds)}
+    and not exists (select from worker_claims claim where claim.agent_id = runs.agent_id)
+)`;
+
+const ofRun = sql`
+  worker_claims claim join workers on workers.team_id = claim.team_id and workers.id = claim.worker_id
+  where claim.agent_id = runs.agent_id
+`;
+
 /**
- * A condition on `runs`. A run whose worker is connected to another server, or not at all, waits without a driver; it is
- * ended by any server once it is cancelled, once its worker has been away for too long, or once its controller has failed.
- * A run that has not begun, and waits for a pool, is not ended: it gets another worker.
+ * A condition on `runs`: without a worker it does not go on, but ends. It was cancelled, has waited too long for one, its
+ * worker has been away for too long, or its controller has failed. A run that has not begun, and waits for a pool, gets
+ * another worker instead.
  */
-export const workerIsReady = (nodeId: string): RawBuilder<boolean> => sql<boolean>`(
-  not runs.needs_worker or runs.cancel_requested_at is not null or exists (
-    select from worker_claims claim join workers on workers.team_id = claim.team_id and workers.id = claim.worker_id
-    where claim.agent_id = runs.agent_id and (
-      (workers.node_id = ${nodeId} and claim.failed_run_id is null) or claim.failed_run_id = runs.id
-      or (${isOverdue} and not (claim.is_exclusive and runs.status = 'CREATING'))
+export const endsWithoutWorker = (waitSeconds: number): RawBuilder<boolean> => sql<boolean>`(
+  runs.cancel_requested_at is not null or ${hasWaitedTooLong(waitSeconds)} or exists (
+    select from ${ofRun} and (
+      claim.failed_run_id = runs.id or (${isOverdue} and not (claim.is_exclusive and runs.status = 'CREATING'))
     )
+  )
+)`;
+
+/** A condition on `runs`. A run whose worker is connected to another server, or not at all, waits without a driver. */
+export const workerIsReady = ({ nodeId, waitSeconds }: ReadyOptions): RawBuilder<boolean> => sql<boolean>`(
+  not runs.needs_worker or ${endsWithoutWorker(waitSeconds)} or exists (
+    select from ${ofRun} and workers.node_id = ${nodeId} and claim.failed_run_id is null
   )
 )`;

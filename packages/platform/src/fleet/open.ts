@@ -29,7 +29,10 @@ export function openFleet(context: ServerContext, { principals, authenticate }: 
   const gateway = openGateway(context, principals);
   return {
     checkEnv: openEnvCheck(db),
-    workers: openWorkers({ db, gateway, syncDirectory: syncDirectory(settings) }),
+    workers: openWorkers({
+      ...{ db, gateway, syncDirectory: syncDirectory(settings) },
+      waitSeconds: settings.workers.waitSeconds,
+    }),
     retention: [workerRetention(db, settings.retention.workerDays)],
     routes(api) {
       api.socket(workerPath, gateway.accept);
@@ -56,7 +59,7 @@ async function startFleet({ db, nodeId, notifications, log }: ServerContext, gat
     repeat("workers.not_assigned", pollMs, assign),
     repeat("workers.claims_not_dropped", pollMs, () => dropOverdueClaims(db)),
     repeat("workers.not_released", pollMs, () => releaseAgents(db, gateway)),
-    repeat("workers.not_reported", seenEveryMs, () => reportSeen(db, nodeId)),
+    repeat("workers.not_reported", seenEveryMs, () => reportSeen(db, nodeId, gateway.list())),
   ];
   const wake = () => void assign().catch(() => {});
   // Without an id, the news is for those that claim runs.

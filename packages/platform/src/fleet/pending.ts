@@ -2,8 +2,9 @@
 import type { PendingRequest } from "@agentcli/protocol/api";
 import { type Kysely, sql } from "kysely";
 import type { AgentSettings, Tables } from "../foundation/index.ts";
-import { defaultPool } from "./env.ts";
+import { defaultPool } from "./default-pool.ts";
 import { hasConnected, isOnline, readyTimeoutSeconds, waitsSince } from "./online.ts";
+import { type PoolOwner, poolOwnerOfAgent } from "./pools.ts";
 import { repositoryNameOf, shownRepository } from "./repository-name.ts";
 
 /**
@@ -45,10 +46,10 @@ interface RequestRow {
 
 const maxRequests = 10_000;
 
-/** All requests of runs that need a pool, the longest waiting first. */
+/** Requests of runs that need a pool of the team, or of this service account, the longest waiting first. */
 export async function readPoolRequests(
   db: Kysely<Tables>,
-  teamId: number,
+  { teamId, serviceAccountId }: PoolOwner,
   filter: PendingFilter = {},
 ): Promise<PoolRequest[]> {
   const { rows } = await sql<RequestRow>`
@@ -67,6 +68,7 @@ export async function readPoolRequests(
       left join workers on workers.team_id = claim.team_id and workers.id = claim.worker_id
     where agents.team_id = ${teamId} and runs.status in ('CREATING', 'RUNNING') and runs.needs_worker
       and runs.cancel_requested_at is null and agents.settings->'env'->>'type' = 'pool'
+      and coalesce(${poolOwnerOfAgent} = ${serviceAccountId}::uuid, true)
     order by runs.created_at, runs.id limit ${maxRequests}
   `.execute(db);
   return rows.filter((row) => matches(row, filter)).map(toPoolRequest);

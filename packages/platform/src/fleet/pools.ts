@@ -2,6 +2,7 @@
 import type { DeregisterPool, RegisterPool, WorkerPool } from "@agentcli/protocol/api";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { Queries, Tables, WorkerPoolTable } from "../foundation/index.ts";
+import { defaultPool } from "./default-pool.ts";
 import { isOnline } from "./online.ts";
 
 /** The service account that manages pools. */
@@ -16,7 +17,11 @@ const staleDays = 7;
 const ownerOf = (scope: "user" | "team", { serviceAccountId }: PoolOwner): string | null =>
   scope === "user" ? serviceAccountId : null;
 
-export async function registerPool(db: Queries, owner: PoolOwner, request: RegisterPool): Promise<void> {
+/** Of a team, whatever their scope. */
+export const maxPools = 1_000;
+
+/** False if the team has as many as it may, and this is not one of them. */
+export async function registerPool(db: Queries, owner: PoolOwner, request: RegisterPool): Promise<boolean> {
   const { repoOwner = "", repoName = "", repoUrl = null, scope, poolName } = request;
   const chosen = {
     repo_url: repoUrl,
@@ -24,17 +29,32 @@ export async function registerPool(db: Queries, owner: PoolOwner, request: Regis
     is_registered: true,
     last_seen_at: sql<Date>`now()`,
   };
+  const pool = {
+    ...{ team_id: owner.teamId, service_account_id: ownerOf(scope, owner), name: poolName },
+    ...{ repo_owner: repoOwner, repo_name: repoName },
+  };
+  if (!(await isKnownOrFits(db, pool))) return false;
   await db
     .insertInto("worker_pools")
-    .values({
-      ...{ team_id: owner.teamId, service_account_id: ownerOf(scope, owner), name: poolName },
-      ...{ repo_owner: repoOwner, repo_name: repoName, ...chosen },
-    })
+    .values({ ...pool, ...chosen })
     .onConflict((conflict) => conflict.columns([...identity]).doUpdateSet(chosen))
     .execute();
+  return true;
 }
 
 const identity = ["team_id", "service_account_id", "name", "repo_owner", "repo_name"] as const;
+
+/** Pools that are registered at the same moment may exceed the limit by a few. */
+async function isKnownOrFits(db: Queries, pool: Pick<Selectable<WorkerPoolTable>, (typeof identity)[number]>) {
+  const { rows } = await sql<{ is_allowed: boolean }>`
+    select count(*) < ${maxPools} or bool_or(
+      name = ${pool.name} and repo_owner = ${pool.repo_owner} and repo_name = ${pool.repo_name}
+        and service_account_id is not distinct from ${pool.service_account_id}::uuid
+    ) as is_allowed
+    from worker_pools where team_id = ${pool.team_id}
+  `.execute(db);
+  return rows[0]?.is_allowed ?? true;
+}
 
 /** False if there is no such pool. Its workers stay connected. */
 export async function deregisterPool(db: Queries, owner: PoolOwner, request: DeregisterPool): Promise<boolean> {
@@ -49,14 +69,31 @@ export async function deregisterPool(db: Queries, owner: PoolOwner, request: Der
   return numDeletedRows > 0n;
 }
 
-/** A worker of the pool has connected. */
-export async function notePool(db: Queries, teamId: number, name: string): Promise<void> {
+/** A worker of the pool has connected. False if the team has as many pools as it may, and this is not one of them. */
+export async function notePool(db: Queries, teamId: number, name: string): Promise<boolean> {
+  const pool = { team_id: teamId, service_account_id: null, name, repo_owner: "", repo_name: "" };
+  if (!(await isKnownOrFits(db, pool))) return false;
   await db
     .insertInto("worker_pools")
-    .values({ team_id: teamId, service_account_id: null, name, is_registered: false })
+    .values({ ...pool, is_registered: false })
     .onConflict((conflict) => conflict.columns([...identity]).doUpdateSet({ last_seen_at: sql<Date>`now()` }))
     .execute();
+  return true;
 }
+
+/** The service account whose own pool this agent waits for; null: it waits for a pool of the team. */
+export const poolOwnerOfAgent = sql<string | null>`(
+  select own.service_account_id from worker_pools own
+  where own.team_id = agents.team_id and own.service_account_id = agents.service_account_id and own.is_registered
+    and own.name = coalesce(agents.settings->'env'->>'name', ${defaultPool}) limit 1
+)`;
+
+/** The service account whose own pool this worker serves; null: it serves a pool of the team. */
+export const poolOwnerOfWorker = sql<string | null>`(
+  select own.service_account_id from worker_pools own
+  where own.team_id = workers.team_id and own.service_account_id = workers.service_account_id and own.is_registered
+    and own.name = workers.pool limit 1
+)`;
 
 export interface PoolFilter {
   scope?: "user" | "team" | undefined;

@@ -2,7 +2,7 @@
 import type { RunQueue } from "@agentcli/protocol/api";
 import { type Kysely, sql } from "kysely";
 import type { AgentSettings, Tables } from "../foundation/index.ts";
-import { defaultPool } from "./env.ts";
+import { defaultPool } from "./default-pool.ts";
 import { isOnline } from "./online.ts";
 
 interface QueueRow {

@@ -2,7 +2,7 @@
 import type { RegisterRequest } from "@agentcli/protocol/worker-link";
 import { type Kysely, type Selectable, sql } from "kysely";
 import { notify, type Principal, type Tables, type WorkerTable } from "../foundation/index.ts";
-import { notePool } from "./pools.ts";
+import { maxPools, notePool } from "./pools.ts";
 
 export type StoredWorker = Selectable<WorkerTable>;
 
@@ -16,12 +16,14 @@ export interface ClaimedWorker extends StoredWorker {
 /** At most so many for a user, and for a team. */
 export const maxWorkers = { user: 200, team: 1_000 };
 
-/** Null if it is registered; otherwise why it cannot be. */
+/** `connectedAt` tells this connection from others of the same worker: one that ends late must not end its successor. */
+export type Registration = { kind: "registered"; connectedAt: string } | { kind: "refused"; message: string };
+
 export async function registerWorker(
   db: Kysely<Tables>,
   { principal, nodeId }: { principal: Principal; nodeId: string },
   request: RegisterRequest,
-): Promise<string | null> {
+): Promise<Registration> {
   const owner = {
     user_id: principal.kind === "user" ? principal.userId : null,
     service_account_id: principal.kind === "service_account" ? principal.serviceAccountId : null,
@@ -43,7 +45,9 @@ export async function registerWorker(
   return db.transaction().execute(async (tx) => {
     const { teamId } = principal;
     const full = await limitReached(tx, principal, request.workerId);
-    if (full !== null) return full;
+    if (full !== null) return refused(full);
+    if (request.pool !== undefined && !(await notePool(tx, teamId, request.pool)))
+      return refused(`The team has ${maxPools} pools already. Deregister one first.`);
     const stored = await tx
       .insertInto("workers")
       .values({ team_id: teamId, id: request.workerId, ...facts })
@@ -54,15 +58,18 @@ export async function registerWorker(
           .where(sql<boolean>`(workers.user_id, workers.service_account_id, workers.pool) is not distinct from
             (excluded.user_id, excluded.service_account_id, excluded.pool)`),
       )
-      .returning("id")
+      .returning(sql<string>`connected_at::text`.as("connectedAt"))
       .executeTakeFirst();
     if (!stored)
-      return `The worker id ${request.workerId} belongs to another user or pool. Choose another with --worker-id.`;
-    if (request.pool !== undefined) await notePool(tx, teamId, request.pool);
+      return refused(
+        `The worker id ${request.workerId} belongs to another user or pool. Choose another with --worker-id.`,
+      );
     await notify(tx, "workers", request.workerId);
-    return null;
+    return { kind: "registered" as const, connectedAt: stored.connectedAt };
   });
 }
+
+const refused = (message: string): Registration => ({ kind: "refused", message });
 
 async function limitReached(tx: Kysely<Tables>, principal: Principal, workerId: string): Promise<string | null> {
   const connected = tx
@@ -78,17 +85,17 @@ async function limitReached(tx: Kysely<Tables>, principal: Principal, workerId: 
   return Number(user.count) >= maxWorkers.user ? `You have ${maxWorkers.user} workers already. Stop one first.` : null;
 }
 
-/** Nothing if it has connected elsewhere since. */
+/** Nothing if it has connected again since, here or elsewhere. */
 export async function disconnectWorker(
   db: Kysely<Tables>,
-  worker: { teamId: number; workerId: string; session: string; nodeId: string },
+  worker: { teamId: number; workerId: string; connectedAt: string },
 ): Promise<void> {
   await db
     .updateTable("workers")
     .set({ node_id: null, last_seen_at: sql<Date>`now()` })
     .where("team_id", "=", worker.teamId)
     .where("id", "=", worker.workerId)
-    .where("node_id", "=", worker.nodeId)
+    .where("connected_at", "=", sql<Date>`${worker.connectedAt}::timestamptz`)
     .execute();
   await notify(db, "workers", worker.workerId);
 }
@@ -98,8 +105,25 @@ export async function forgetConnections(db: Kysely<Tables>, nodeId: string): Pro
   await db.updateTable("workers").set({ node_id: null }).where("node_id", "=", nodeId).execute();
 }
 
-export async function reportSeen(db: Kysely<Tables>, nodeId: string): Promise<void> {
-  await db.updateTable("workers").set({ last_seen_at: sql<Date>`now()` }).where("node_id", "=", nodeId).execute();
+/** A row that is newer may be that of a worker whose registration is not complete here. */
+const registrationSeconds = 60;
+
+/** Rows of workers that are not connected to this server any more, because their end could not be written, say so now. */
+export async function reportSeen(
+  db: Kysely<Tables>,
+  nodeId: string,
+  connected: { teamId: number; workerId: string }[],
+): Promise<void> {
+  const held = sql`(
+    select * from unnest(
+      ${connected.map(({ teamId }) => teamId)}::integer[], ${connected.map(({ workerId }) => workerId)}::text[]
+    ) as held (team_id, id) where held.team_id = workers.team_id and held.id = workers.id
+  )`;
+  await sql`update workers set last_seen_at = now() where node_id = ${nodeId} and exists ${held}`.execute(db);
+  await sql`
+    update workers set node_id = null
+    where node_id = ${nodeId} and connected_at < now() - ${registrationSeconds} * interval '1 second' and not exists ${held}
+  `.execute(db);
 }
 
 export async function findClaimed(db: Kysely<Tables>, agentId: string): Promise<ClaimedWorker | undefined> {

@@ -3,6 +3,7 @@ import type { Claim, ClaimToken } from "@agentcli/protocol/api";
 import { type Kysely, sql } from "kysely";
 import { ApiError, type Principal, type Tables } from "../foundation/index.ts";
 import { hashKey, isSameHash, keyIdOf, makeKey, type Principals } from "../identity/index.ts";
+import { poolOwnerOfAgent } from "./pools.ts";
 
 const lifetimeDays = 7;
 
@@ -13,9 +14,9 @@ export async function createToken(db: Kysely<Tables>, principal: Principal, clai
     insert into worker_tokens (id, hash, team_id, key_id, agent_id, worker_id, expires_at)
     select ${id}, ${hash}, ${principal.teamId}, ${principal.keyId}, claim.agent_id, claim.worker_id,
       now() + ${lifetimeDays} * interval '1 day'
-    from worker_claims claim
+    from worker_claims claim join agents on agents.id = claim.agent_id
     where claim.agent_id = ${claim.id} and claim.worker_id = ${claim.workerId} and claim.team_id = ${principal.teamId}
-      and claim.failed_run_id is null
+      and claim.failed_run_id is null and coalesce(${poolOwnerOfAgent} = ${accountOf(principal)}::uuid, true)
     returning expires_at
   `.execute(db);
   const [row] = rows;
@@ -23,6 +24,9 @@ export async function createToken(db: Kysely<Tables>, principal: Principal, clai
     throw new ApiError("claim_not_found", `Worker ${claim.workerId} has not claimed ${claim.id.slice(0, 100)}.`);
   return { id: claim.id, workerId: claim.workerId, token: key, expiresAt: row.expires_at.toISOString() };
 }
+
+const accountOf = (principal: Principal): string | null =>
+  principal.kind === "service_account" ? principal.serviceAccountId : null;
 
 /** What a token allows. */
 export interface TokenGrant {

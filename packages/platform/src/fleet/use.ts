@@ -1,6 +1,7 @@
 // A worker as a run uses it: the agent's files go there, its commands run there, and what has changed comes back.
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "@agentcli/host";
 import { type SandboxMode, SandboxReport } from "@agentcli/protocol";
 import { alreadyUsed, type OpenRequest, type SandboxRequest } from "@agentcli/protocol/worker-link";
@@ -16,8 +17,9 @@ import {
 import type { Kysely } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../foundation/index.ts";
-import { type Caller, caller, readAnswer, WorkerFault } from "./calls.ts";
+import { type Caller, caller, readAnswer, WaitExpiredFault, WorkerFault } from "./calls.ts";
 import type { Gateway } from "./gateway.ts";
+import { endsWithoutWorker } from "./online.ts";
 import { findClaimed } from "./store.ts";
 import { syncStateFile } from "./sync-state.ts";
 
@@ -61,16 +63,20 @@ export interface WorkersOptions {
   gateway: Gateway;
   /** Where this server remembers what the workers have. */
   syncDirectory: string;
+  /** A run that has waited this long for a worker expires. */
+  waitSeconds: number;
   /** How long a worker may take to answer a request that carries no files. */
   answerTimeoutMs?: number;
 }
 
-export const openWorkers = ({ db, gateway, syncDirectory, answerTimeoutMs }: WorkersOptions): Workers => ({
+export const openWorkers = (options: WorkersOptions): Workers => ({
   async use(request) {
+    const { db, gateway, syncDirectory, answerTimeoutMs } = options;
     const claimed = await findClaimed(db, request.agentId);
     const worker = claimed && gateway.find(claimed.team_id, claimed.id);
     if (claimed?.failed_run_id === request.runId) throw notProvided(request.openFailure(claimed.failure));
-    if (claimed === undefined || worker === undefined) throw away(claimed?.name);
+    if (claimed === undefined) throw await leaveOrFail(options, request, waitExpired());
+    if (worker === undefined) throw await leaveOrFail(options, request, away(claimed.name));
     if (!(await worker.isAllowed())) throw await giveBack(db, request, away(claimed.name));
     await mkdir(syncDirectory, { recursive: true, mode: 0o700 });
     const call = caller(worker, request.yieldRun, answerTimeoutMs);
@@ -91,6 +97,24 @@ export const openWorkers = ({ db, gateway, syncDirectory, answerTimeoutMs }: Wor
     };
   },
 });
+
+/** A worker that has just gone, whose connection is not complete yet, or whose claim was dropped is waited for. */
+async function leaveOrFail({ db, waitSeconds }: WorkersOptions, { runId, yieldRun }: WorkRequest, error: Error) {
+  const ends = endsWithoutWorker(waitSeconds).as("ends");
+  const run = await db.selectFrom("runs").select(ends).where("runs.id", "=", runId).executeTakeFirst();
+  if (run === undefined || run.ends) return error;
+  // The row of the worker says that it is here until its end is written: not asked again at once.
+  await pause(lookAgainMs);
+  await yieldRun();
+  return error;
+}
+
+const lookAgainMs = 500;
+
+const waitExpired = (): Error =>
+  new WaitExpiredFault(
+    "No worker was found for this run in time. Start a worker of its pool or machine, then send another prompt.",
+  );
 
 /** The worker is for another agent alone: this one waits for the next. A claim of its controller stays. */
 async function giveBack(db: Kysely<Tables>, { agentId, yieldRun }: WorkRequest, error: Error): Promise<Error> {

@@ -3,10 +3,9 @@ import type { Context } from "hono";
 import { ApiError, alreadySent, type Env, type ServerContext } from "../foundation/index.ts";
 import { databaseNow, decodeStreamCursor, encodeStreamCursor, type StreamCursor } from "./cursor.ts";
 import { knownAt, type PendingFilter, pendingEvents, readPoolRequests } from "./pending.ts";
+import type { PoolOwner } from "./pools.ts";
 
-export interface WatchRequest {
-  teamId: number;
-  serviceAccountId: string;
+export interface WatchRequest extends PoolOwner {
   filter: PendingFilter;
   /** Of the list, or of the last event. */
   cursor: string | undefined;
@@ -70,7 +69,7 @@ function beginStream(context: Context<Env>): Output {
 
 async function watch(
   { db, notifications }: ServerContext,
-  { teamId, filter, cursor, authenticate }: Omit<WatchRequest, "cursor"> & { cursor: StreamCursor },
+  { filter, cursor, authenticate, ...owner }: Omit<WatchRequest, "cursor"> & { cursor: StreamCursor },
   { outgoing, signal }: Output,
 ): Promise<void> {
   const send = (event: string, data: object, positionMs: number): void =>
@@ -81,24 +80,24 @@ async function watch(
   const timer = wakeTimer(signal);
   const listener = { onMessage: timer.wake, onGap: timer.wake };
   const unlisten = await Promise.all(["runs", "workers"].map((channel) => notifications.subscribe(channel, listener)));
-  let known = knownAt(await readPoolRequests(db, teamId, filter), cursor.positionMs);
-  let [beatAt, checkedAt] = [Date.now(), Date.now()];
+  let known = knownAt(await readPoolRequests(db, owner, filter), cursor.positionMs);
+  let [beatAt, checkedAt] = [performance.now(), performance.now()];
   try {
     while (!signal.aborted) {
       const nowMs = await databaseNow(db);
-      const current = await readPoolRequests(db, teamId, filter);
+      const current = await readPoolRequests(db, owner, filter);
       for (const { event, data } of pendingEvents(known, current)) send(event, data, nowMs);
       known = current;
-      if (Date.now() - beatAt >= heartbeatMs) {
+      if (performance.now() - beatAt >= heartbeatMs) {
         send("heartbeat", {}, nowMs);
-        beatAt = Date.now();
+        beatAt = performance.now();
       }
       // A reader that does not read is dropped: the list is the truth.
       if (outgoing.writableLength > maxUnsentBytes) return;
       await timer.next();
-      if (Date.now() - checkedAt < checkMs) continue;
+      if (performance.now() - checkedAt < checkMs) continue;
       if (!(await isAllowed(authenticate))) return;
-      checkedAt = Date.now();
+      checkedAt = performance.now();
     }
   } finally {
     for (const end of unlisten) end();

@@ -7,6 +7,7 @@ import {
   claimNodeId,
   type Notifications,
   openDatabase,
+  openDatabaseClock,
   openNotifications,
   refuseHalfRestored,
   type Tables,
@@ -29,6 +30,8 @@ export interface PlatformContext {
   storage: Storage;
   /** This server among those of the database. A restarted one has the id of its former life. */
   nodeId: string;
+  /** By the clock of the database. */
+  now(): Date;
   close(): Promise<void>;
 }
 
@@ -55,6 +58,8 @@ export async function openPlatformContext(settings: Settings, log: Log): Promise
     opened.push(async () => storage.close());
     const database = await openDatabase(settings, log);
     opened.push(database.close);
+    const clock = await openDatabaseClock(database.db);
+    opened.push(async () => clock.close());
     const vault = await openVault(database.db, settings.kekFile);
     const notifications = await openNotifications(database.connection, log);
     opened.push(notifications.close);
@@ -63,7 +68,8 @@ export async function openPlatformContext(settings: Settings, log: Log): Promise
     const metrics = openMetrics();
     addProcessMetrics(metrics);
     const { db, connection } = database;
-    return { settings, db, connection, notifications, vault, log, metrics, storage, nodeId: node.id, close };
+    const { now } = clock;
+    return { settings, db, connection, notifications, vault, log, metrics, storage, nodeId: node.id, now, close };
   } catch (error) {
     await close();
     throw error;

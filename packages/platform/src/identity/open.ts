@@ -23,9 +23,9 @@ export interface Identity extends Subject {
 }
 
 export function openIdentity(context: ServerContext): Identity {
-  const { db, vault, settings, network, publicUrl } = context;
-  const principals = openPrincipals({ db, vault, now: () => new Date() });
-  const sessions = openSessions(db, () => new Date());
+  const { db, vault, settings, network, publicUrl, now } = context;
+  const principals = openPrincipals({ db, vault, now });
+  const sessions = openSessions(db, now);
   const sessionAuthenticator = openSessionAuthenticator(sessions, settings);
   return {
     principals,

@@ -305,14 +305,17 @@ test("a worker that never answers fails its run after a limit", async () => {
   const silent = {
     workerId: pool,
     teamId: 1,
-    session: "s",
+    connectedAt: "",
     isAllowed: async () => true,
     served: new Map<string, string>(),
   };
   const link = { request: () => never, closed: never, close() {} };
   const gateway = { find: () => ({ ...silent, link }), list: () => [], accept: () => never, close() {} };
   const directory = server.platform.settings.dataDirectory;
-  const workers = openWorkers({ db: server.platform.db, gateway, syncDirectory: directory, answerTimeoutMs: 50 });
+  const workers = openWorkers({
+    ...{ db: server.platform.db, gateway, syncDirectory: directory },
+    ...{ waitSeconds: 86_400, answerTimeoutMs: 50 },
+  });
   const limits = { memoryBytes: null, processes: null, fileBytes: null, temporaryBytes: null, diskBytes: null };
   const request = { agentId, runId, name: agentId, directory, root: "", writable: [], variables: {}, limits };
   const actions = { newId: randomUUID, openFailure: () => "", yieldRun: async () => {} };

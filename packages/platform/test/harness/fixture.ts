@@ -51,6 +51,7 @@ export async function openFixture(given: Partial<Settings> = {}): Promise<AgentF
     storage: openStorage(dataDirectory, silentLog),
     log: silentLog,
     nodeId: "node",
+    now: () => new Date(),
     async close() {},
   };
   const requester = { principal: known.principal, requestId: "request", source: "API" };

@@ -44,6 +44,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
     workerDays: 30,
     draftHours: 24,
   },
+  workers: { silenceMs: 60_000, waitSeconds: 86_400 },
   concurrentRuns: 10,
   allowPrivate: [],
   readableDirectories: [],

@@ -56,6 +56,7 @@ export const problemStatus = {
   automation_name_conflict: 409,
   automation_disabled: 409,
   request_claimed: 409,
+  pool_limit_reached: 409,
   stream_expired: 410,
   cursor_expired: 410,
   payload_too_large: 413,

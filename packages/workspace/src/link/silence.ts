@@ -10,18 +10,31 @@ export interface Pingable {
   readonly OPEN: number;
 }
 
-const maxSilenceMs = 60_000;
-const pingEveryMs = 15_000;
+const defaultSilenceMs = 60_000;
+/** In the time of the longest silence: one that is lost must not end the connection. */
+const pings = 4;
 
-export function endAfterSilence(socket: Pingable): void {
+/** Returns how to choose another limit. */
+export function endAfterSilence(
+  socket: Pingable,
+  maxSilenceMs: number = defaultSilenceMs,
+): (maxSilenceMs: number) => void {
+  let limitMs = maxSilenceMs;
   let lastMs = performance.now();
   const received = () => {
     lastMs = performance.now();
   };
   for (const event of ["ping", "pong", "message"] as const) socket.on(event, received);
-  const timer = setInterval(() => {
-    if (performance.now() - lastMs > maxSilenceMs) socket.terminate();
-    else if (socket.readyState === socket.OPEN) socket.ping();
-  }, pingEveryMs);
+  const start = () =>
+    setInterval(() => {
+      if (performance.now() - lastMs > limitMs) socket.terminate();
+      else if (socket.readyState === socket.OPEN) socket.ping();
+    }, limitMs / pings);
+  let timer = start();
   socket.once("close", () => clearInterval(timer));
+  return (chosenMs) => {
+    limitMs = chosenMs;
+    clearInterval(timer);
+    if (socket.readyState === socket.OPEN) timer = start();
+  };
 }

@@ -21,10 +21,7 @@ function addClaiming(api: Api, { platform: { db } }: FleetHost, { workers, tag }
       answer: { status: 200, schema: ClaimAnswer, description: "The claim, and a token where one was asked for" },
       problems: ["pending_request_not_found", "request_claimed", "worker_in_use"],
     },
-    async ({ principal, body }) => {
-      const claim = await claimRequest(db, ownerOf(principal), body);
-      return body.sessionToken ? createToken(db, principal, claim) : claim;
-    },
+    ({ principal, body }) => claimRequest(db, { ...ownerOf(principal), principal }, body),
   );
   api.route(
     {

@@ -4,6 +4,7 @@ import type { Context } from "hono";
 import { type Api, ApiError, decodeCursor, type Env, encodeCursor } from "../../foundation/index.ts";
 import { databaseNow, encodeStreamCursor } from "../cursor.ts";
 import { isPending, type PoolRequest, readPoolRequests } from "../pending.ts";
+import type { PoolOwner } from "../pools.ts";
 import { type Base, type FleetHost, ownerOf } from "./host.ts";
 
 const scope = "agents:read";
@@ -16,7 +17,7 @@ export function addPendingRoutes(api: Api, host: FleetHost, { workers, tag }: Ba
       summary: "List requests that wait for a worker of a pool, the longest waiting first",
       answer: { status: 200, schema: PendingList, description: "A page, and the cursor of the stream" },
     },
-    ({ principal, query }) => listPending(host, ownerOf(principal).teamId, query),
+    ({ principal, query }) => listPending(host, ownerOf(principal), query),
   );
   api.route(
     {
@@ -43,11 +44,15 @@ async function authenticateAgain({ authenticate }: FleetHost, context: Context<E
 /** Stamped before it is visible: a request may appear this long after the moment that its row names. */
 const overlapMs = 2_000;
 
-async function listPending({ platform: { db } }: FleetHost, teamId: number, query: PendingQuery): Promise<PendingList> {
+async function listPending(
+  { platform: { db } }: FleetHost,
+  owner: PoolOwner,
+  query: PendingQuery,
+): Promise<PendingList> {
   const { limit, pageToken, ...filter } = query;
   const after = decodeCursor(pageToken);
   const nowMs = await databaseNow(db);
-  const all = (await readPoolRequests(db, teamId, filter)).filter(isPending);
+  const all = (await readPoolRequests(db, owner, filter)).filter(isPending);
   const left = after === null ? all : all.filter((one) => isAfter(one, after));
   const page = left.slice(0, limit);
   const last = page.at(-1)?.request;

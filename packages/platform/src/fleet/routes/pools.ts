@@ -8,7 +8,7 @@ import {
   WorkerPoolQuery,
 } from "@agentcli/protocol/api";
 import { type Api, ApiError } from "../../foundation/index.ts";
-import { deregisterPool, listPools, registerPool } from "../pools.ts";
+import { deregisterPool, listPools, maxPools, registerPool } from "../pools.ts";
 import { type Base, type FleetHost, ownerOf } from "./host.ts";
 
 export function addPoolRoutes(api: Api, { platform: { db } }: FleetHost, { pools: path, tag }: Base): void {
@@ -25,9 +25,11 @@ export function addPoolRoutes(api: Api, { platform: { db } }: FleetHost, { pools
       ...{ method: "post", path, tag, scope: "agents:write", body: RegisterPool },
       summary: "Register a pool, or change the registered one of this name and repository",
       answer: { status: 200, schema: PoolRegistered, description: "It is registered" },
+      problems: ["pool_limit_reached"],
     },
     async ({ principal, body }) => {
-      await registerPool(db, ownerOf(principal), body);
+      if (!(await registerPool(db, ownerOf(principal), body)))
+        throw new ApiError("pool_limit_reached", `The team has ${maxPools} pools already. Deregister one first.`);
       return { registered: true as const };
     },
   );

@@ -29,6 +29,7 @@ export interface Settings {
   stopTimeoutMs: number;
   streamRetentionSeconds: number;
   retention: RetentionSettings;
+  workers: WorkerSettings;
   concurrentRuns: number;
   /** CIDR ranges. */
   allowPrivate: string[];
@@ -48,6 +49,13 @@ export interface Settings {
   unsetVariables: UnsetVariable[];
   /** Where the programs beside the built one are. */
   programDirectory: string;
+}
+
+export interface WorkerSettings {
+  /** A connection over which nothing came for this long has ended. */
+  silenceMs: number;
+  /** A run that has waited this long for a worker expires. */
+  waitSeconds: number;
 }
 
 /** How long is kept what is not needed for good. */

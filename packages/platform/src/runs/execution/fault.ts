@@ -1,6 +1,7 @@
 // Errors of a run, and whether they end it.
 import { StaleWriter } from "@agentcli/engine";
 import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
+import { WaitExpiredFault } from "../../fleet/index.ts";
 import { Fault, isDatabaseAway, isStorageFull, storageFullMessage } from "../../foundation/index.ts";
 import type { RunEnd } from "./finish.ts";
 
@@ -32,5 +33,5 @@ export function endAfterError(error: unknown, signal: AbortSignal): RunEnd {
   const { code, message } = isUserFacingError(error)
     ? { code: error instanceof Fault ? error.code : "sandbox", message: error.message }
     : { code: "internal", message: internalError };
-  return { branches: [], status: "ERROR", error: { code, message } };
+  return { branches: [], status: error instanceof WaitExpiredFault ? "EXPIRED" : "ERROR", error: { code, message } };
 }

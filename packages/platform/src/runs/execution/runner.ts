@@ -17,7 +17,11 @@ const pollIntervalMs = 1_000;
 
 export async function startRunner(host: RunHost): Promise<Runner> {
   const { settings, db, nodeId, notifications } = host.platform;
-  const leases = openLeases(db, { nodeId, leaseMs: settings.leaseMs });
+  const leases = openLeases(db, {
+    nodeId,
+    leaseMs: settings.leaseMs,
+    workerWaitSeconds: settings.workers.waitSeconds,
+  });
   const active = new Map<string, HeldRun>();
   let stopped = false;
   const claimRuns = oneAtATime(async () => {

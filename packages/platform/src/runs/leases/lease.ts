@@ -1,6 +1,6 @@
 // Leases of runs: renewed by the driver, claimed by another after they expire, and fenced by an epoch that only grows.
 import { type Kysely, sql } from "kysely";
-import { workerIsReady } from "../../fleet/index.ts";
+import { type ReadyOptions, workerIsReady } from "../../fleet/index.ts";
 import { notify, prepared, type Tables } from "../../foundation/index.ts";
 
 /** Identifies one claim of a run. Every write of its driver carries it. */
@@ -43,14 +43,21 @@ export interface LeaseOptions {
   /** A restarted server keeps its id, so it need not wait for its own leases to expire. */
   nodeId: string;
   leaseMs: number;
+  /** How long a run may wait for a worker; a day unless given. */
+  workerWaitSeconds?: number;
 }
 
-export function openLeases(db: Kysely<Tables>, { nodeId, leaseMs }: LeaseOptions): Leases {
+const daySeconds = 86_400;
+
+export function openLeases(
+  db: Kysely<Tables>,
+  { nodeId, leaseMs, workerWaitSeconds: waitSeconds = daySeconds }: LeaseOptions,
+): Leases {
   const mine = new Set<string>();
   const until = sql<Date>`now() + ${`${leaseMs} milliseconds`}::interval`;
   return {
     async claim() {
-      const claimed = await claimOne(db, { nodeId, until, held: [...mine] });
+      const claimed = await claimOne(db, { nodeId, waitSeconds, until, held: [...mine] });
       if (claimed) mine.add(claimed.runId);
       return claimed;
     },
@@ -83,14 +90,13 @@ export function openLeases(db: Kysely<Tables>, { nodeId, leaseMs }: LeaseOptions
   };
 }
 
-interface Claim {
-  nodeId: string;
+interface Claim extends ReadyOptions {
   until: ReturnType<typeof sql<Date>>;
   /** Runs this server drives right now. */
   held: string[];
 }
 
-async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Promise<ClaimedRun | null> {
+async function claimOne(db: Kysely<Tables>, { nodeId, waitSeconds, until, held }: Claim): Promise<ClaimedRun | null> {
   const row = await db
     .updateTable("runs")
     .set({
@@ -104,7 +110,7 @@ async function claimOne(db: Kysely<Tables>, { nodeId, until, held }: Claim): Pro
         .selectFrom("runs")
         .select("id")
         .where(sql<boolean>`status in ('CREATING', 'RUNNING')`)
-        .where(workerIsReady(nodeId))
+        .where(workerIsReady({ nodeId, waitSeconds }))
         .where(sql<boolean>`id <> all(${held}::text[])`)
         .where((condition) =>
           condition.or([
