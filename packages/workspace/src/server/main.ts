@@ -2,7 +2,7 @@
 
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
-import { PassThrough, type Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { inheritedDescriptors } from "../descriptors/index.ts";
 import { openServer, type ServerConfig } from "./server.ts";
 import { serveWorkspace } from "./stream.ts";
@@ -18,27 +18,28 @@ void main();
 async function main(): Promise<void> {
   // process.stdout would block on a full pipe, and with it the abort that could empty it.
   const output = new Socket({ fd: 1, readable: false, writable: true });
-  const { firstLine, rest } = await readFirstLine(process.stdin);
-  const config = JSON.parse(firstLine) as ServerConfig;
+  const config = JSON.parse(await readFirstLine(process.stdin)) as ServerConfig;
   if (config.egress === "bridge") await (await import("../egress/index.ts")).openBridge();
   const workspace = openServer(config);
-  await serveWorkspace(workspace, rest, output);
+  const served = serveWorkspace(workspace, process.stdin, output);
+  process.stdin.resume();
+  await served;
   await workspace.close();
   process.exit(0);
 }
 
-async function readFirstLine(readable: Readable): Promise<{ firstLine: string; rest: Readable }> {
+/** The stream is paused then, with what follows. */
+async function readFirstLine(readable: Readable): Promise<string> {
   let head = Buffer.alloc(0);
-  const rest = new PassThrough();
   return new Promise((resolve, reject) => {
     const onData = (data: Buffer) => {
       head = Buffer.concat([head, data]);
       const end = head.indexOf(10);
       if (end < 0) return;
       readable.off("data", onData);
-      rest.write(head.subarray(end + 1));
-      readable.pipe(rest);
-      resolve({ firstLine: head.subarray(0, end).toString("utf8"), rest });
+      readable.pause();
+      if (end + 1 < head.length) readable.unshift(head.subarray(end + 1));
+      resolve(head.subarray(0, end).toString("utf8"));
     };
     readable.on("data", onData);
     readable.on("end", () =>

@@ -47,6 +47,21 @@ export function runningContract([, open]: WorkspaceLocation): void {
       expect(output).toMatchObject({ stdout: "one\nthree", stderr: "two\n" });
     }));
 
+  test("each of many commands gets its own output, whole, also beside one that is left running", () =>
+    withWorkspace(open, async (workspace) => {
+      const run = (script: string) => exec(workspace, { id: freshId(), start: { argv: ["bash", "-c", script] } });
+      for (let round = 0; round < 4; round += 1) {
+        const outputs = await Promise.all([
+          run(`printf 'out %s' ${round}; printf 'err %s' ${round} >&2`),
+          run(`yes ${round} | head -c 200000`),
+          run(`sleep 5 > /dev/null & echo ${round}`),
+        ]);
+        expect(outputs[0]).toMatchObject({ stdout: `out ${round}`, stderr: `err ${round}` });
+        expect(outputs[1]?.stdout).toBe(`${round}\n`.repeat(200_000).slice(0, 200_000));
+        expect(outputs[2]).toMatchObject({ stdout: `${round}\n` });
+      }
+    }));
+
   test("a command runs in the root, or in the requested directory", () =>
     withWorkspace(open, async (workspace, root) => {
       mkdirSync(join(root, "inner"));

@@ -34,7 +34,16 @@ export function openPipeSupply(): PipeSupply {
   const pool: number[] = [];
   let state: "open" | "unavailable" | "closed" = process.platform === "linux" ? "open" : "unavailable";
   let refilling: Promise<void> | undefined;
-  const ready = openReadyPipes(pool);
+  /** The pipe of a process that has ended serves another one: to make it anew costs five times as much. */
+  const reuse = (descriptor: number) => {
+    if (state !== "open" || pool.length >= batchSize) return;
+    try {
+      pool.push(openSync(`/proc/self/fd/${descriptor}`, bothDirections));
+    } catch {
+      // Too many files are open: the pipe is closed.
+    }
+  };
+  const ready = openReadyPipes(pool, reuse);
 
   function refill(): Promise<void> {
     refilling ??= makeBatch().finally(() => {
@@ -64,7 +73,7 @@ export function openPipeSupply(): PipeSupply {
       if (opened !== undefined) return opened;
       if (pool.length === 0) await refill();
       const both = pool.shift();
-      return both === undefined ? undefined : openEnds(both, direction);
+      return both === undefined ? undefined : openEnds(both, direction, reuse);
     },
     async settle() {
       await refilling;
@@ -78,15 +87,27 @@ export function openPipeSupply(): PipeSupply {
   };
 }
 
+interface ReadyPipes {
+  take(direction: Direction): Pipe | undefined;
+  fill(): void;
+  close(): void;
+}
+
+/** Called with a descriptor of a pipe that no process has open any more, just before it is closed. */
+type Reuse = (descriptor: number) => void;
+
+/** Never waits for the other end. */
+const bothDirections = constants.O_RDWR | constants.O_NONBLOCK;
+
 /** Those of the next process: opened while the one before runs, not while one waits to be started. */
-function openReadyPipes(pool: number[]): { take(direction: Direction): Pipe | undefined; fill(): void; close(): void } {
+function openReadyPipes(pool: number[], reuse: Reuse): ReadyPipes {
   const opened: Record<Direction, Pipe[]> = { "to-child": [], "from-child": [] };
 
   function open(direction: Direction, count: number): void {
     while (opened[direction].length < count) {
       const both = pool.shift();
       if (both === undefined) return;
-      opened[direction].push(openEnds(both, direction));
+      opened[direction].push(openEnds(both, direction, reuse));
     }
   }
 
@@ -117,9 +138,8 @@ async function makePipes(): Promise<number[]> {
     try {
       const paths = Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));
       await makeNamedPipes(paths);
-      const flags = constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOFOLLOW;
       for (const path of paths) {
-        opened.push(openSync(path, flags));
+        opened.push(openSync(path, bothDirections | constants.O_NOFOLLOW));
         unlinkSync(path);
       }
     } finally {
@@ -145,13 +165,15 @@ function makeNamedPipes(paths: string[]): Promise<void> {
 }
 
 /** Opened anew for each direction, so that the child's end is a blocking one and ours is not. */
-function openEnds(both: number, direction: Direction): Pipe {
+function openEnds(both: number, direction: Direction, reuse: Reuse): Pipe {
   const opened: number[] = [];
   try {
     for (const flags of [constants.O_RDONLY, constants.O_WRONLY]) opened.push(openSync(`/proc/self/fd/${both}`, flags));
     if (direction === "to-child") opened.reverse();
     const [ours, childEnd] = opened as [number, number];
     const socket = new Socket({ fd: ours, readable: direction === "from-child", writable: direction === "to-child" });
+    // Its end means that everything was read, and that nobody can write to it any more.
+    if (direction === "from-child") socket.prependOnceListener("end", () => reuse(ours));
     return { socket, childEnd };
   } catch (error) {
     for (const descriptor of opened) closeSync(descriptor);
