@@ -131,6 +131,9 @@ async function buildPlatform() {
     format: "esm",
     entryFileNames: "[name].mjs",
     chunkFileNames: "chunks/[name]-[hash].mjs",
+    // A server keeps the text of its modules in memory: without white space and comments, and in one byte per character,
+    // which a single ellipsis would make two. Names stay, for the stacks of reported errors.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true, asciiOnly: true } },
   });
 }
 

@@ -21,10 +21,15 @@ export function preload(path: string): void {
 
 /** Other chunks that it needs later may be compiled too. */
 function preloading(load: NodeJS.Require, path: string): NodeJS.Require {
+  // Kept here: a tool call asks for four of them, and Node would resolve their names each time.
+  const loaded = new Map<string, unknown>();
   const loadChunk = (id: string) => {
+    if (loaded.has(id)) return loaded.get(id);
     const other = id.startsWith("./") ? join(dirname(path), id) : undefined;
     if (other !== undefined && load.cache[other] === undefined) preload(other);
-    return load(id);
+    const chunk = load(id);
+    loaded.set(id, chunk);
+    return chunk;
   };
   return Object.assign(loadChunk, load);
 }

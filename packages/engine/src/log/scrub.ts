@@ -65,7 +65,9 @@ function walk(value: Json | undefined, scrub: Scrub): Json | undefined {
   if (typeof value === "string") return scrub(value);
   if (Array.isArray(value)) return value.map((item) => walk(item, scrub) as Json);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item, scrub) as Json]));
+  const copy = { ...value };
+  for (const key of Object.keys(copy)) copy[key] = walk(copy[key], scrub) as Json;
+  return copy;
 }
 
 export function formsOf(value: string): Set<string> {

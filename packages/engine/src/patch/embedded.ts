@@ -9,7 +9,7 @@ export interface EmbeddedPatch {
 
 /** Null for any script that does or may do anything else. */
 export function readEmbeddedPatch(script: string): EmbeddedPatch | null {
-  const heredoc = readHeredoc(script);
+  const heredoc = script.includes("apply_patch") ? readHeredoc(script) : null;
   if (heredoc === null) return null;
   const { command, body: patch } = heredoc;
   if (command === "apply_patch") return { patch };

@@ -67,7 +67,10 @@ function look(path: string, root: string): Touched[] {
 /** Null if it does not exist or cannot be read. */
 function kindOf(path: string): Touched["kind"] | null {
   try {
-    return statSync(path).isDirectory() ? "directory" : "file";
+    // Most words of a command are no paths: an error for each of them would take longer than all the rest.
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return null;
+    return stats.isDirectory() ? "directory" : "file";
   } catch {
     return null;
   }
