@@ -1,5 +1,6 @@
 // One request to the upstream and its answer back, streamed both ways at the pace of the slower side.
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import { readStatusLine } from "@agentcli/workspace/http";
 import { requestHeaders, responseHeaders } from "./headers.ts";
 import { refusals, refuse, tooLarge, unreachable } from "./refusal.ts";
 import { openScrubber } from "./scrub.ts";
@@ -51,7 +52,8 @@ function sendBody(request: IncomingMessage, outgoing: ClientRequest, { maxBodyBy
 }
 
 function passAnswer(answer: IncomingMessage, response: ServerResponse, key: Buffer): void {
-  const status = answer.statusCode ?? 502;
+  const status = readStatusLine(answer)?.code;
+  if (status === undefined) return void discard(answer, () => refuse(response, unreachable("invalid status")));
   if (status === 401) return void discard(answer, () => refuse(response, refusals.upstreamUnauthorized));
   if (status >= 300 && status < 400) return void discard(answer, () => refuse(response, refusals.redirect));
   response.writeHead(status, responseHeaders(answer.headers, key.toString("latin1")));

@@ -1,6 +1,7 @@
 // The proxy's server on loopback: who may ask, for what, and how much at once.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { inTurn } from "@agentcli/workspace/http";
 import { forward } from "./forward.ts";
 import { refusals, refuse } from "./refusal.ts";
 import type { ClientTokens } from "./tokens.ts";
@@ -26,10 +27,11 @@ export async function openProxy(options: ProxyOptions): Promise<Proxy> {
   // A turn may think for longer than any limit that would be sensible here; the client has its own.
   server.requestTimeout = 0;
   const answer = router(options, server);
-  server.on("request", answer);
+  server.on("request", inTurn(answer));
   // Otherwise Node would invite every body before it has been looked at.
-  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
-    answer(request, response, "continue"),
+  server.on(
+    "checkContinue",
+    inTurn((request, response) => answer(request, response, "continue")),
   );
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

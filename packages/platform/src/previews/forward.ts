@@ -2,6 +2,7 @@
 import { type IncomingMessage, type ServerResponse, request as sendRequest } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { readStatusLine } from "@agentcli/workspace/http";
 import { endAnswered } from "../foundation/index.ts";
 import { headersForBrowser, headersForMachine, type Shown } from "./headers.ts";
 
@@ -14,7 +15,9 @@ export interface ForwardTarget extends Shown {
 export function forwardRequest(request: IncomingMessage, response: ServerResponse, target: ForwardTarget): void {
   const forwarded = send(request, target, {});
   forwarded.on("response", (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headersForBrowser(answer.headers));
+    const status = readStatusLine(answer);
+    if (status === null) return void forwarded.destroy();
+    response.writeHead(status.code, status.reason, headersForBrowser(answer.headers));
     answer.pipe(response);
     answer.on("error", () => response.destroy());
   });
@@ -86,11 +89,12 @@ function send(request: IncomingMessage, target: ForwardTarget, more: Record<stri
   });
 }
 
-function headOf({ statusCode = 502, statusMessage = "", headers }: IncomingMessage, more: Record<string, string>) {
-  const lines = Object.entries({ ...headersForBrowser(headers), ...more }).flatMap(([name, value]) =>
+function headOf(answer: IncomingMessage, more: Record<string, string>) {
+  const { code, reason } = readStatusLine(answer) ?? { code: 502, reason: "" };
+  const lines = Object.entries({ ...headersForBrowser(answer.headers), ...more }).flatMap(([name, value]) =>
     [value ?? []].flat().map((each) => `${name}: ${each}`),
   );
-  return `HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join("\r\n")}\r\n\r\n`;
+  return `HTTP/1.1 ${code} ${reason}\r\n${lines.join("\r\n")}\r\n\r\n`;
 }
 
 const nothingAnswers = ({ port }: ForwardTarget): string =>

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { BlockList, connect } from "node:net";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import {
   type Api,
@@ -266,6 +266,45 @@ async function raw(text: string): Promise<string> {
   await once(socket, "close");
   return answer;
 }
+
+test("a WebSocket that is asked for before an earlier answer closes the connection, and the server goes on", async () => {
+  const upgrade = "GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+  expect(await raw(`GET /v1/things/t-1 HTTP/1.1\r\nhost: x\r\n\r\n${upgrade}`)).not.toContain(" 101 ");
+  expect((await send("/v1/things/t-1")).status).toBe(200);
+});
+
+test("requests that wait behind another one of their connection hold nothing when it is closed", async () => {
+  const held: string[] = [];
+  const api = createApi({
+    authenticate: authenticationOf(tested),
+    limits: { ...noRateLimits, concurrentRequests: 6, trustedProxies: new BlockList() },
+    log,
+    metrics: openMetrics(),
+    queryTimeoutMs: 60_000,
+  });
+  const answer = { status: 200, schema: z.unknown(), description: "An answer" } as const;
+  const shared = { summary: "A route", tag: "test", scope: null, method: "get" } as const;
+  api.route({ ...shared, path: "/v1/slow", answer }, async ({ context }) => {
+    held.push(context.get("requestId"));
+    await once(context.env.outgoing, "close");
+    held.pop();
+    return {};
+  });
+  api.route({ ...shared, path: "/v1/fast", answer }, async () => ({}));
+  const limited = await listen(api, { listen: { host: "127.0.0.1", port: 0 }, tls: null });
+  onTestFinished(limited.stop);
+  const { hostname, port } = new URL(limited.url);
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`;
+  for (let round = 0; round < 3; round += 1) {
+    const socket = connect(Number(port), hostname);
+    socket.write(`${get("/v1/slow")}${get("/v1/fast").repeat(4)}`);
+    await expect.poll(() => held.length).toBe(1);
+    socket.destroy();
+    await expect.poll(() => held.length).toBe(0);
+  }
+  const headers = { authorization: `Bearer ${key}` };
+  expect((await fetch(`${limited.url}/v1/fast`, { headers })).status).toBe(200);
+});
 
 test("readiness reports the obstacle, to HTTP/1.0 clients too", async () => {
   expect(await send("/readyz")).toMatchObject({ status: 503, body: { status: "not ready", reason: "told so" } });

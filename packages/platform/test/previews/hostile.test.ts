@@ -269,3 +269,22 @@ test("a connection whose WebSocket was refused is closed on the server too, at p
   await Promise.all(Array.from({ length: 20 }, (_, number) => refuse(number % 2 === 0 ? host : "localhost")));
   await expect.poll(openSockets, { timeout: 10_000 }).toBeLessThanOrEqual(before);
 });
+
+test.each([
+  ["000 X", 502],
+  ["099 X", 502],
+  ["200 O\u0001K", 200],
+])(
+  "a machine that answers with the status line %j gets its page an answer, and the server goes on",
+  async (line, status) => {
+    const machine = createServer();
+    machine.on("connection", (socket) => {
+      socket.on("error", () => {}).once("data", () => socket.end(`HTTP/1.1 ${line}\r\ncontent-length: 0\r\n\r\n`));
+    });
+    const { fetch: visit, enter } = await preview(machine);
+    const cookie = await enter();
+    expect((await visit({ cookie })).status).toBe(status);
+    const socket = await visit({ cookie, connection: "upgrade", upgrade: "websocket" });
+    expect(socket.status).toBe(status);
+  },
+);

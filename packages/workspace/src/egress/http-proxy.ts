@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
+import { inTurn, readStatusLine } from "../http/index.ts";
 import type { Denial, DialResult } from "./dial.ts";
 import { hostText, readTarget, type Target } from "./hosts.ts";
 import { endToEnd, readAbsoluteUrl } from "./http-target.ts";
@@ -19,9 +20,12 @@ export interface HttpProxyOptions {
 
 export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
   // No request timeout: uploads may be slow.
-  const server = createServer({ requestTimeout: 0 }, (request, response) => {
-    forward(request, response).catch((error: Error) => response.destroy(error));
-  });
+  const server = createServer(
+    { requestTimeout: 0 },
+    inTurn((request, response) => {
+      forward(request, response).catch((error: Error) => response.destroy(error));
+    }),
+  );
   server.on("connect", (request, connection, head) => {
     tunnel(request, connection, head).catch(() => connection.destroy());
   });
@@ -68,8 +72,9 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
     onward.once("error", (error) => refuse(response, responseFor({ kind: "failed", reason: error.message })));
     onward.once("close", () => response.headersSent || refuse(response, withoutResponse));
     onward.once("response", (answer) => {
-      const headers = endToEnd(answer.rawHeaders, ["transfer-encoding"]);
-      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
+      const status = readStatusLine(answer);
+      if (status === null) return void onward.destroy();
+      response.writeHead(status.code, status.reason, endToEnd(answer.rawHeaders, ["transfer-encoding"]));
       pipeline(answer, response, () => {});
     });
     pipeline(request, onward, () => {});

@@ -212,6 +212,38 @@ test("a server that switches to another protocol is a bad gateway", async () => 
   expect(await exchange(at, sent)).toMatch(/^HTTP\/1\.1 502 /);
 });
 
+test.each([
+  ["000 X", "HTTP/1.1 502 "],
+  ["099 X", "HTTP/1.1 502 "],
+  ["200 O\u0001\u001b[2JK", "HTTP/1.1 200 O[2JK\r\n"],
+])("the status line %j of a server does not end the proxy", async (line, passedOn) => {
+  const odd = createServer((socket) => {
+    socket.on("error", () => {}).once("data", () => socket.end(`HTTP/1.1 ${line}\r\ncontent-length: 0\r\n\r\n`));
+  });
+  const oddPort = await listen(odd);
+  closers.push(() => void odd.close());
+  const at = await proxyFor("http", [`app.test:${oddPort}`, `127.0.0.1:${oddPort}`]);
+  const target = `app.test:${oddPort}`;
+  const request = `GET http://${target}/ HTTP/1.1\r\nHost: ${target}\r\nConnection: close\r\n\r\n`;
+  expect(await exchange(at, request)).toMatch(passedOn);
+});
+
+test("requests that a client sends at once are served in turn, and end with its connection", async () => {
+  const held: Socket[] = [];
+  const silent = createServer((socket) => void held.push(socket.on("error", () => {}).resume()));
+  const silentPort = await listen(silent);
+  closers.push(() => void silent.close());
+  const at = await proxyFor("http", [`app.test:${silentPort}`, `127.0.0.1:${silentPort}`]);
+  const target = `app.test:${silentPort}`;
+  const client = connect(at, "127.0.0.1");
+  closers.push(() => client.destroy());
+  client.write(`GET http://${target}/ HTTP/1.1\r\nHost: ${target}\r\n\r\n`.repeat(20));
+  await expect.poll(() => held.length).toBeGreaterThan(0);
+  client.destroy();
+  await expect.poll(() => held.every(({ closed, readableEnded }) => closed || readableEnded)).toBe(true);
+  expect(held).toHaveLength(1);
+});
+
 test("a SOCKS client reaches an allowed host, also when it sends everything at once", async () => {
   const at = await proxyFor("socks", [`app.test:${port}`, `127.0.0.1:${port}`]);
   const answer = await exchange(at, Buffer.concat([socksTo("app.test", port), Buffer.from(get("app.test"))]));

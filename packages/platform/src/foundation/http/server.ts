@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { inTurn } from "@agentcli/workspace/http";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Settings } from "../config/index.ts";
 import { answerError } from "./answers.ts";
@@ -34,7 +35,7 @@ export async function listen(
     if (other) other.request(request, response);
     else serveOwn(request, response);
   };
-  const server = openServer(serveRequest, tls);
+  const server = openServer(inTurn(serveRequest), tls);
   server.on("clientError", answerGarbage);
   limitConnections(server, limits);
   acceptUpgrades(server, api.hosts);

@@ -2,6 +2,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { isAnswering } from "@agentcli/workspace/http";
 import type { Context } from "hono";
 import { actingAs } from "../db/index.ts";
 import { alreadySent } from "./already-sent.ts";
@@ -18,6 +19,7 @@ const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 export function acceptUpgrades(server: Server, hosts: HostHandler[]): void {
   server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on("error", () => stream.destroy());
+    if (isAnswering(stream, request)) return void stream.destroy();
     const other = hosts.find(({ matches }) => matches(request.headers.host));
     if (other) return other.upgrade(request, stream, head);
     if (request.headers.upgrade?.toLowerCase() === "websocket") upgrades.set(request, { stream, head });
