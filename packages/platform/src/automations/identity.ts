@@ -28,16 +28,28 @@ export interface AgentOwner {
   created_at: Date;
 }
 
-/** Its owner, with the rights of a member; null where the user was removed. */
-export async function principalOfAgent(db: Queries, agent: AgentOwner): Promise<Principal | null> {
-  const { id, team_id: teamId, user_id, service_account_id: serviceAccountId, created_at: createdAt } = agent;
+/** Who subscribed it, or its owner where that is not known; with the rights of a member. Null where they were removed. */
+export async function principalOfAgent(
+  db: Queries,
+  agent: AgentOwner,
+  actsAs: string | null,
+): Promise<Principal | null> {
+  const { id, team_id: teamId, created_at: createdAt } = agent;
   const shared = { teamId, keyId: id, keyName: id, createdAt, scopes: scopesOf(null) };
-  if (user_id !== null) return principalOfUser(db, user_id, shared);
-  if (serviceAccountId === null) return null;
-  const query = db.selectFrom("service_accounts").select("name").where("id", "=", serviceAccountId);
-  const account = await query.executeTakeFirst();
-  return account ? { ...shared, kind: "service_account", serviceAccountId, name: account.name } : null;
+  const [, kind, named] = /^(user|service_account):(.+)$/.exec(actsAs ?? ownerOf(agent)) ?? [];
+  if (kind === "user") return principalOfUser(db, Number(named), shared);
+  if (named === undefined) return null;
+  const account = await db
+    .selectFrom("service_accounts")
+    .select(["id", "name"])
+    .where("id", "=", named)
+    .where("team_id", "=", teamId)
+    .executeTakeFirst();
+  return account ? { ...shared, kind: "service_account", serviceAccountId: account.id, name: account.name } : null;
 }
+
+const ownerOf = ({ user_id, service_account_id }: AgentOwner): string =>
+  user_id === null ? `service_account:${service_account_id}` : `user:${user_id}`;
 
 type SharedMembers = Pick<Principal, "teamId" | "keyId" | "keyName" | "createdAt" | "scopes">;
 

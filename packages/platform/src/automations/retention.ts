@@ -1,5 +1,5 @@
-// Removes firings some time after they were decided, with the events that caused them, and alerts.
-import { type Kysely, sql } from "kysely";
+// Removes firings some time after they were decided, with the events that caused them, alerts, and what agents waited for.
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { inBatches, type RetentionRule, type Tables } from "../foundation/index.ts";
 
 const batchSize = 500;
@@ -38,5 +38,54 @@ export const automationRetention = (db: Kysely<Tables>, days: number): Retention
           return Number(numAffectedRows);
         }),
     },
+    ...subscriptionRetention(db, limit),
   ];
 };
+
+/** What was delivered is in the conversation of the agent. What waits stays. */
+const subscriptionRetention = (db: Kysely<Tables>, limit: RawBuilder<Date>): RetentionRule[] => [
+  {
+    name: "events of subscriptions",
+    remove: () =>
+      inBatches(async () => {
+        const { numAffectedRows = 0n } = await sql`
+          delete from subscription_events where (subscription_id, event_id) in (
+            select subscription_id, event_id from subscription_events
+            where run_id is not null and created_at < ${limit}
+            limit ${batchSize} for update skip locked
+          )
+        `.execute(db);
+        return Number(numAffectedRows);
+      }),
+  },
+  {
+    name: "subscriptions",
+    remove: () =>
+      inBatches(async () => {
+        const { numAffectedRows = 0n } = await sql`
+          delete from subscriptions where id in (
+            select id from subscriptions as ended
+            where status <> 'active' and created_at < ${limit} and not exists (
+              select from subscription_events where subscription_id = ended.id
+            )
+            limit ${batchSize} for update skip locked
+          )
+        `.execute(db);
+        return Number(numAffectedRows);
+      }),
+  },
+  {
+    name: "wake-ups",
+    remove: () =>
+      inBatches(async () => {
+        const { numAffectedRows = 0n } = await sql`
+          delete from wake_ups where id in (
+            select id from wake_ups as due
+            where created_at < ${limit} and not exists (select from subscription_events where batch_id = due.id)
+            limit ${batchSize} for update skip locked
+          )
+        `.execute(db);
+        return Number(numAffectedRows);
+      }),
+  },
+];

@@ -68,13 +68,16 @@ export interface ChangeContext {
   automation: AutomationRow;
   key: DataKey;
   now: Date;
+  /** Throws ApiError if the caller may not change what the automation has become in the meantime. */
+  authorize(locked: AutomationRow): void;
 }
 
 /** All at once or nothing. What was planned for a trigger that is gone is skipped. */
 export async function changeAutomation(tx: Queries, context: ChangeContext, change: ChangeAutomation): Promise<void> {
-  const { automation, key, now } = context;
+  const { automation, key, now, authorize } = context;
   const { id } = automation;
   const locked = await lockAutomation(tx, id);
+  authorize(locked);
   const former = openDefinition(key, locked);
   const { name = locked.name, missed = locked.missed, scope = locked.scope, triggers: given, model, ...rest } = change;
   const triggers = given ? withIds(given, former.triggers) : former.triggers;

@@ -18,7 +18,8 @@ const published: Example[] = JSON.parse(
   examples.map((payload) => ({ name, payload })),
 );
 
-const eventsIn = ({ name, payload }: Example) => readGithubEvent(name, payload).map(({ event }) => event);
+/** A status counts for each branch. */
+const eventsIn = ({ name, payload }: Example) => [...new Set(readGithubEvent(name, payload).map(({ event }) => event))];
 
 /** As the host documents them; all other deliveries start nothing. */
 const expected: Record<string, GithubEvent> = {
@@ -56,6 +57,20 @@ test("each of the 329 published examples is the event that the host documents, o
     if (event) read.add(event);
   }
   expect([...read].toSorted()).toEqual([...new Set(Object.values(expected))].toSorted());
+});
+
+test("the status of a commit counts for each branch that has it, and for none of a fork", () => {
+  const status = (...names: string[]) =>
+    readGithubEvent("status", {
+      ...{ state: "failure", repository: { html_url: "https://github.com/acme/shop" } },
+      branches: names.map((name) => ({ name })),
+    });
+  expect(status("main", "topic").map(({ branch, pullRequest }) => [branch, pullRequest])).toEqual([
+    ["main", null],
+    ["topic", null],
+  ]);
+  expect(status()).toMatchObject([{ branch: null, pullRequest: { isFork: true } }]);
+  expect(status(...Array.from({ length: 50 }, (_, index) => `b${index}`))).toHaveLength(10);
 });
 
 const pull = (more: object = {}, head: object = { id: 1 }) => ({

@@ -1,4 +1,5 @@
 // An automation that becomes one of the team: another identity, another payer, no old keys, and entries in the audit log.
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestServer, testServer } from "../harness/platform.ts";
 
@@ -78,4 +79,26 @@ test("a member promotes nothing; an administrator promotes what the team sees, a
   expect(await change(keys.member, shown, "team_visible")).toMatchObject({ status: 200, scope: "team_visible" });
   expect(await change(keys.admin, shown, "team_owned")).toMatchObject({ status: 200, scope: "team_owned" });
   expect(await change(keys.member, shown, "team_owned")).toMatchObject({ status: 403 });
+});
+
+test("a change by the owner that waits while the automation is promoted is refused: it is the team's by then", async () => {
+  const automation = await create(keys.member, "team_visible");
+  const { db } = server.platform;
+  const waiting = async () => {
+    const { rows } = await sql<{ count: string }>`
+      select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+    `.execute(db);
+    return Number(rows[0]?.count);
+  };
+  let answer: Promise<{ status: number }> | undefined;
+  await db.transaction().execute(async (tx) => {
+    await tx.selectFrom("automations").select("id").where("id", "=", automation.id).forUpdate().execute();
+    answer = server.call(keys.member, "PATCH", `/v1/automations/${automation.id}`, { prompt: { text: "mine" } });
+    await expect.poll(waiting, { timeout: 30_000 }).toBeGreaterThan(0);
+    const promoted = { scope: "team_owned" as const, user_id: null };
+    await tx.updateTable("automations").set(promoted).where("id", "=", automation.id).execute();
+  });
+  expect(await answer).toMatchObject({ status: 403 });
+  const { body } = await server.call(keys.admin, "GET", `/v1/automations/${automation.id}`);
+  expect(body).toMatchObject({ prompt: { text: "look" } });
 });

@@ -56,7 +56,13 @@ async function subscribeTo({ host, fixture }: AutomationHarness, agentId: string
   const sources = { open: async () => ({ pullRequests: { read: async () => pull } }) as never };
   const agent = { id: agentId, team_id: fixture.principal.teamId, settings: { repos: [{ url: repoUrl }] } };
   const filter = { source: "source_host", repoUrl, pullRequest: 7, events: ["comments"] } as const;
-  const request = { agent, filter: { ...filter, events: ["comments" as const] }, days: 180, createdBy: "ada" };
+  const request = {
+    agent,
+    filter: { ...filter, events: ["comments" as const] },
+    days: 180,
+    createdBy: "ada",
+    actsAs: null,
+  };
   await subscribe({ ...host, sources }, request, new AbortController().signal);
 }
 

@@ -171,7 +171,7 @@ async function openPull({ client, dataDirectory, fixture }: RunHarness, name: st
   expect(opened.status).toBe(201);
 }
 
-/** An agent of the automation once handed off the branch agents/own. */
+/** An agent of the automation once handed off the branch agents/own; its firing and the agent are gone since. */
 async function earlierFiring({ fixture }: RunHarness, automationId: string): Promise<{ id: string }> {
   const { db } = fixture.platform;
   const { agentId, runId } = await fixture.newAgent();
@@ -191,5 +191,7 @@ async function earlierFiring({ fixture }: RunHarness, automationId: string): Pro
     .insertInto("handoffs")
     .values({ agent_id: agentId, run_id: runId, repo_url: "x/git/shop", ...branches, state: "done" })
     .execute();
+  await db.deleteFrom("automation_firings").where("id", "=", values.id).execute();
+  await db.deleteFrom("agents").where("id", "=", agentId).execute();
   return { id: values.id };
 }

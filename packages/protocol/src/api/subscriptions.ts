@@ -34,6 +34,10 @@ export const Subscription = z.object({
   filter: SubscriptionFilter,
   status: z.enum(["active", "cancelled", "expired", "done"]),
   endedReason: z.string().optional(),
+  lastSkipped: z
+    .object({ at: Timestamp, reason: z.string() })
+    .optional()
+    .describe("The latest event that did not wake the agent, such as one of a loop of agents, and why"),
   nextAt: Timestamp.optional().describe("When the timer fires next"),
   createdBy: z.string().describe("A person, or agent:<id>"),
   createdAt: Timestamp,

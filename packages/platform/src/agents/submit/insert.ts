@@ -127,6 +127,7 @@ export async function insertFollowUp(
     envVars: body.envVars ?? {},
     ...(body.inbox && { inbox: body.inbox }),
     ...(context.requester.traceparent && { traceparent: context.requester.traceparent }),
+    ...(context.requester.budgetUsd !== undefined && { budgetUsd: context.requester.budgetUsd }),
   };
   const key = await platform.vault.unwrap(agent.data_key);
   // They stay for the runs behind it.

@@ -24,7 +24,10 @@ export async function admit(host: AutomationHost, firing: FiringRow, limits: Aut
     if (current.status !== "planned") return { kind: "decided", firing: current };
     if (current.admitted_at !== null) return { kind: "admitted", budgetUsd: optional(current.reserved_usd) };
     const now = host.now();
-    const admission = judgeLimits(limits, await readUse(tx, firing, now));
+    const admission = judgeLimits(
+      limits,
+      await readUse(tx, { automationId: firing.automation_id, except: firing.id, now }),
+    );
     if (admission.kind !== "admitted") return { kind: "decided", firing: await hold(tx, { firing, admission, now }) };
     if (admission.replaced > 0) {
       const reason = `Its run was cancelled: the firing ${firing.id} replaced it.`;
@@ -40,15 +43,25 @@ export async function admit(host: AutomationHost, firing: FiringRow, limits: Aut
   });
 }
 
-const optional = (usd: string | null): number | undefined => (usd === null ? undefined : Number(usd));
+export const optional = (usd: string | null): number | undefined => (usd === null ? undefined : Number(usd));
 
 const findFiring = (tx: Queries, id: string): Promise<FiringRow> =>
   tx.selectFrom("automation_firings").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
 
-const activeRuns = sql`select runs.id from runs where runs.agent_id = firings.agent_id
-  and runs.status in ('CREATING', 'RUNNING') and runs.cancel_requested_at is null`;
+const isActive = sql`runs.status in ('CREATING', 'RUNNING') and runs.cancel_requested_at is null`;
+const activeRuns = sql`select runs.id from runs where runs.agent_id = firings.agent_id and ${isActive}`;
+/** Runs of wake-ups count by themselves: their agent may be older than a day. */
+const isNoWakeUp = sql`not exists (select from wake_ups where wake_ups.id = runs.request_id)`;
 
-async function readUse(tx: Queries, firing: FiringRow, now: Date): Promise<Use> {
+export interface UseRequest {
+  automationId: string;
+  /** A firing or a wake-up, which does not count itself. */
+  except: string;
+  now: Date;
+}
+
+/** What the others of the automation use: firings with the follow-ups of people, and wake-ups. */
+export async function readUse(tx: Queries, { automationId, except, now }: UseRequest): Promise<Use> {
   const { rows } = await sql<Record<keyof Use, string>>`
     select
       count(*) filter (where admitted and (is_active or status = 'planned')) as active,
@@ -59,12 +72,20 @@ async function readUse(tx: Queries, firing: FiringRow, now: Date): Promise<Use> 
     from (
       select status, planned_at, reserved_usd, coalesce(admitted_at, decided_at) as started_at,
         admitted_at is not null or run_id is not null as admitted,
-        exists (${activeRuns}) as is_active,
-        coalesce((select sum(cost_usd) from runs where runs.agent_id = firings.agent_id), 0) as cost
+        exists (${activeRuns} and ${isNoWakeUp}) as is_active,
+        coalesce((
+          select sum(cost_usd) from runs where runs.agent_id = firings.agent_id and ${isNoWakeUp}
+        ), 0) as cost
       from automation_firings as firings
-      where automation_id = ${firing.automation_id} and id <> ${firing.id} and (
+      where automation_id = ${automationId} and id <> ${except} and (
         status = 'planned' or (status = 'started' and run_status is null)
         or coalesce(admitted_at, decided_at) > ${now}::timestamptz - interval '1 day' and run_id is not null)
+      union all
+      select case when runs.id is null then 'planned' else 'started' end, wake_ups.created_at, reserved_usd,
+        admitted_at, true, coalesce(${isActive}, false), coalesce(runs.cost_usd, 0)
+      from wake_ups left join runs on runs.agent_id = wake_ups.agent_id and runs.request_id = wake_ups.id
+      where automation_id = ${automationId} and wake_ups.id <> ${except}
+        and admitted_at > ${now}::timestamptz - interval '1 day'
     ) as others
   `.execute(tx);
   const { active, waiting, starts, usdToday } = rows[0] ?? { active: 0, waiting: 0, starts: 0, usdToday: 0 };
@@ -126,7 +147,7 @@ interface Ending {
 }
 
 /** The runs end as cancelled, and their firings say why. */
-async function cancelRuns(tx: Queries, { automationId, count, reason }: Ending): Promise<void> {
+export async function cancelRuns(tx: Queries, { automationId, count, reason }: Ending): Promise<void> {
   const { rows } = await sql<{ id: string; runId: string }>`
     select firings.id, active.id as "runId" from automation_firings as firings
     cross join lateral (${activeRuns}) as active

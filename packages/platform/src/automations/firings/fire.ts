@@ -1,6 +1,6 @@
 // Firings that are not planned: a webhook, or a person. The record comes first; a server that crashes leaves it to the next.
 import { createHash } from "node:crypto";
-import { ApiError, type Queries, teamKey } from "../../foundation/index.ts";
+import { ApiError, type CauseLink, type Queries, teamKey } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
 import type { AutomationRow } from "../store.ts";
 import { sealPayload } from "./payload.ts";
@@ -49,6 +49,8 @@ export interface NewRecord extends Omit<FiringRequest, "source" | "idempotencyKe
   dedupeKey: string | null;
   /** The firing whose run caused the event. */
   causeId: string | null;
+  /** What led to the event, the nearest first. */
+  causes?: CauseLink[];
   /** Of the server that starts it at once; absent: the scheduler does. */
   claim?: { claimed_by: string; claimed_until: Date; attempts: number };
 }
@@ -57,7 +59,7 @@ export interface NewRecord extends Omit<FiringRequest, "source" | "idempotencyKe
 export async function recordFiring(
   host: AutomationHost,
   automation: AutomationRow,
-  { db, source, triggerId, payload, skipReason, dedupeKey, causeId, claim }: NewRecord,
+  { db, source, triggerId, payload, skipReason, dedupeKey, causeId, causes, claim }: NewRecord,
 ): Promise<FiringRow | undefined> {
   const now = host.now();
   const values = firingValues({ automationId: automation.id, source, triggerId, plannedAt: now, dedupeKey });
@@ -70,6 +72,7 @@ export async function recordFiring(
       // Only what starts needs its event: a webhook whose filter matches nothing must not fill the database.
       payload: skipReason === null ? payload && sealPayload(key, values.id, payload) : null,
       cause_id: causeId,
+      causes: causes && causes.length > 0 ? JSON.stringify(causes) : null,
       ...claim,
       ...(skipReason !== null && { status: "skipped", reason: skipReason, decided_at: now }),
     })

@@ -1,5 +1,5 @@
-// The cause chain of an event: which firing led to it, and which one to that. It ends loops of automations.
-import type { Queries } from "../../foundation/index.ts";
+// The cause chain of an event: which agent led to it, and what had started or woken that one. It ends loops of agents.
+import type { CauseLink, Queries } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
 import type { SourceEvent } from "./github.ts";
 import { sameRepository } from "./match.ts";
@@ -10,14 +10,10 @@ export interface CausedEvent {
   event: SourceEvent;
 }
 
-export interface CauseLink {
-  firingId: string;
-  automationId: string;
-  name: string;
-}
-
-/** So many automations may lead to each other. */
+/** So many agents may lead to each other. */
 export const maxChain = 5;
+/** So often an agent is woken by results of checks on what it pushed after the last one. */
+export const maxOwnChecks = 10;
 
 /** What a run itself does on the host. Comments, labels and merges are those of people. */
 const doneByRuns: SourceEvent["event"][] = [
@@ -29,36 +25,44 @@ const doneByRuns: SourceEvent["event"][] = [
   "workflow_run.completed",
 ];
 
-/** The nearest cause first; empty for an event that no automation caused. */
+/** The nearest cause first; empty for an event that no agent caused. Of this team alone: others may use the same names. */
 export async function findCauses(
   host: Pick<AutomationHost, "shownRepository">,
   db: Queries,
-  { source, event }: CausedEvent,
+  caused: CausedEvent,
 ): Promise<CauseLink[]> {
-  const chain: CauseLink[] = [];
-  const teamId = source.team_id;
-  let firingId = (await firingOfSender(db, { source, event })) ?? (await firingBehind(host, db, { source, event }));
-  while (firingId !== null && chain.length <= maxChain) {
-    const row = await db
-      .selectFrom("automation_firings")
-      .innerJoin("automations", "automations.id", "automation_firings.automation_id")
-      .select([
-        "automation_firings.id",
-        "automation_firings.cause_id",
-        "automations.id as automationId",
-        "automations.name",
-      ])
-      .where("automation_firings.id", "=", firingId)
-      .where("automations.team_id", "=", teamId)
-      .executeTakeFirst();
-    if (row) chain.push({ firingId: row.id, automationId: row.automationId, name: row.name });
-    firingId = row?.cause_id ?? null;
-  }
-  return chain;
+  const agentId = agentBehind(caused) ?? (await agentOfBranch(host, db, caused));
+  return agentId === null ? [] : causesOf(db, caused.source.team_id, agentId);
 }
 
-/** Of this team alone: another one may work on the same repository, and on a branch of the same name. */
-async function firingBehind(
+/** The agent, and what led to its latest run. A person who sent a follow-up ends the chain. */
+async function causesOf(db: Queries, teamId: number, agentId: string): Promise<CauseLink[]> {
+  const firing = await db
+    .selectFrom("automation_firings")
+    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
+    .select(["automation_firings.id", "automation_firings.causes", "automations.id as automationId"])
+    .select("automations.name")
+    .where("automation_firings.agent_id", "=", agentId)
+    .where("automations.team_id", "=", teamId)
+    .executeTakeFirst();
+  const run = await db
+    .selectFrom("agents")
+    .innerJoin("runs", "runs.id", "agents.latest_run_id")
+    .leftJoin("wake_ups", "wake_ups.id", "runs.request_id")
+    .select(["runs.number", "wake_ups.causes"])
+    .where("agents.id", "=", agentId)
+    .where("agents.team_id", "=", teamId)
+    .executeTakeFirst();
+  if (!firing && !run) return [];
+  const before = run?.causes ?? (run === undefined || run.number === 1 ? firing?.causes : null) ?? [];
+  const link = firing
+    ? { agentId, firingId: firing.id, automationId: firing.automationId, name: firing.name }
+    : { agentId, firingId: null, automationId: null, name: `agent ${agentId}` };
+  return [link, ...before].slice(0, maxOwnChecks + 1);
+}
+
+/** The agent that pushed the branch which the event is about. */
+async function agentOfBranch(
   { shownRepository }: Pick<AutomationHost, "shownRepository">,
   db: Queries,
   { source, event }: CausedEvent,
@@ -67,17 +71,20 @@ async function firingBehind(
   if (branch === null || !doneByRuns.includes(event.event)) return null;
   const rows = await db
     .selectFrom("handoffs")
-    .innerJoin("automation_firings", "automation_firings.agent_id", "handoffs.agent_id")
-    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
-    .select(["automation_firings.id", "handoffs.repo_url"])
-    .where("automations.team_id", "=", source.team_id)
+    .innerJoin("agents", "agents.id", "handoffs.agent_id")
+    .select(["handoffs.agent_id", "handoffs.repo_url"])
+    .where("agents.team_id", "=", source.team_id)
     .where("handoffs.branch", "=", branch)
     .execute();
-  return rows.find(({ repo_url }) => isOf(event, repo_url, shownRepository))?.id ?? null;
+  return rows.find(({ repo_url }) => isOf(event, repo_url, shownRepository))?.agent_id ?? null;
 }
 
 /** Stored without its scheme. */
-const isOf = ({ repositoryUrl }: SourceEvent, url: string, shown: AutomationHost["shownRepository"]): boolean =>
+export const isOf = (
+  { repositoryUrl }: Pick<SourceEvent, "repositoryUrl">,
+  url: string,
+  shown: AutomationHost["shownRepository"],
+): boolean =>
   [url, shown(`http://${url}`), shown(`https://${url}`)].some((address) => sameRepository(address, repositoryUrl));
 
 /** Which agent did it, such as one that commented: the embedded host names it, on others it marks what it writes. */
@@ -89,17 +96,20 @@ export function agentBehind({ source, event }: CausedEvent): string | null {
   return agentId;
 }
 
-async function firingOfSender(db: Queries, caused: CausedEvent): Promise<string | null> {
-  const agentId = agentBehind(caused);
-  if (agentId === null) return null;
-  const row = await db.selectFrom("automation_firings").select("id").where("agent_id", "=", agentId).executeTakeFirst();
-  return row?.id ?? null;
-}
+const named = (chain: CauseLink[]): string =>
+  chain.map(({ name, firingId }) => (firingId === null ? name : `${name} (${firingId})`)).join(", caused by ");
 
 /** Why the automation must not start; null where it may. */
 export function loopOf(chain: CauseLink[], automationId: string): string | null {
-  const names = chain.map(({ name, firingId }) => `${name} (${firingId})`).join(", caused by ");
-  if (chain.some((link) => link.automationId === automationId)) return `It caused this event itself: ${names}.`;
-  if (chain.length >= maxChain) return `${maxChain} automations in a row caused each other: ${names}.`;
+  if (chain.some((link) => link.automationId === automationId)) return `It caused this event itself: ${named(chain)}.`;
+  if (chain.length >= maxChain) return `${maxChain} automations in a row caused each other: ${named(chain)}.`;
   return null;
+}
+
+/** Why an agent is not woken; null where it is. Results of checks on its own work may wake it more often. */
+export function loopOfWakeUps(chain: CauseLink[], { event }: Pick<SourceEvent, "event">): string | null {
+  const isCheck = event === "check.completed" || event === "workflow_run.completed";
+  const limit = isCheck ? maxOwnChecks : maxChain;
+  if (chain.length < limit) return null;
+  return `${limit} agents in a row woke each other, and no person in between: ${named(chain.slice(0, limit))}.`;
 }

@@ -36,6 +36,9 @@ export function readGithubEvent(name: string, payload: unknown): SourceEvent[] {
   return read(body, textOf(body.action)).map((event) => ({ ...shared, ...event }));
 }
 
+/** The host sends ten at most. */
+const maxBranches = 10;
+
 type Read = (body: Members, action: string) => (Partial<SourceEvent> & Pick<SourceEvent, "event">)[];
 
 const readers: Record<string, Read> = {
@@ -77,17 +80,13 @@ const readers: Record<string, Read> = {
   },
   status(body) {
     if (body.state === "pending" || body.state === undefined) return [];
-    const branch = textOf(membersOf(listOf(body.branches)[0]).name) || null;
-    return [
-      {
-        event: "check.completed",
-        branch,
-        // On no branch of this repository: the commit is in a fork.
-        pullRequest: branch === null ? { number: 0, url: "", headBranch: null, isFork: true } : null,
-        conclusion: textOf(body.state),
-        text: textOf(body.description),
-      },
-    ];
+    const shared = { conclusion: textOf(body.state), text: textOf(body.description) };
+    const names = listOf(body.branches).flatMap((branch) => textOf(membersOf(branch).name) || []);
+    if (names.length > 0)
+      return names.slice(0, maxBranches).map((branch) => ({ event: "check.completed", branch, ...shared }));
+    // On no branch of this repository: the commit is in a fork.
+    const pullRequest = { number: 0, url: "", headBranch: null, isFork: true };
+    return [{ event: "check.completed", branch: null, pullRequest, ...shared }];
   },
   workflow_run(body, action) {
     const run = membersOf(body.workflow_run);

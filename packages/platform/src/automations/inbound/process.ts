@@ -1,11 +1,11 @@
 // Turns received events into firings, one event after another. Safe to repeat: a firing is made once per delivery.
-import { type Activity, isDatabaseAway, type Queries, teamKey } from "../../foundation/index.ts";
+import { type Activity, type CauseLink, isDatabaseAway, type Queries, teamKey } from "../../foundation/index.ts";
 import { openDefinition } from "../definition.ts";
 import { recordFiring } from "../firings/fire.ts";
 import type { AutomationHost } from "../host.ts";
 import { repeat } from "../repeat.ts";
 import type { AutomationRow } from "../store.ts";
-import { type CauseLink, findCauses, loopOf } from "./cause.ts";
+import { findCauses, loopOf } from "./cause.ts";
 import { readGithubEvent, type SourceEvent } from "./github.ts";
 import { type GithubTrigger, matchEvent } from "./match.ts";
 import {
@@ -65,8 +65,8 @@ async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRo
   let firings = 0;
   for (const read of readGithubEvent(row.name, JSON.parse(body))) {
     const event = source.type === "git_host" ? ofOwnHost(host, read) : await withFork(tx, source.id, read);
-    await keepForSubscribers(host, tx, { eventId: row.id, source, event });
     const causes = await findCauses(host, tx, { source, event });
+    await keepForSubscribers(host, tx, { eventId: row.id, source, event, causes });
     for (const candidate of await findCandidates(host, tx, { source, event }))
       firings += await fireOne(host, tx, { ...candidate, row, source, event, causes, body: beginningOf(body) });
   }
@@ -161,6 +161,7 @@ async function fireOne(host: AutomationHost, tx: Queries, fired: Fired): Promise
     db: tx,
     dedupeKey: `${source.type} ${row.source_id} ${row.delivery_id}`,
     causeId: cause?.firingId ?? null,
+    causes,
   };
   return (await recordFiring(host, automation, { ...request, ...options })) ? 1 : 0;
 }

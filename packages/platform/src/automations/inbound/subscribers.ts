@@ -1,8 +1,8 @@
 // Finds the subscriptions that an event of a source host is for, and keeps the event for their agents.
-import { type Queries, teamKey } from "../../foundation/index.ts";
+import { type CauseLink, type Queries, teamKey } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
-import { endSubscription, insertEvent, openFilter, type StoredFilter } from "../subscriptions/store.ts";
-import { agentBehind, type CausedEvent } from "./cause.ts";
+import { endSubscription, insertEvent, noteSkipped, openFilter, type StoredFilter } from "../subscriptions/store.ts";
+import { agentBehind, type CausedEvent, loopOfWakeUps } from "./cause.ts";
 import type { SourceEvent } from "./github.ts";
 import { sameRepository } from "./match.ts";
 
@@ -11,12 +11,14 @@ export interface SubscribedEvent {
   eventId: string;
   source: CausedEvent["source"];
   event: SourceEvent;
+  /** The nearest first. */
+  causes: CauseLink[];
 }
 
 export async function keepForSubscribers(
   host: AutomationHost,
   tx: Queries,
-  { eventId, source, event }: SubscribedEvent,
+  { eventId, source, event, causes }: SubscribedEvent,
 ): Promise<void> {
   const teamId = source.team_id;
   const rows = await tx
@@ -28,15 +30,15 @@ export async function keepForSubscribers(
     .execute();
   if (rows.length === 0) return;
   const context = { db: tx, key: await teamKey(tx, host.platform.vault, teamId), now: host.now() };
+  const loop = loopOfWakeUps(causes, event);
   for (const row of rows) {
     const filter = openFilter(context.key, row);
     const isOwn = agentBehind({ source, event }) === row.agent_id;
     if (filter.source !== "source_host" || isOwn || !isFor(filter, event, host.shownRepository)) continue;
-    await insertEvent(context, {
-      subscription: row,
-      eventId: `${eventId} ${event.event}`,
-      entry: describeEvent(event),
-    });
+    if (loop === null) {
+      const entry = describeEvent(event);
+      await insertEvent(context, { subscription: row, eventId: `${eventId} ${event.event}`, entry, causes });
+    } else await noteSkipped(context, row.id, loop);
     if (event.event === "pull_request.merged" && filter.pullRequest !== undefined)
       await endSubscription(tx, { id: row.id, agentId: row.agent_id }, { status: "done", reason: "It was merged." });
   }

@@ -7,6 +7,10 @@ export const maxMemoryBytes = 64 * 1024;
 export const maxMemories = 50;
 /** Older versions of a file are removed. */
 const maxVersions = 50;
+/** Of all versions that are not the latest of a file, those of deleted files among them: beyond it the oldest go. */
+const maxHistoryBytes = 8 * 1024 * 1024;
+/** Of a version without its text. */
+const rowBytes = 1024;
 
 export interface MemoryEntry {
   name: string;
@@ -120,8 +124,23 @@ function append(
       .where("name", "=", name)
       .where("version", "<=", version - maxVersions)
       .execute();
+    await trimHistory(tx, automationId);
     return { name, version, bytes, author, updatedAt };
   });
+}
+
+async function trimHistory(tx: Queries, automationId: string): Promise<void> {
+  await sql`
+    delete from automation_memories where automation_id = ${automationId} and (name, version) in (
+      select name, version from (
+        select name, version, sum(bytes + ${rowBytes}) over (order by created_at desc, name, version desc) as total
+        from (
+          select *, text is not null and version = max(version) over (partition by name) as is_current
+          from automation_memories where automation_id = ${automationId}
+        ) as versions where not is_current
+      ) as former where total > ${maxHistoryBytes}
+    )
+  `.execute(tx);
 }
 
 function checkMemory(name: string, text: string): void {

@@ -11,7 +11,7 @@ import { z } from "zod";
 import { checkModel } from "../../agents/index.ts";
 import { type Api, ApiError, decodeCursor, type Principal, pageOf, teamKey } from "../../foundation/index.ts";
 import { settingsOfTeam } from "../../identity/index.ts";
-import { requireTeamManager } from "../access.ts";
+import { requireAccess, requireTeamManager } from "../access.ts";
 import { checkTriggers, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
@@ -160,7 +160,8 @@ function addChange(api: Api, host: AutomationHost): void {
       checkTriggers(body.triggers ?? former.triggers, body.target ?? former.target);
       if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
       await checkTarget(host, principal, body.target);
-      const context = { automation, key, now: host.now() };
+      const authorize = (locked: AutomationRow) => requireChange(principal, locked, body.scope);
+      const context = { automation, key, now: host.now(), authorize };
       await db.transaction().execute(async (tx) => {
         await changeAutomation(tx, context, body);
         // The service account of the team exists before the first run needs it.
@@ -177,11 +178,15 @@ async function findToChange(
   { id, scope }: { id: string; scope: CreateAutomation["scope"] | undefined },
 ): Promise<AutomationRow> {
   const found = await access.find(principal, id, "read");
+  requireChange(principal, found, scope);
+  return found;
+}
+
+function requireChange(principal: Principal, found: AutomationRow, scope: CreateAutomation["scope"] | undefined): void {
   const isPromotion = scope === "team_owned" && found.scope !== "team_owned";
-  const automation = await access.find(principal, id, isPromotion ? "promote" : "manage");
-  if (scope !== undefined && scope !== "team_owned" && automation.scope === "team_owned")
+  requireAccess(principal, found, isPromotion ? "promote" : "manage");
+  if (scope !== undefined && scope !== "team_owned" && found.scope === "team_owned")
     throw new ApiError("validation_error", "scope: an automation of the team stays one; create another for yourself.");
-  return automation;
 }
 
 function addDelete(api: Api, { platform: { db }, access }: AutomationHost): void {

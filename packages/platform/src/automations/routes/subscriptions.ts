@@ -34,7 +34,8 @@ function addCreate(api: Api, host: AutomationHost): void {
     },
     async ({ params, body, principal }) => {
       const agent = await host.agents.find(principal, params.id, "follow_up");
-      const request = { agent, ...body, createdBy: principalName(principal) };
+      const requester = principalName(principal);
+      const request = { agent, ...body, createdBy: requester, actsAs: requester };
       const row = await subscribe(host, request, AbortSignal.timeout(30_000));
       return subscriptionOf(await teamKey(db, vault, row.team_id), row);
     },

@@ -2,7 +2,13 @@
 import { randomUUID } from "node:crypto";
 import type { SubscriptionFilter } from "@agentcli/protocol/api";
 import type { Selectable } from "kysely";
-import { ApiError, type DataKey, type Queries, type SubscriptionTable } from "../../foundation/index.ts";
+import {
+  ApiError,
+  type CauseLink,
+  type DataKey,
+  type Queries,
+  type SubscriptionTable,
+} from "../../foundation/index.ts";
 import { readSchedule } from "../schedule.ts";
 
 export type SubscriptionRow = Selectable<SubscriptionTable>;
@@ -12,6 +18,8 @@ export type StoredFilter = SubscriptionFilter & { headBranch?: string };
 
 export const maxDays = 180;
 export const maxPerAgent = 50;
+/** More events do not wait for an agent; one that is woken after a long time reads the pull request itself. */
+export const maxWaiting = 500;
 const dayMs = 24 * 60 * 60 * 1000;
 
 export interface NewSubscription {
@@ -21,6 +29,8 @@ export interface NewSubscription {
   /** At most 180. */
   days: number;
   createdBy: string;
+  /** Whom wake-ups act for, `user:1` or `service_account:<uuid>`; null: the owner of the agent. */
+  actsAs: string | null;
 }
 
 export interface SubscriptionContext {
@@ -38,7 +48,7 @@ export const openFilter = (key: DataKey, { id, filter }: Pick<SubscriptionRow, "
 /** Throws ApiError `validation_error`. */
 export async function insertSubscription(
   { db, key, now }: SubscriptionContext,
-  { agentId, teamId, filter, days, createdBy }: NewSubscription,
+  { agentId, teamId, filter, days, createdBy, actsAs }: NewSubscription,
 ): Promise<SubscriptionRow> {
   const active = await db
     .selectFrom("subscriptions")
@@ -55,6 +65,7 @@ export async function insertSubscription(
     .values({
       ...{ id, agent_id: agentId, team_id: teamId, status: "active", created_by: createdBy, expires_at },
       source: filter.source,
+      acts_as: actsAs,
       filter: key.seal(JSON.stringify(filter), filterAad(id)),
       next_at: filter.source === "timer" ? nextAt(filter, now) : null,
       created_at: now,
@@ -110,18 +121,39 @@ export interface NewEvent {
   /** An event is delivered once. */
   eventId: string;
   entry: string;
+  /** What led to it, the nearest first. */
+  causes: CauseLink[];
 }
 
 export async function insertEvent(
   { db, key, now }: SubscriptionContext,
-  { subscription, eventId, entry }: NewEvent,
+  { subscription, eventId, entry, causes }: NewEvent,
 ): Promise<void> {
+  const { id, agent_id } = subscription;
+  const waiting = await db
+    .selectFrom("subscription_events")
+    .select("event_id")
+    .where("agent_id", "=", agent_id)
+    .where("run_id", "is", null)
+    .limit(maxWaiting)
+    .execute();
+  if (waiting.length >= maxWaiting)
+    return noteSkipped({ db, now }, id, `${maxWaiting} events wait for the agent already.`);
   await db
     .insertInto("subscription_events")
     .values({
-      ...{ subscription_id: subscription.id, event_id: eventId, agent_id: subscription.agent_id, created_at: now },
-      entry: key.seal(entry, entryAad(subscription.id, eventId)),
+      ...{ subscription_id: id, event_id: eventId, agent_id, created_at: now, causes: JSON.stringify(causes) },
+      entry: key.seal(entry, entryAad(id, eventId)),
     })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
+}
+
+/** The subscription says which of its events was not delivered, and why. */
+export async function noteSkipped(
+  { db, now }: Pick<SubscriptionContext, "db" | "now">,
+  id: string,
+  reason: string,
+): Promise<void> {
+  await db.updateTable("subscriptions").set({ skipped_at: now, skipped_reason: reason }).where("id", "=", id).execute();
 }

@@ -9,18 +9,21 @@ export interface SubscribeRequest {
   filter: SubscriptionFilter;
   days: number;
   createdBy: string;
+  /** Whom wake-ups act for: they must not do more than who subscribed could. */
+  actsAs: string | null;
 }
 
 /** Throws ApiError. */
 export async function subscribe(
   host: AutomationHost,
-  { agent, filter, days, createdBy }: SubscribeRequest,
+  { agent, filter, days, createdBy, actsAs }: SubscribeRequest,
   signal: AbortSignal,
 ): Promise<SubscriptionRow> {
   const { db, vault } = host.platform;
   const stored = filter.source === "timer" ? checkTimer(filter) : await checkHost(host, { agent, filter }, signal);
   const context = { db, key: await teamKey(db, vault, agent.team_id), now: host.now() };
-  return insertSubscription(context, { agentId: agent.id, teamId: agent.team_id, filter: stored, days, createdBy });
+  const owned = { agentId: agent.id, teamId: agent.team_id, createdBy, actsAs };
+  return insertSubscription(context, { ...owned, filter: stored, days });
 }
 
 function checkTimer(filter: Extract<SubscriptionFilter, { source: "timer" }>): StoredFilter {

@@ -32,7 +32,7 @@ export async function fireTimers(host: AutomationHost): Promise<void> {
         ...(filter.cron && { cron: filter.cron }),
         text: filter.note,
       });
-      await insertEvent({ db: tx, key, now }, { subscription: row, eventId: `timer ${at}`, entry });
+      await insertEvent({ db: tx, key, now }, { subscription: row, eventId: `timer ${at}`, entry, causes: [] });
       await tx.updateTable("subscriptions").set(afterFiring(filter, now)).where("id", "=", row.id).execute();
     }
   });

@@ -12,6 +12,8 @@ export function subscriptionOf(key: DataKey, row: SubscriptionRow): Subscription
     filter,
     status: row.status,
     ...(row.ended_reason !== null && { endedReason: row.ended_reason }),
+    ...(row.skipped_at &&
+      row.skipped_reason !== null && { lastSkipped: { at: row.skipped_at.toISOString(), reason: row.skipped_reason } }),
     ...(row.next_at && { nextAt: row.next_at.toISOString() }),
     createdBy: row.created_by,
     createdAt: row.created_at.toISOString(),

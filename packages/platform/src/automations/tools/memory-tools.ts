@@ -60,7 +60,7 @@ const writeMemory = ({ memories, author, scrub }: MemoryToolOptions): Tool =>
     onResume: "rerun",
     run: (args) =>
       orRefused(async () => {
-        const written = await memories.write(args.name, { text: scrub(args.text), author });
+        const written = await memories.write(scrub(args.name), { text: scrub(args.text), author });
         return done(`Wrote ${written.name}, version ${written.version}, ${written.bytes} bytes.`);
       }),
   });

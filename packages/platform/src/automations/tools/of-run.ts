@@ -40,7 +40,11 @@ function waitingTools(host: AutomationHost, { agentId, teamId, repositories }: R
     subscribe: async (filter, signal) =>
       subscriptionOf(
         await teamKey(db, vault, teamId),
-        await subscribe(host, { agent, filter, days: maxDays, createdBy }, signal),
+        await subscribe(
+          host,
+          { agent, filter, days: maxDays, createdBy, actsAs: await requesterOf(host, agentId) },
+          signal,
+        ),
       ),
     async list() {
       const key = await teamKey(db, vault, teamId);
@@ -49,6 +53,18 @@ function waitingTools(host: AutomationHost, { agentId, teamId, repositories }: R
     },
     cancel: (id) => endSubscription(db, { id, agentId }, end),
   });
+}
+
+/** Who asked for the run that is active: a wake-up must not do more than they could. */
+async function requesterOf({ platform: { db } }: AutomationHost, agentId: string): Promise<string | null> {
+  const run = await db
+    .selectFrom("runs")
+    .innerJoin("agents", "agents.latest_run_id", "runs.id")
+    .select(["runs.user_id", "runs.service_account_id"])
+    .where("agents.id", "=", agentId)
+    .executeTakeFirst();
+  if (run?.user_id) return `user:${run.user_id}`;
+  return run?.service_account_id ? `service_account:${run.service_account_id}` : null;
 }
 
 /** None for an agent that no automation started. */
@@ -103,18 +119,17 @@ function toolsOnPulls(host: AutomationHost, { automation, definition, run, autho
   });
 }
 
-/** By its branch as well: the record of an address may still be on its way. */
+/** By its branch as well: the record of an address may still be on its way. Also of firings and agents that are gone. */
 async function isOwnPull(
   { platform: { db } }: AutomationHost,
   automationId: string,
   pull: PullRequest,
 ): Promise<boolean> {
   const row = await db
-    .selectFrom("handoffs")
-    .innerJoin("automation_firings", "automation_firings.agent_id", "handoffs.agent_id")
-    .select("handoffs.branch")
-    .where("automation_firings.automation_id", "=", automationId)
-    .where(({ or, eb }) => or([eb("handoffs.pr_url", "=", pull.url), eb("handoffs.branch", "=", pull.head)]))
+    .selectFrom("automation_branches")
+    .select("branch")
+    .where("automation_id", "=", automationId)
+    .where(({ or, eb }) => or([eb("pr_url", "=", pull.url), eb("branch", "=", pull.head)]))
     .executeTakeFirst();
   return row !== undefined;
 }

@@ -36,7 +36,8 @@ const comment = (options: PullRequestToolOptions): Tool =>
         if ((args.path === undefined) !== (args.line === undefined))
           return refused("A comment on a line needs both path and line.");
         const text = { author: options.author, body: options.scrub(args.body) };
-        const where = args.path === undefined || args.line === undefined ? {} : { path: args.path, line: args.line };
+        const where =
+          args.path === undefined || args.line === undefined ? {} : { path: options.scrub(args.path), line: args.line };
         await pulls.comment(pull.number, { ...text, ...where }, signal);
         return done(`Commented on pull request ${pull.number}.`);
       }),
@@ -70,7 +71,7 @@ const review = (options: PullRequestToolOptions): Tool =>
             `${verdict}: pull request ${pull.number} is of this automation itself; a person decides on it.`,
           );
         const { scrub, author } = options;
-        const comments = args.comments.map((one) => ({ ...one, body: scrub(one.body) }));
+        const comments = args.comments.map((one) => ({ ...one, path: scrub(one.path), body: scrub(one.body) }));
         await pulls.review(pull.number, { author, verdict, body: scrub(args.body), comments }, signal);
         return done(`Reviewed pull request ${pull.number}: ${verdict}.`);
       }),

@@ -41,6 +41,7 @@ import * as gitHostEvents from "./migrations/0037-git-host-events.ts";
 import * as automationMemories from "./migrations/0038-automation-memories.ts";
 import * as subscriptions from "./migrations/0039-subscriptions.ts";
 import * as workerPools from "./migrations/0040-worker-pools.ts";
+import * as wakeUps from "./migrations/0041-wake-ups.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -87,6 +88,7 @@ const migrations: Record<string, Migration> = {
   "0038-automation-memories": automationMemories,
   "0039-subscriptions": subscriptions,
   "0040-worker-pools": workerPools,
+  "0041-wake-ups": wakeUps,
 };
 
 /** Nothing is missing in a database that lacks them. */

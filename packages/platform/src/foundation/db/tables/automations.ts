@@ -1,7 +1,7 @@
 // Automations, what triggers them, the record of each firing, and alerts.
 import type { ColumnType, Generated } from "kysely";
 import type { RunStatus } from "./agents.ts";
-import type { Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
+import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 
 export interface AutomationTable {
   /** `auto-<uuid>` */
@@ -109,6 +109,8 @@ export interface AutomationFiringTable {
   run_status: Perhaps<RunStatus>;
   /** The firing whose run caused the event. */
   cause_id: Perhaps<string>;
+  /** What led to its event, the nearest first; null: it has none, or is of an older version. */
+  causes: ColumnType<CauseLink[] | null, string | null | undefined, string | null>;
   /** The server that starts it, and until when no other one does. */
   claimed_by: Perhaps<string>;
   claimed_until: Perhaps<Date>;
@@ -158,6 +160,13 @@ export interface SubscriptionTable {
   /** Of a timer. */
   next_at: Perhaps<Date>;
   created_by: string;
+  /** Whom its wake-ups act for, `user:1` or `service_account:<uuid>`; null: the owner of the agent. */
+  acts_as: Perhaps<string>;
+  /** How often it has woken the agent. */
+  wake_ups: Generated<number>;
+  /** The latest event that was not delivered, and why. */
+  skipped_at: Perhaps<Date>;
+  skipped_reason: Perhaps<string>;
   created_at: Stamped;
   expires_at: Timestamp;
 }
@@ -168,8 +177,46 @@ export interface SubscriptionEventTable {
   event_id: string;
   agent_id: string;
   entry: Sealed;
+  /** What led to it, the nearest first. */
+  causes: ColumnType<CauseLink[], string | undefined, string>;
   created_at: Stamped;
+  /** The wake-up that it belongs to. */
   batch_id: Perhaps<string>;
   /** Null: it waits. */
   run_id: Perhaps<string>;
+}
+
+/** An agent that did something which led to an event, and the automation that had started it. */
+export interface CauseLink {
+  agentId: string;
+  firingId: string | null;
+  automationId: string | null;
+  /** Of the automation; of another agent its id. */
+  name: string;
+}
+
+/** Events that wake an agent together. Its run has the id of the wake-up as `request_id`. */
+export interface WakeUpTable {
+  /** `wake-<uuid>` */
+  id: string;
+  agent_id: string;
+  /** The one that started the agent, whose limits count. */
+  automation_id: string | null;
+  /** As in subscriptions. */
+  acts_as: string | null;
+  causes: Json<CauseLink[]>;
+  created_at: Timestamp;
+  /** Limits let it wait until then. */
+  retry_at: Perhaps<Date>;
+  admitted_at: Perhaps<Date>;
+  reserved_usd: Perhaps<string>;
+}
+
+/** A branch that an agent of an automation made. Kept as long as the automation. */
+export interface AutomationBranchTable {
+  automation_id: string;
+  /** Without scheme: `github.com/o/r`. */
+  repo_url: string;
+  branch: string;
+  pr_url: string | null;
 }

@@ -13,6 +13,7 @@ import type {
 } from "./agents.ts";
 import type {
   AutomationAlertTable,
+  AutomationBranchTable,
   AutomationFiringTable,
   AutomationMemoryTable,
   AutomationTable,
@@ -23,6 +24,7 @@ import type {
   InboundPullRequestTable,
   SubscriptionEventTable,
   SubscriptionTable,
+  WakeUpTable,
 } from "./automations.ts";
 import type {
   EnvironmentBuildLogTable,
@@ -132,6 +134,8 @@ export interface Tables {
   automation_memories: AutomationMemoryTable;
   subscriptions: SubscriptionTable;
   subscription_events: SubscriptionEventTable;
+  wake_ups: WakeUpTable;
+  automation_branches: AutomationBranchTable;
   event_sources: EventSourceTable;
   inbound_events: InboundEventTable;
   inbound_pull_requests: InboundPullRequestTable;
