@@ -26,7 +26,7 @@ export type DialResult =
 export type Dial = (target: Target, signal: AbortSignal) => Promise<DialResult>;
 
 /** Every address of a name. Rejects when there is none. */
-export type Resolve = (name: string) => Promise<LookupAddress[]>;
+export type Resolve = (name: string) => Promise<Pick<LookupAddress, "address">[]>;
 
 const connectTimeoutMs = 30_000;
 

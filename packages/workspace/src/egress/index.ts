@@ -31,13 +31,15 @@ export type WebDial = (
 ) => Promise<{ kind: "connected"; socket: Socket } | { kind: "denied" | "failed"; reason: string }>;
 
 export async function openWebDial(allowed: string[], denied: string[]): Promise<WebDial> {
-  const [{ openDialer }, { readTarget }, { readRules }, dns] = await Promise.all([
+  const [{ openDialer }, { readTarget }, { readRules }, { resolveName }] = await Promise.all([
     import("./dial.ts"),
     import("./hosts.ts"),
     import("./rules.ts"),
-    import("node:dns/promises"),
+    import("../names/index.ts"),
   ]);
-  const dial = openDialer(readRules(allowed, denied), (name) => dns.lookup(name, { all: true, verbatim: true }));
+  const dial = openDialer(readRules(allowed, denied), async (name) =>
+    (await resolveName(name)).map((address) => ({ address })),
+  );
   return async ({ host, port }, signal) => {
     const target = readTarget(`${host}:${port}`);
     if (!target)

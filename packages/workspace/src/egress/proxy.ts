@@ -1,8 +1,8 @@
 // The proxy on the host: accepts the connections of one sandbox and forwards what the rules allow.
 
-import { promises as dns } from "node:dns";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { resolveName } from "../names/index.ts";
 import { type ChannelKind, firstHostChannel, kindOf, portKind } from "../wire/index.ts";
 import { askForProcess, askForUnroutable, openClients } from "./clients.ts";
 import { type Denial, openDialer, type Resolve } from "./dial.ts";
@@ -104,4 +104,4 @@ function portDetail(port: number): Buffer {
   return detail;
 }
 
-const lookUp: Resolve = (name) => dns.lookup(name, { all: true, verbatim: true });
+const lookUp: Resolve = async (name) => (await resolveName(name)).map((address) => ({ address }));

@@ -1,10 +1,10 @@
 // Public addresses may be dialled, and private ones only where they are listed. A name is resolved once and then dialled
 // at the very address that was checked, so that a second answer of the resolver changes nothing.
-import { lookup } from "node:dns/promises";
 import { BlockList, isIPv4 } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { isOwn, isPublic } from "@agentcli/workspace/addresses";
 import { type Host, readHost } from "@agentcli/workspace/hosts";
+import { resolveName } from "@agentcli/workspace/names";
 
 export interface NetworkPolicy {
   /** Never rejects: what is wrong with a host is an answer. */
@@ -78,9 +78,6 @@ export function readRanges(ranges: string[], setting: string): BlockList {
 }
 
 const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
-
-const resolveName = async (name: string): Promise<string[]> =>
-  (await lookup(name, { all: true })).map(({ address }) => address);
 
 /** In the shortest form, IPv4 never dressed as IPv6. */
 function plainAddress(text: string): string[] {

@@ -1,0 +1,31 @@
+// What the files of the system say about a name: its addresses, or the names to ask servers for. Pure.
+
+/** In the order of the file. `localhost` has its addresses even if the file does not list it. */
+export function hostsIn(text: string, name: string): string[] {
+  const addresses = linesOf(text).flatMap(([address = "", ...names]) =>
+    names.some((one) => one.toLowerCase() === name.toLowerCase()) ? [address] : [],
+  );
+  return addresses.length === 0 && name === "localhost" ? ["127.0.0.1", "::1"] : addresses;
+}
+
+const maxSearched = 6;
+
+/** The name itself and the name in each domain of `search`; first itself if it has as many dots as `ndots` says. */
+export function candidatesOf(name: string, text: string): string[] {
+  const lines = linesOf(text);
+  const [, ...domains] = lines.findLast(([keyword]) => keyword === "search" || keyword === "domain") ?? [];
+  const option = lines.flatMap(([keyword, ...words]) => (keyword === "options" ? words : [])).join(" ");
+  const dots = Number(/\bndots:(\d+)/.exec(option)?.[1] ?? 1);
+  const searched = domains.slice(0, maxSearched).map((domain) => `${name}.${domain.replace(/\.$/, "")}`);
+  return name.split(".").length > dots ? [name, ...searched] : [...searched, name];
+}
+
+/** The words of each line, without comments. */
+const linesOf = (text: string): string[][] =>
+  text.split("\n").flatMap((line) => {
+    const words = line
+      .replace(/[#;].*$/, "")
+      .trim()
+      .split(/\s+/);
+    return words[0] ? [words] : [];
+  });

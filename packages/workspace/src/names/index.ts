@@ -1,0 +1,2 @@
+// Names of hosts as addresses.
+export { resolveName } from "./resolve.ts";
