@@ -4,6 +4,7 @@ import type { Block } from "@agentcli/protocol";
 import { type LoggedRequest, type Reply, type Script, startModelServer } from "@agentcli/testkit";
 import { onTestFinished } from "vitest";
 import { type Client, openModel, type Provider, providerDefaults } from "../src/index.ts";
+import { expectDescribed } from "./described.ts";
 
 export type WireName = Provider["wireApi"];
 
@@ -36,6 +37,7 @@ export async function openHarness(
 ): Promise<ModelHarness> {
   const server = await startModelServer(script);
   onTestFinished(() => server.close());
+  onTestFinished(() => expectDescribed(wireApi, server.requests()));
   const waits: number[] = [];
   const { delay, random, ...provider } = changes;
   const client: Client = {

@@ -21,8 +21,15 @@ const EasyInputMessage = z.strictObject({
   phase: Nullable(MessagePhase).optional(),
   type: z.literal("message").optional(),
 });
-const OutputTextContent = z.strictObject({ type: z.literal("output_text"), text });
+const OutputTextContent = z.strictObject({
+  type: z.literal("output_text"),
+  text,
+  annotations: z.array(z.unknown()),
+  logprobs: z.array(z.unknown()),
+});
 const OutputMessage = z.strictObject({
+  id: text,
+  status: z.enum(["in_progress", "completed", "incomplete"]),
   type: z.literal("message"),
   role: z.literal("assistant"),
   content: z.array(OutputTextContent),
