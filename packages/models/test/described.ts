@@ -2,14 +2,14 @@
 // written down here, and by a copy of the published document that OPENAI_DESCRIPTION or ANTHROPIC_DESCRIPTION names.
 import type { LoggedRequest } from "@agentcli/testkit";
 import { expect } from "vitest";
-import type { WireName } from "./harness.ts";
+import type { Provider } from "../src/index.ts";
 import { CreateChatCompletionRequest, CreateResponse } from "./openai-description.ts";
 import { openApiCheck } from "./openapi.ts";
 
 type Check = (body: unknown) => string;
 
 /** What the description of the wire finds wrong with a body; empty if nothing. */
-export const describedBy: Record<WireName, Check[]> = {
+export const describedBy: Record<Provider["wireApi"], Check[]> = {
   responses: [factCheck(CreateResponse), ...documentCheck(process.env.OPENAI_DESCRIPTION, "CreateResponse")],
   chat: [
     factCheck(CreateChatCompletionRequest),
@@ -19,7 +19,7 @@ export const describedBy: Record<WireName, Check[]> = {
   anthropic: documentCheck(process.env.ANTHROPIC_DESCRIPTION, "CreateMessageParams"),
 };
 
-export function expectDescribed(wire: WireName, requests: LoggedRequest[]): void {
+export function expectDescribed(wire: Provider["wireApi"], requests: LoggedRequest[]): void {
   for (const { method, body } of requests)
     if (method === "POST") for (const check of describedBy[wire]) expect(check(described(body))).toBe("");
 }
