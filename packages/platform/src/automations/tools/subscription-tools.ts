@@ -24,21 +24,34 @@ export const subscriptionTools = (options: SubscriptionToolOptions): Tool[] => [
   unsubscribe(options),
 ];
 
+const PullSubscription = z.strictObject({
+  number: z.int().min(1).max(999_999_999),
+  repository: z.string().optional().describe("Its address, if you work on several"),
+  events: z
+    .array(z.enum(["comments", "reviews", "checks"]))
+    .min(1)
+    .max(3)
+    .default(["comments", "reviews", "checks"]),
+});
+
+const Timer = z.strictObject({
+  delaySeconds: z.int().min(1).max(15_552_000).optional(),
+  cron: z.string().min(1).max(200).optional(),
+  timezone: z.string().min(1).max(100).optional(),
+  note: z.string().max(2000).default("").describe("For yourself, when you are woken"),
+});
+
+const Nothing = z.strictObject({});
+
+const SubscriptionId = z.strictObject({ id: z.string().min(1).max(100) });
+
 const ending = "Then end your turn: you are woken in this conversation.";
 
 const subscribeToPull = ({ repositories, subscribe }: SubscriptionToolOptions): Tool =>
   platformTool({
     name: "subscribe_to_pull_request",
     description: `Wait for comments, reviews or results of checks on a pull request. ${ending}`,
-    arguments: z.strictObject({
-      number: z.int().min(1).max(999_999_999),
-      repository: z.string().optional().describe("Its address, if you work on several"),
-      events: z
-        .array(z.enum(["comments", "reviews", "checks"]))
-        .min(1)
-        .max(3)
-        .default(["comments", "reviews", "checks"]),
-    }),
+    arguments: PullSubscription,
     onResume: "once",
     run: ({ number: pullRequest, repository, events }, signal) =>
       orRefused(async () => {
@@ -52,12 +65,7 @@ const setTimer = ({ subscribe }: SubscriptionToolOptions): Tool =>
   platformTool({
     name: "set_timer",
     description: `Wait for a time: delaySeconds from now, or again and again with cron (five fields). ${ending}`,
-    arguments: z.strictObject({
-      delaySeconds: z.int().min(1).max(15_552_000).optional(),
-      cron: z.string().min(1).max(200).optional(),
-      timezone: z.string().min(1).max(100).optional(),
-      note: z.string().max(2000).default("").describe("For yourself, when you are woken"),
-    }),
+    arguments: Timer,
     onResume: "once",
     run: (timer, signal) =>
       orRefused(async () => {
@@ -70,7 +78,7 @@ const listAll = ({ list }: SubscriptionToolOptions): Tool =>
   platformTool({
     name: "list_subscriptions",
     description: "List what you wait for.",
-    arguments: z.strictObject({}),
+    arguments: Nothing,
     onResume: "rerun",
     run: async () => done(JSON.stringify(await list())),
   });
@@ -79,7 +87,7 @@ const unsubscribe = ({ cancel }: SubscriptionToolOptions): Tool =>
   platformTool({
     name: "unsubscribe",
     description: "Wait no longer for what a subscription or a timer is for.",
-    arguments: z.strictObject({ id: z.string().min(1).max(100) }),
+    arguments: SubscriptionId,
     onResume: "rerun",
     run: async ({ id }) =>
       (await cancel(id)) ? done(`Cancelled ${id}.`) : refused(`There is no active subscription ${id}.`),

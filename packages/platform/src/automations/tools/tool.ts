@@ -22,13 +22,12 @@ const server = "platform";
 
 export function platformTool<Arguments extends z.ZodType>(tool: PlatformTool<Arguments>): Tool {
   const name = `mcp__${server}__${tool.name}`;
-  const parameters = z.toJSONSchema(tool.arguments) as Extract<ToolSpec, { form: "function" }>["parameters"];
   return {
     name,
     mcp: { server, tool: tool.name },
     onResume: tool.onResume,
     parallel: false,
-    spec: () => ({ form: "function", name, description: tool.description, parameters }),
+    spec: () => ({ form: "function", name, description: tool.description, parameters: parametersOf(tool.arguments) }),
     parse(input) {
       const read = readArguments(tool.arguments, input);
       return read.kind === "problem" ? read : { kind: "arguments", args: read.args };
@@ -40,6 +39,17 @@ export function platformTool<Arguments extends z.ZodType>(tool: PlatformTool<Arg
       return outcomeOf({ tool: tool.name, args, durationMs: performance.now() - begunAt }, answer);
     },
   };
+}
+
+type Parameters = Extract<ToolSpec, { form: "function" }>["parameters"];
+
+/** Of schemas that all runs share: to make one takes longer than a query. */
+const known = new WeakMap<z.ZodType, Parameters>();
+
+function parametersOf(schema: z.ZodType): Parameters {
+  const parameters = known.get(schema) ?? (z.toJSONSchema(schema) as Parameters);
+  known.set(schema, parameters);
+  return parameters;
 }
 
 type ReadArguments = { kind: "arguments"; args: unknown } | { kind: "problem"; message: string };
