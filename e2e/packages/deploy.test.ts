@@ -1,6 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { projectRoot } from "@agentcli/testkit";
+import { projectRoot, workerProgram } from "@agentcli/testkit";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -8,18 +9,26 @@ import { parse } from "yaml";
 const deploy = join(projectRoot, "deploy");
 const textOf = (...path: string[]) => readFileSync(join(deploy, ...path), "utf8");
 
-test("the values of the chart satisfy its schema, which refuses a public URL without TLS and unknown keys", () => {
-  const values = parse(textOf("helm/platform/values.yaml"));
-  const validate = new Ajv({ strict: true }).compile(JSON.parse(textOf("helm/platform/values.schema.json")));
-  expect(validate(values), JSON.stringify(validate.errors)).toBe(true);
-  for (const wrong of [{ publicUrl: "http://platform.example.com" }, { replica: 2 }, { trustedProxies: [] }])
-    expect(validate({ ...values, ...wrong })).toBe(false);
-});
+const wrongValues = {
+  platform: [{ publicUrl: "http://platform.example.com" }, { replica: 2 }, { trustedProxies: [] }],
+  "agent-workers": [{ backendUrl: "http://platform.example.com" }, { pool: "fast" }, { pools: [""] }],
+};
+const charts = Object.keys(wrongValues) as (keyof typeof wrongValues)[];
 
-test("templates of the chart use values that there are", () => {
-  const values = parse(textOf("helm/platform/values.yaml")) as Record<string, unknown>;
-  for (const name of readdirSync(join(deploy, "helm/platform/templates"))) {
-    for (const [, path = ""] of textOf("helm/platform/templates", name).matchAll(/\.Values\.([\w.]+)/g)) {
+test.each(charts)(
+  "the values of the chart %s satisfy its schema, which refuses an address without TLS and unknown keys",
+  (chart) => {
+    const values = parse(textOf("helm", chart, "values.yaml"));
+    const validate = new Ajv({ strict: true }).compile(JSON.parse(textOf("helm", chart, "values.schema.json")));
+    expect(validate(values), JSON.stringify(validate.errors)).toBe(true);
+    for (const wrong of wrongValues[chart]) expect(validate({ ...values, ...wrong })).toBe(false);
+  },
+);
+
+test.each(charts)("templates of the chart %s use values that there are", (chart) => {
+  const values = parse(textOf("helm", chart, "values.yaml")) as Record<string, unknown>;
+  for (const name of readdirSync(join(deploy, "helm", chart, "templates"))) {
+    for (const [, path = ""] of textOf("helm", chart, "templates", name).matchAll(/\.Values\.([\w.]+)/g)) {
       const found = path.split(".").reduce<unknown>((table, key) => (table as Record<string, unknown>)?.[key], values);
       expect(found, `${path} in ${name}`).toBeDefined();
     }
@@ -28,14 +37,16 @@ test("templates of the chart use values that there are", () => {
 
 test("variables in deployment files are settings of the platform", () => {
   const page = readFileSync(join(projectRoot, "docs/platform-config.md"), "utf8");
-  const others = ["PLATFORM_DATA", "PLATFORM_BACKEND_URL", "PLATFORM_API_KEY"];
+  const workers = readFileSync(join(projectRoot, "docs/workers.md"), "utf8");
+  const others = ["PLATFORM_DATA"];
   const files = readdirSync(deploy, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const used = files.flatMap((entry) => [
     ...readFileSync(join(entry.parentPath, entry.name), "utf8").matchAll(/\bPLATFORM_[A-Z_]*[A-Z]\b/g),
   ]);
   const names = [...new Set(used.map(([name]) => name))];
   expect(names).toContain("PLATFORM_RATE_LIMITS_TRUSTED_PROXIES");
-  for (const name of names) expect(others.includes(name) || page.includes(`\`${name}\``), name).toBe(true);
+  for (const name of names)
+    expect(others.includes(name) || workers.includes(name) || page.includes(`\`${name}\``), name).toBe(true);
 });
 
 test("in the compose file only the proxy is reachable, and the platform trusts the network of the proxy alone", () => {
@@ -45,4 +56,32 @@ test("in the compose file only the proxy is reachable, and the platform trusts t
   expect(services.platform.environment.PLATFORM_RATE_LIMITS_TRUSTED_PROXIES).toBe(networks.front.ipam.config[0].subnet);
   expect(services.platform.environment.PLATFORM_PUBLIC_URL).toMatch(/^https:/);
   expect(services.postgres.networks).toEqual(["back"]);
+});
+
+test("workers in deployment files are started with flags that there are, and open no port", () => {
+  const { services } = parse(textOf("docker/compose-workers.yml"));
+  expect(services.worker.ports).toBeUndefined();
+  const files = readdirSync(deploy, { recursive: true, encoding: "utf8" }).filter((name) => /worker/.test(name));
+  const lines = files
+    .filter((name) => /\.(service|yml|yaml|tpl)$/.test(name))
+    .flatMap((name) =>
+      textOf(name)
+        .split("\n")
+        .filter((line) => !line.trim().startsWith("#")),
+    );
+  const flags = lines.flatMap((line) => [...line.matchAll(/(?:^|[\s,[])--([a-z-]+)/g)].map(([, flag = ""]) => flag));
+  expect(flags).toContain("session-token");
+  const help = ["start", "controller"]
+    .map((name) => execFileSync(process.execPath, [workerProgram, "worker", name, "--help"], { encoding: "utf8" }))
+    .join("");
+  for (const flag of flags) expect(help).toMatch(new RegExp(`--${flag}\\b`));
+});
+
+test("a worker Pod gets the token of its claim, and neither the key of the controller nor that of the cluster", () => {
+  const pod = textOf("helm/agent-workers/templates/_worker.tpl");
+  expect(pod).toContain("automountServiceAccountToken: false");
+  expect(pod).not.toContain("secretRef");
+  const spawn = textOf("helm/agent-workers/files/spawn.mjs");
+  expect(spawn).toContain("PLATFORM_AUTH_TOKEN");
+  expect(spawn).not.toContain("PLATFORM_API_KEY");
 });

@@ -35,6 +35,7 @@ function openCommand(using: Scrub = scrub) {
   });
   return {
     print: (text: string, callId = "1.0") => stream.print({ type: "output", callId, text }),
+    recall: (text: string) => stream.recallOutput("1.0", text),
     shown: () => stream.printed(),
     settle: (outcome: Outcome, callId = "1.0") => record({ type: "tool.settled", callId, outcome }),
   };
@@ -171,4 +172,30 @@ test("many small pieces are stored as one frame, before the record that follows 
     ["interaction_update", 2],
     ["done", 3],
   ]);
+});
+
+test("a driver that goes on with a command shows what the one before it has not, wherever that stopped", () => {
+  const piece = fc.oneof(fc.string(), fc.constantFrom(secret, secret.slice(0, 9), secret.slice(9), "\u{1f600}\n"));
+  fc.assert(
+    fc.property(fc.array(piece), fc.nat(20), (pieces, stopAt) => {
+      const whole = pieces.join("");
+      const [first, second] = [openCommand(), openCommand()];
+      for (const text of pieces.slice(0, stopAt)) first.print(text);
+      const before = textOf(first.shown());
+      second.recall(before);
+      for (const text of pieces) second.print(text);
+      const after = textOf([...second.shown(), ...second.settle(ended(whole))]);
+      expect(before + after).toBe(scrub(whole));
+    }),
+    { numRuns },
+  );
+});
+
+test("a command whose output was cut is not shown any further by the next driver", () => {
+  const [first, second] = [openCommand(), openCommand()];
+  const whole = "y\n".repeat(1024 * 1024);
+  first.print(whole);
+  second.recall(textOf(first.shown()));
+  second.print(whole);
+  expect(textOf([...second.shown(), ...second.settle(ended(whole))])).toBe("");
 });

@@ -10,5 +10,6 @@ export * from "./model-server/tool-outputs.ts";
 export * from "./ports.ts";
 export * from "./processes.ts";
 export * from "./project.ts";
+export { openRelay, type Relay } from "./relay.ts";
 export { openSearchServer, type SearchServer } from "./search-server.ts";
 export * from "./temporary.ts";

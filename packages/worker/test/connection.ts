@@ -5,11 +5,11 @@ import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { openRelay } from "@agentcli/testkit";
 import { spawnTestWorker, type TestWorker } from "@agentcli/testkit/platform";
 import { connectWorkspace, type Link, openLink } from "@agentcli/workspace";
 import { createWebSocketStream, WebSocketServer } from "ws";
 import type { LocatedWorkspace } from "../../workspace/test/support/locations.ts";
-import { openRelay } from "./relay.ts";
 
 export interface WorkerConnection {
   worker: TestWorker;

@@ -39,6 +39,7 @@ async function storeOf({ agentId, runId }: { agentId: string; runId: string }, e
 const silentRecorder: Parameters<typeof openSessionStore>[0]["recorder"] = {
   record: (_threadId, _stored, insert) => insert([]),
   recall() {},
+  recallOutput() {},
   progress() {},
   conclude: (_groups, insert) => insert([]),
 };

@@ -7,6 +7,8 @@ import { type FrameGroup, update } from "./frames.ts";
 export interface LiveOutput {
   /** Adds what the command of a call printed. */
   add(callId: string, text: string): void;
+  /** An earlier driver has shown this of a command that may go on: it is not shown again when all its output is replayed. */
+  recall(callId: string, shown: string): void;
   /** Frames of what was added since the last call. */
   take(): FrameGroup[];
   /** The last frames of a command that has ended with this outcome; none while it runs in the background. */
@@ -28,6 +30,8 @@ interface Printed {
   waiting: string[];
   waitingLength: number;
   text: StreamedText;
+  /** Characters at the beginning that an earlier driver has shown. */
+  known: number;
   /** Characters that may still be shown. */
   left: number;
   cut: "no" | "unannounced" | "announced";
@@ -39,7 +43,8 @@ export function liveOutput(scrub: Scrub): LiveOutput {
   let leftOfRun = maxRunLength;
 
   function show(callId: string, printed: Printed, text: string): FrameGroup[] {
-    const pieces = piecesOf(text);
+    const pieces = piecesOf(text.slice(printed.known));
+    printed.known = Math.max(0, printed.known - text.length);
     for (const piece of pieces) {
       const cost = Math.max(minFrameCost, piece.length);
       printed.left -= cost;
@@ -56,7 +61,15 @@ export function liveOutput(scrub: Scrub): LiveOutput {
     add(callId, text) {
       const printed = commands.get(callId) ?? newCommand(scrub);
       commands.set(callId, printed);
-      receive(printed, text, Math.min(printed.left, leftOfRun));
+      receive(printed, text, Math.min(printed.left, leftOfRun) + printed.known);
+    },
+    recall(callId, shown) {
+      const printed = newCommand(scrub);
+      printed.known = shown.length;
+      printed.left -= shown.length;
+      leftOfRun -= shown.length;
+      if (shown.endsWith(cutNotice)) printed.cut = "announced";
+      commands.set(callId, printed);
     },
     take: () => [...commands].flatMap(([callId, printed]) => show(callId, printed, release(printed))),
     settle(record) {
@@ -80,6 +93,7 @@ const newCommand = (scrub: Scrub): Printed => ({
   waiting: [],
   waitingLength: 0,
   text: streamedText(scrub),
+  known: 0,
   left: maxCommandLength,
   cut: "no",
 });

@@ -11,6 +11,8 @@ export interface Recorder {
   record(threadId: string, stored: StoredRecord[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
   /** Applies records of an earlier driver, whose frames are stored already. */
   recall(threadId: string, stored: StoredRecord): void;
+  /** Applies output that an earlier driver has shown of a command that may go on. */
+  recallOutput(callId: string, shown: string): void;
   /** Progress of a reply or of a command, stored with the next batch. */
   progress(progress: Progress): void;
   /** Writes frames that are not derived from the log, such as the result; `insert` stores them together with its own rows. */
@@ -87,6 +89,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
       if (threadId === options.threadId) stream.record(stored);
       else charge(threadId, stored);
     },
+    recallOutput: stream.recallOutput,
     progress(progress) {
       if (progress.type === "hook") return;
       if (progress.type === "output") stream.print(progress);

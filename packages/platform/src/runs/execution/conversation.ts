@@ -9,8 +9,9 @@ import {
 } from "@agentcli/engine";
 import { sandboxNote, serviceTurnRecords } from "@agentcli/host";
 import type { TurnEnd, TurnSettings } from "@agentcli/protocol";
-import { version } from "../../foundation/index.ts";
-import type { Recorder } from "../streams/index.ts";
+import type { Kysely } from "kysely";
+import { type Tables, version } from "../../foundation/index.ts";
+import { type Recorder, readPrinted } from "../streams/index.ts";
 import type { RunAssembly, RunPlan } from "./compose/index.ts";
 import { threadOf } from "./ids.ts";
 import type { ActiveRun } from "./records.ts";
@@ -26,15 +27,30 @@ export interface RunHistory {
 
 /** The turn has the id of its run, which identifies the records of this run. */
 export async function readHistory(
-  { run, agent }: ActiveRun,
-  store: SessionStore,
+  { run, agent, key }: ActiveRun,
+  { store, db }: { store: SessionStore; db: Kysely<Tables> },
   recorder: Recorder,
 ): Promise<RunHistory> {
   const threadId = threadOf(agent.id);
   const { state, records: all } = await readThread(store, threadId);
   const records = ofRun(all, run.id);
   for (const stored of [...all.slice(0, 1), ...records]) recorder.recall(threadId, stored);
+  const open = openCommands(records);
+  if (open.length > 0) {
+    const printed = await readPrinted(db, key, run.id);
+    for (const callId of open) recorder.recallOutput(callId, printed.get(callId) ?? "");
+  }
   return { state, records, ended: endOf(records, run.id) };
+}
+
+/** Commands that began and did not settle: they may still run where an earlier driver has started them. */
+function openCommands(records: StoredRecord[]): string[] {
+  const open = new Set<string>();
+  for (const { record } of records) {
+    if (record.type === "tool.begun" && record.name === "exec_command") open.add(record.callId);
+    if (record.type === "tool.settled") open.delete(record.callId);
+  }
+  return [...open];
 }
 
 export interface ResumeRequest {

@@ -206,7 +206,7 @@ async function driveTurn(
   const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
   const store = recording.store(traces.tracedStore(stored, worker?.description));
   const [history, policy, tools] = await Promise.all([
-    readHistory(activeRun, store, recorder),
+    readHistory(activeRun, { store, db }, recorder),
     readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() }),
     toolsFor(plan, host),
   ]);

@@ -5,4 +5,4 @@ export { encodeFrame, isLast } from "./frame.ts";
 export { type Hub, openHub } from "./hub.ts";
 export { frameRetention } from "./retention.ts";
 export { addStreamRoute, type StreamHost, type StreamRequest, streamRun } from "./routes.ts";
-export { insertFrames, notifyReaders, readFrames } from "./store.ts";
+export { insertFrames, notifyReaders, readFrames, readPrinted } from "./store.ts";

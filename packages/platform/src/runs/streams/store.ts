@@ -61,6 +61,24 @@ async function readPage(db: Kysely<Tables>, runId: string, after: number): Promi
   return rows;
 }
 
+/** What commands have printed according to the stored frames of a run, by the ids of their calls. */
+export async function readPrinted(db: Kysely<Tables>, key: DataKey, runId: string): Promise<Map<string, string>> {
+  const printed = new Map<string, string>();
+  const frames = db.selectFrom("frames").select(["seq", "data"]).where("run_id", "=", runId);
+  for (const { seq, data } of await frames.where("event", "=", "interaction_update").orderBy("seq").execute()) {
+    const text = key.openText(data, `frame:${runId}:${seq}`);
+    if (!text.includes("shell-output-delta")) continue;
+    const { type, event } = JSON.parse(text) as OutputUpdate;
+    if (type === "shell-output-delta") printed.set(event.callId, (printed.get(event.callId) ?? "") + event.value.data);
+  }
+  return printed;
+}
+
+interface OutputUpdate {
+  type: string;
+  event: { callId: string; value: { data: string } };
+}
+
 /** The last frame with this id; null if there is none. */
 export async function findEvent(
   db: Kysely<Tables>,

@@ -1,9 +1,12 @@
-// A TCP relay between a worker and its platform: delays every byte by the same time in both directions, and can be cut.
+// A TCP relay between a client and a server: delays every byte by the same time in both directions, can be cut, and can
+// lead to another server from the next connection on.
 import { once } from "node:events";
 import { type AddressInfo, createServer, connect as dial, type Socket } from "node:net";
 
 export interface Relay {
   url: string;
+  /** Later connections go to this port of loopback. */
+  lead(target: number): void;
   /** No byte passes, in either direction, and neither side learns of it. */
   cut(): void;
   /** What was held back passes, in its order. */
@@ -13,7 +16,8 @@ export interface Relay {
   close(): void;
 }
 
-export async function openRelay(target: number, delayMs = 0): Promise<Relay> {
+export async function openRelay(port: number, delayMs = 0): Promise<Relay> {
+  let target = port;
   const sockets = new Set<Socket>();
   let held: (() => void)[] | null = null;
   let isRefusing = false;
@@ -26,6 +30,7 @@ export async function openRelay(target: number, delayMs = 0): Promise<Relay> {
     near.on("error", () => {});
     if (isRefusing) return void near.destroy();
     const far = dial(target, "127.0.0.1");
+    far.on("error", () => {});
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -52,6 +57,9 @@ export async function openRelay(target: number, delayMs = 0): Promise<Relay> {
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    lead(next) {
+      target = next;
+    },
     cut() {
       held ??= [];
     },

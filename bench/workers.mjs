@@ -1,0 +1,195 @@
+// What workers cost: one connection on the server, one process on the machine, its size and its start; and whether two hundred
+// of them share a hundred runs without ever giving one worker to two agents.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { median, minimum, run } from "./measure.mjs";
+import { command, message, startServer } from "./model-server.mjs";
+import { memoryMbOf, startPlatform } from "./platform-server.mjs";
+
+const workers = 200;
+const runs = 100;
+
+export async function workerRows({ root, scratch, rounds }) {
+  const model = await startServer(() => message("Hello."));
+  const platform = await startPlatform({ root, scratch, modelUrl: model.url });
+  const account = platform.command("keys", "create", "--name", "pool", "--service-account");
+  const start = (name) => startWorker({ root, scratch, url: platform.url, key: account, name });
+  const rows = [...(await processRows({ root, platform, start, rounds })), ...(await connectionRows(platform, start))];
+  await platform.stop();
+  model.close();
+  return [...rows, ...(await assignmentRows({ root, scratch }))];
+}
+
+/** The built program as a user starts it, in the pool `bench`. */
+function startWorker({ root, scratch, url, key, name }) {
+  const directory = join(scratch, `worker-${name}`);
+  mkdirSync(directory, { recursive: true });
+  const program = join(root, "packages/worker/bin/agent.cjs");
+  const args = [program, "worker", "start", "--pool", "bench", "--name", name, "--data-dir", directory];
+  const child = spawn(process.execPath, args, {
+    cwd: directory,
+    env: { PATH: process.env.PATH, HOME: directory, PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: key },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const lines = createInterface(child.stderr);
+  const registered = new Promise((resolve) => {
+    lines.on("line", (line) => line.includes("Waiting for agents.") && resolve(performance.now()));
+  });
+  const stop = async () => {
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+  };
+  return { pid: child.pid, registered, stop };
+}
+
+/** Size on disk, start to registered against an empty Node program plus one round trip, and memory of the process. */
+async function processRows({ root, platform, start, rounds }) {
+  const [starts, floors, trips, memories] = [[], [], [], []];
+  for (let round = 0; round < rounds + 1; round += 1) {
+    const floor = await run({ program: process.execPath, args: ["-e", "0"], env: process.env, cwd: root });
+    const sentAt = performance.now();
+    await platform.send("GET", "/healthz");
+    const trip = performance.now() - sentAt;
+    const startedAt = performance.now();
+    const worker = start(`start-${round}`);
+    const startMs = (await worker.registered) - startedAt;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    memories.push(memoryMbOf(worker.pid));
+    await worker.stop();
+    if (round === 0) continue;
+    starts.push(startMs);
+    floors.push(floor.wallMs);
+    trips.push(trip);
+  }
+  const allowed = minimum(floors) + minimum(trips);
+  const ratio = minimum(starts) / allowed;
+  return [
+    ["size of the installed worker", "agent", sizeOf(join(root, "packages/worker/dist")) / 1e6, "MB", null, ""],
+    [
+      "start of a worker to registered, fastest",
+      "agent",
+      minimum(starts),
+      "ms",
+      ratio,
+      "<= 1.3x of node -e 0 and a round trip",
+    ],
+    ["start of a worker to registered, median", "agent", median(starts), "ms", null, ""],
+    ["memory of an idle worker", "agent", Math.max(...memories), "MB", null, "<= 60"],
+  ];
+}
+
+/** Heap and resident memory of the server for each connection that waits. */
+async function connectionRows(platform, start) {
+  const warm = start("warm");
+  await warm.registered;
+  const before = { heapKb: await platform.heapKb(), rssMb: memoryMbOf(platform.pid) };
+  const all = await startAll(workers, start);
+  const after = { heapKb: await platform.heapKb(), rssMb: memoryMbOf(platform.pid) };
+  await Promise.all([warm, ...all].map(({ stop }) => stop()));
+  const heap = (after.heapKb - before.heapKb) / workers;
+  const resident = ((after.rssMb - before.rssMb) * 1024) / workers;
+  return [
+    [`heap of the server for each of ${workers} idle workers`, "platform serve", heap, "KB", null, "<= 60"],
+    [
+      `resident memory of the server for each of ${workers} idle workers`,
+      "platform serve",
+      resident,
+      "KB",
+      null,
+      "<= 60",
+    ],
+  ];
+}
+
+/** Ten at a time: the machine has few cores. */
+async function startAll(count, start) {
+  const all = [];
+  while (all.length < count) {
+    const group = Array.from({ length: Math.min(10, count - all.length) }, (_, index) =>
+      start(`w${all.length + index}`),
+    );
+    await Promise.all(group.map(({ registered }) => registered));
+    all.push(...group);
+  }
+  return all;
+}
+
+async function assignmentRows({ root, scratch }) {
+  const model = await startModelOfTurns();
+  const platform = await startPlatform({
+    ...{ root, scratch, modelUrl: model.url },
+    env: { PLATFORM_CONCURRENT_RUNS: String(runs) },
+  });
+  const account = platform.command("keys", "create", "--name", "pool", "--service-account");
+  const all = await startAll(workers, (name) => startWorker({ root, scratch, url: platform.url, key: account, name }));
+  const startedAt = performance.now();
+  const created = await Promise.all(
+    Array.from({ length: runs }, (_, index) =>
+      platform.create({ prompt: { text: `run ${index}` }, env: { type: "pool", name: "bench" } }),
+    ),
+  );
+  await Promise.all(created.map(({ stream }) => platform.send("GET", stream)));
+  const tookMs = performance.now() - startedAt;
+  const ended = await Promise.all(created.map((ids) => readRun(platform, ids)));
+  const finished = ended.filter(({ status }) => status === "FINISHED").length;
+  const { claims, doubles } = claimsIn(platform.command("audit", "export"));
+  await Promise.all(all.map(({ stop }) => stop()));
+  await platform.stop();
+  model.close();
+  const what = `${runs} runs at once on ${workers} workers`;
+  if (finished !== runs || doubles > 0) throw new Error(`${what}: ${finished} finished, ${doubles} double assignments`);
+  return [
+    [`${what}, all finished`, "platform serve", tookMs, "ms", null, ""],
+    [`${what}: claims in the audit log`, "platform serve", claims, "", null, `= ${runs}`],
+    [`${what}: workers given to two agents at once`, "platform serve", doubles, "", null, "= 0"],
+  ];
+}
+
+/** A command first, then the end: by what the conversation has. */
+async function startModelOfTurns() {
+  const server = createServer((request, response) => {
+    const parts = [];
+    request.on("data", (part) => parts.push(part));
+    request.on("end", () => {
+      const isSecond = Buffer.concat(parts).includes("function_call_output");
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end(isSecond ? message("Done.") : command("echo worked"));
+    });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://127.0.0.1:${server.address().port}/v1`, close };
+}
+
+const readRun = async (platform, { agentId, runId }) =>
+  JSON.parse((await platform.send("GET", `/v1/agents/${agentId}/runs/${runId}`)).text);
+
+/** Replays the whole log: at no moment does a worker belong to two agents. */
+function claimsIn(log) {
+  const holders = new Map();
+  let [claims, doubles] = [0, 0];
+  for (const line of log.split("\n").filter((text) => text.includes("worker_claim."))) {
+    const { action, subject, data } = JSON.parse(JSON.parse(line).entry);
+    if (action === "worker_claim.created") {
+      claims += 1;
+      if (holders.has(data.worker_id)) doubles += 1;
+      holders.set(data.worker_id, subject);
+    } else if (action === "worker_claim.deleted" && holders.get(data.worker_id) === subject)
+      holders.delete(data.worker_id);
+  }
+  return { claims, doubles };
+}
+
+function sizeOf(path) {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return stats.size;
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+}

@@ -1,0 +1,294 @@
+// What fails around a worker in the middle of a command: its server, itself, the network between them, clocks. The command
+// runs once, its output is whole, and the stream of the run has no gap and no repeat.
+
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openRelay, type Relay, replyWith } from "@agentcli/testkit";
+import {
+  openClient,
+  openForFile,
+  openPlatformForFile,
+  type PlatformClient,
+  type PlatformServer,
+  type RunIds,
+  type StreamFrame,
+  startTestWorker,
+  type TestWorker,
+} from "@agentcli/testkit/platform";
+import { expect, onTestFinished, test } from "vitest";
+import { outputIn, readWithReconnects } from "./stream-reader.ts";
+
+/** Prints, waits until the test lets it go on, and prints again. */
+const script = `
+echo ran >> ran.txt
+for i in $(seq 1 50); do echo line $i; done
+while [ ! -e go ]; do sleep 0.05; done
+for i in $(seq 51 100); do echo line $i; done
+echo "times: $(wc -l < ran.txt)"
+`;
+const wholeOutput = `${Array.from({ length: 100 }, (_, index) => `line ${index + 1}\n`).join("")}times: 1\n`;
+
+const platform = openPlatformForFile({
+  replies: {
+    replies: [
+      { ...replyWith("Done."), when: { bodyIncludes: '"call_test"' } },
+      {
+        calls: [{ name: "exec_command", arguments: { cmd: "sh test.sh", yield_time_ms: 60_000 }, callId: "call_test" }],
+      },
+    ],
+    repeat: "always",
+  },
+  env: { PLATFORM_LEASE_SECONDS: "2" },
+});
+
+/** What tests share that need no server of their own: a start takes longer than most of them. */
+const shared = openForFile(
+  async () => {
+    const harness = platform();
+    const server = await harness.serve();
+    const [user, account] = [await harness.key(), await harness.key("--service-account")];
+    return { server, user, account, repository: await harness.repository("shop", { "test.sh": script }) };
+  },
+  ({ server }) => server.stop().then(() => {}),
+);
+
+const portOf = ({ url }: PlatformServer): number => Number(new URL(url).port);
+
+interface Scenario {
+  server: PlatformServer;
+  /** Between the worker and its server. */
+  relay: Relay;
+  client: PlatformClient;
+  ids: RunIds;
+  worker: TestWorker;
+  /** The process of the worker again, with the same data. */
+  startAgain(env?: Record<string, string>): TestWorker;
+  /** Lets the command go on to its end. */
+  letGo(): void;
+  /** Of the working directory on the worker. */
+  read(name: string): string;
+}
+
+interface ScenarioOptions {
+  /** Of a server of its own; absent: the shared one. */
+  env?: Record<string, string>;
+  workerEnv?: Record<string, string>;
+  /** Of a pool; absent: a personal machine. */
+  readyTimeoutSeconds?: number;
+}
+
+/** A run on a worker whose command has printed its first half. */
+async function runningCommand({
+  env = {},
+  workerEnv = {},
+  readyTimeoutSeconds,
+}: ScenarioOptions = {}): Promise<Scenario> {
+  const { directory: parent } = platform();
+  const { user, account, repository: url } = shared();
+  const server = env === undefined ? shared().server : await ownServer(env);
+  const client = openClient(server.url, user);
+  const name = `w${randomUUID()}`;
+  const relay = await openRelay(portOf(server));
+  onTestFinished(relay.close);
+  const directory = mkdtempSync(join(parent, "worker-"));
+  const isPool = readyTimeoutSeconds !== undefined;
+  const key = isPool ? account : user;
+  if (isPool)
+    await openClient(server.url, key).post("/v1/pools", {
+      ...{ scope: "team", poolName: name, workerReadyTimeoutSeconds: readyTimeoutSeconds },
+    });
+  const args = ["--name", name, ...(isPool ? ["--pool", name] : [])];
+  const start = (more = workerEnv) => startTestWorker({ url: relay.url, key, directory, args, env: more });
+  const worker = start();
+  await connected(worker, 1);
+  const ids = await client.create("test it", { env: { type: isPool ? "pool" : "machine", name }, repos: [{ url }] });
+  await printed(client, ids, "line 50\n");
+  const files = join(worker.data, "agents", ids.agentId, "files/shop");
+  return {
+    ...{ server, relay, client, ids, worker, startAgain: start },
+    letGo: () => writeFileSync(join(files, "go"), ""),
+    read: (file) => readFileSync(join(files, file), "utf8"),
+  };
+}
+
+async function ownServer(env: Record<string, string>): Promise<PlatformServer> {
+  const server = await platform().serve({ env });
+  onTestFinished(() => server.stop("SIGKILL").then(() => {}));
+  return server;
+}
+
+/** So many times. */
+const connected = (worker: TestWorker, times: number) =>
+  expect
+    .poll(() => worker.log().filter((line) => line.includes("Waiting for agents.")).length, { timeout: 30_000 })
+    .toBeGreaterThanOrEqual(times);
+
+/** Settles when the stream of the run has shown this. */
+async function printed(client: PlatformClient, ids: RunIds, text: string): Promise<void> {
+  const frames: StreamFrame[] = [];
+  const leave = new AbortController();
+  await client.follow(
+    ids,
+    (frame) => {
+      frames.push(frame);
+      if (outputIn(frames).includes(text)) leave.abort();
+    },
+    leave.signal,
+  );
+}
+
+/** The end of the command is on the disk of the worker. */
+const endKept = ({ worker, ids }: Scenario) =>
+  expect
+    .poll(() => resultFiles(join(worker.data, "agents", ids.agentId, "results")).some((text) => /"ended"/.test(text)), {
+      timeout: 30_000,
+    })
+    .toBe(true);
+
+const resultFiles = (directory: string): string[] =>
+  existsSync(directory)
+    ? readdirSync(directory, { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".jsonl"))
+        .map((name) => readFileSync(join(directory, name), "utf8"))
+    : [];
+
+const settledIn = (frames: StreamFrame[]) =>
+  frames.filter(({ event, data }) => event === "tool_call" && data.status !== "running");
+
+/** Each line once, one result with all of it, and the frames that are stored in their order. */
+async function expectWhole(ids: RunIds, frames: StreamFrame[]): Promise<void> {
+  expect(frames.find(({ event }) => event === "result")?.data).toMatchObject({ status: "FINISHED", text: "Done." });
+  expect(outputIn(frames)).toBe(wholeOutput);
+  expect(settledIn(frames).map(({ data }) => data)).toMatchObject([
+    { status: "completed", result: { success: { exitCode: 0, stdout: wholeOutput } } },
+  ]);
+  const stored = await platform().database.query<{ event_id: string; event: string }>(
+    "select event_id, event from frames where run_id = $1 order by seq",
+    [ids.runId],
+  );
+  expect(frames.map(({ id, event }) => [id, event])).toEqual(stored.map(({ event_id, event }) => [event_id, event]));
+}
+
+test("the server that holds a worker is killed: another goes on with the command", { timeout: 90_000 }, async () => {
+  const scenario = await runningCommand({ env: {} });
+  const { server, relay, client, ids, worker } = scenario;
+  const other = await ownServer({});
+  // A reader behind an address that leads to the server that lives.
+  const balancer = await openRelay(portOf(server));
+  onTestFinished(balancer.close);
+  const reading = readWithReconnects(openClient(balancer.url, client.key), ids);
+  for (const way of [relay, balancer]) way.lead(portOf(other));
+  await server.stop("SIGKILL");
+  await connected(worker, 2);
+  scenario.letGo();
+  await expectWhole(ids, await reading);
+  expect(worker.log().join("\n")).toContain("The connection was lost.");
+});
+
+test("a worker that is killed after its command has ended has the result when it is started again", {
+  timeout: 90_000,
+}, async () => {
+  const scenario = await runningCommand();
+  const { relay, client, ids, worker, startAgain } = scenario;
+  relay.drop();
+  scenario.letGo();
+  await endKept(scenario);
+  await worker.stop("SIGKILL");
+  relay.restore();
+  await connected(startAgain(), 1);
+  await expectWhole(ids, await readWithReconnects(client, ids));
+});
+
+test("a command that ran when its worker was killed is not run again, and the model is told", {
+  timeout: 90_000,
+}, async () => {
+  const { client, ids, worker, startAgain, read } = await runningCommand();
+  await worker.stop("SIGKILL");
+  await connected(startAgain(), 1);
+  const frames = await readWithReconnects(client, ids);
+  expect(frames.find(({ event }) => event === "result")?.data).toMatchObject({ status: "FINISHED", text: "Done." });
+  expect(settledIn(frames)).toHaveLength(1);
+  expect(JSON.stringify(settledIn(frames))).toContain("restarted while this command ran");
+  expect(read("ran.txt")).toBe("ran\n");
+});
+
+test("a worker that is killed and stays away fails its run once its time is over", { timeout: 90_000 }, async () => {
+  const { client, ids, worker } = await runningCommand({ readyTimeoutSeconds: 1 });
+  await worker.stop("SIGKILL");
+  const run = await client.waitForRun(ids);
+  expect(run).toMatchObject({ status: "ERROR", error: { code: "worker_lost" } });
+  expect(run.error?.message).toContain("is not connected");
+});
+
+test("a network that is cut for less than the limit of silence loses nothing, nor does the connection end", {
+  timeout: 90_000,
+}, async () => {
+  const scenario = await runningCommand();
+  const { relay, client, ids, worker } = scenario;
+  const reading = readWithReconnects(client, ids);
+  relay.cut();
+  scenario.letGo();
+  await endKept(scenario);
+  relay.restore();
+  await expectWhole(ids, await reading);
+  expect(worker.log().join("\n")).not.toContain("The connection was lost.");
+});
+
+test("a network that is cut for longer than the limit of silence loses nothing: the worker connects again", {
+  timeout: 90_000,
+}, async () => {
+  const scenario = await runningCommand({ env: { PLATFORM_WORKERS_SILENCE_SECONDS: "1" } });
+  const { relay, client, ids, worker, server } = scenario;
+  const reading = readWithReconnects(client, ids);
+  relay.cut();
+  await expect.poll(() => worker.log().join("\n"), { timeout: 30_000 }).toContain("The connection was lost.");
+  await expect.poll(() => server.log().join("\n"), { timeout: 30_000 }).toContain("worker.disconnected");
+  scenario.letGo();
+  await endKept(scenario);
+  relay.restore();
+  await expectWhole(ids, await reading);
+});
+
+/** Shifts the time of day of a process by an hour. */
+const clockAhead = (directory: string, hours: number): Record<string, string> => {
+  const file = join(directory, `clock${hours}.cjs`);
+  const shift = hours * 3_600_000;
+  writeFileSync(
+    file,
+    `const RealDate = Date;
+    globalThis.Date = class extends RealDate {
+      constructor(...given) { given.length === 0 ? super(RealDate.now() + ${shift}) : super(...given); }
+      static now() { return RealDate.now() + ${shift}; }
+    };\n`,
+  );
+  return { NODE_OPTIONS: `--require ${file}` };
+};
+
+test.each(process.env.SWEEP === "full" ? [-1, 1] : [1])(
+  "clocks of server and worker that are %i hours off expire nothing",
+  { timeout: 90_000 },
+  async (hours) => {
+    const { directory } = platform();
+    const scenario = await runningCommand({
+      env: clockAhead(directory, hours),
+      workerEnv: clockAhead(directory, -hours),
+      readyTimeoutSeconds: 600,
+    });
+    const { relay, client, ids, worker, server } = scenario;
+    const reading = readWithReconnects(client, ids);
+    // Of an hour: neither over at once, nor valid for longer.
+    const account = openClient(server.url, shared().account);
+    const minted = await account.post("/v1/sub-tokens", { forUserId: 1 });
+    const { accessToken } = minted.body as { accessToken: string };
+    expect((await openClient(server.url, accessToken).get("/v1/me")).status).toBe(200);
+    const { streamCursor } = await account.getJson<{ streamCursor: string }>("/v1/workers/pending-requests");
+    const watched = await account.send("HEAD", `/v1/workers/pending-requests/stream?cursor=${streamCursor}`);
+    expect(watched.status).toBe(200);
+    relay.drop();
+    relay.restore();
+    await connected(worker, 2);
+    scenario.letGo();
+    await expectWhole(ids, await reading);
+  },
+);
