@@ -69,7 +69,9 @@ test("workers in deployment files are started with flags that there are, and ope
         .split("\n")
         .filter((line) => !line.trim().startsWith("#")),
     );
-  const flags = lines.flatMap((line) => [...line.matchAll(/(?:^|[\s,[])--([a-z-]+)/g)].map(([, flag = ""]) => flag));
+  const flags = lines.flatMap((line) =>
+    [...line.matchAll(/(?:^|[\s,[])--([a-z][a-z-]*)/g)].map(([, flag = ""]) => flag),
+  );
   expect(flags).toContain("session-token");
   const help = ["start", "controller"]
     .map((name) => execFileSync(process.execPath, [workerProgram, "worker", name, "--help"], { encoding: "utf8" }))
