@@ -5,6 +5,7 @@ import { raiseAlert, raiseOverdueAlerts } from "../alerts.ts";
 import type { AutomationHost } from "../host.ts";
 import { repeat } from "../repeat.ts";
 import type { AutomationRow } from "../store.ts";
+import { inTurns } from "../turns.ts";
 import { graceMs, judgeDue } from "./judge.ts";
 import { failFiring, startFiring } from "./start.ts";
 import { decideFiring, type FiringRow, firingValues, scheduledFiring, scheduleOf } from "./store.ts";
@@ -44,18 +45,21 @@ export async function releaseOwnClaims({ platform: { db, nodeId } }: AutomationH
 }
 
 /** All that are due now. */
-export async function startDueFirings(host: AutomationHost): Promise<void> {
-  for (;;) {
-    const step = await host.platform.db.transaction().execute((tx) => claimNext(host, tx));
-    if (step === "none") return;
-    if (step !== "decided") await actingAs(`automation:${step.automation.id}`, () => startClaimed(host, step));
-  }
-}
+export const startDueFirings = (host: AutomationHost): Promise<void> =>
+  inTurns(async (excluded) => {
+    const step = await host.platform.db.transaction().execute((tx) => claimNext(host, tx, excluded));
+    if (step === null) return null;
+    const { id } = step.automation;
+    if (!step.isDecided) await actingAs(`automation:${id}`, () => startClaimed(host, step));
+    return id;
+  });
 
 interface Claimed {
   firing: FiringRow;
   automation: AutomationRow;
 }
+
+type ClaimedStep = Claimed & { isDecided: boolean };
 
 async function startClaimed(host: AutomationHost, { firing, automation }: Claimed): Promise<void> {
   try {
@@ -73,20 +77,22 @@ async function startClaimed(host: AutomationHost, { firing, automation }: Claime
 const nextAttempt = sql<Date>`greatest(planned_at, claimed_until)`;
 
 /** The earliest firing that is due: decided at once, or claimed by this server. The one after it is planned with it. */
-async function claimNext(host: AutomationHost, tx: Queries): Promise<Claimed | "decided" | "none"> {
+async function claimNext(host: AutomationHost, tx: Queries, excluded: string[]): Promise<ClaimedStep | null> {
   const now = host.now();
-  const firing = await tx
+  let due = tx
     .selectFrom("automation_firings")
     .selectAll()
     .where("status", "=", "planned")
-    .where(nextAttempt, "<=", now)
+    .where(nextAttempt, "<=", now);
+  if (excluded.length > 0) due = due.where("automation_id", "not in", excluded);
+  const firing = await due
     .orderBy(nextAttempt)
     .orderBy("planned_at")
     .limit(1)
     .forUpdate()
     .skipLocked()
     .executeTakeFirst();
-  if (!firing) return "none";
+  if (!firing) return null;
   const automation = await tx
     .selectFrom("automations")
     .selectAll()
@@ -94,7 +100,7 @@ async function claimNext(host: AutomationHost, tx: Queries): Promise<Claimed | "
     .executeTakeFirstOrThrow();
   // A server that began to start it may have got as far as the run: only the first one decides otherwise.
   const isFirst = firing.attempts === 0 && firing.source === "schedule";
-  if (isFirst && (await isDecided(tx, { firing, automation, now }))) return "decided";
+  if (isFirst && (await isDecided(tx, { firing, automation, now }))) return { firing, automation, isDecided: true };
   const claim = { claimed_by: host.platform.nodeId, claimed_until: new Date(now.getTime() + claimMs) };
   const attempts = firing.attempts + 1;
   await tx
@@ -102,7 +108,7 @@ async function claimNext(host: AutomationHost, tx: Queries): Promise<Claimed | "
     .set({ ...claim, attempts })
     .where("id", "=", firing.id)
     .execute();
-  return { firing: { ...firing, attempts }, automation };
+  return { firing: { ...firing, attempts }, automation, isDecided: false };
 }
 
 interface Scheduled extends Claimed {

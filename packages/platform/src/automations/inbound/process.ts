@@ -5,6 +5,7 @@ import { recordFiring } from "../firings/fire.ts";
 import type { AutomationHost } from "../host.ts";
 import { repeat } from "../repeat.ts";
 import type { AutomationRow } from "../store.ts";
+import { inTurns } from "../turns.ts";
 import { findCauses, loopOf } from "./cause.ts";
 import { readGithubEvent, type SourceEvent } from "./github.ts";
 import { type GithubTrigger, matchEvent } from "./match.ts";
@@ -30,26 +31,25 @@ export const startInbound = (host: AutomationHost): Activity =>
 
 /** All that wait. The firings are started by the scheduler. */
 export async function processEvents(host: AutomationHost): Promise<void> {
-  while (await processNext(host));
+  await inTurns((excluded) => processNext(host, excluded));
 }
 
-/** One that cannot be processed is left, so that those behind it do not wait for it. */
-async function processNext(host: AutomationHost): Promise<boolean> {
+/** Its source. An event that cannot be processed is left, so that those behind it do not wait for it. */
+async function processNext(host: AutomationHost, excluded: string[]): Promise<string | null> {
   const { db, log } = host.platform;
-  let eventId: string | null = null;
+  let received: InboundEventRow | undefined;
   try {
     return await db.transaction().execute(async (tx) => {
-      const row = await lockReceived(tx);
-      if (!row) return false;
-      eventId = row.id;
-      await processOne(host, tx, row);
-      return true;
+      received = await lockReceived(tx, excluded);
+      if (!received) return null;
+      await processOne(host, tx, received);
+      return received.source_id;
     });
   } catch (error) {
-    if (eventId === null || isDatabaseAway(error)) throw error;
-    log.error("automations.event_failed", error, { eventId });
-    await settleEvent(db, eventId, { status: "failed", firings: 0 });
-    return true;
+    if (received === undefined || isDatabaseAway(error)) throw error;
+    log.error("automations.event_failed", error, { eventId: received.id });
+    await settleEvent(db, received.id, { status: "failed", firings: 0 });
+    return received.source_id;
   }
 }
 

@@ -84,17 +84,11 @@ export async function findSource(db: Queries, id: string): Promise<EventSourceRo
   return (await query.executeTakeFirst()) ?? null;
 }
 
-/** The oldest that waits; its row is locked until the end of the transaction. */
-export async function lockReceived(tx: Queries): Promise<InboundEventRow | undefined> {
-  return tx
-    .selectFrom("inbound_events")
-    .selectAll()
-    .where("status", "=", "received")
-    .orderBy("created_at")
-    .limit(1)
-    .forUpdate()
-    .skipLocked()
-    .executeTakeFirst();
+/** The oldest that waits, of none of these sources; its row is locked until the end of the transaction. */
+export async function lockReceived(tx: Queries, excluded: string[]): Promise<InboundEventRow | undefined> {
+  let query = tx.selectFrom("inbound_events").selectAll().where("status", "=", "received");
+  if (excluded.length > 0) query = query.where("source_id", "not in", excluded);
+  return query.orderBy("created_at").limit(1).forUpdate().skipLocked().executeTakeFirst();
 }
 
 export async function settleEvent(
