@@ -30,8 +30,11 @@ export const CreateSubscription = z.strictObject({ filter: SubscriptionFilter, d
 export const Subscription = z.object({
   id: z.string().describe("sub-<uuid>"),
   agentId: z.string(),
-  source: z.enum(["source_host", "timer"]),
-  filter: SubscriptionFilter,
+  source: z.enum(["source_host", "timer", "ci_fix"]).describe("ci_fix: failed checks of a pull request of the agent"),
+  filter: z.discriminatedUnion("source", [
+    ...SubscriptionFilter.options,
+    z.object({ source: z.literal("ci_fix"), repoUrl: z.string(), pullRequest: z.int() }),
+  ]),
   status: z.enum(["active", "cancelled", "expired", "done"]),
   endedReason: z.string().optional(),
   lastSkipped: z

@@ -13,6 +13,11 @@ export interface SourceEvent {
   label: { name: string; action: "added" | "removed" } | null;
   /** Of a check suite, a commit status or a workflow. */
   conclusion: string | null;
+  /** Its name, and the commit that it ran on. */
+  check: string | null;
+  commit: string | null;
+  /** Of who commented to the repository, as the host says: OWNER, MEMBER, …; null where it says nothing. */
+  association: string | null;
   /** Texts of people, in which a `keyword` is looked for. */
   text: string;
   /** Who caused it. */
@@ -32,6 +37,7 @@ export function readGithubEvent(name: string, payload: unknown): SourceEvent[] {
     repositoryUrl,
     sender: sender.login === undefined ? null : { login: textOf(sender.login), isBot: sender.type === "Bot" },
     ...{ branch: null, pullRequest: null, label: null, conclusion: null, text: "" },
+    ...{ check: null, commit: null, association: null },
   };
   return read(body, textOf(body.action)).map((event) => ({ ...shared, ...event }));
 }
@@ -55,11 +61,12 @@ const readers: Record<string, Read> = {
   issue_comment(body, action) {
     if (action !== "created") return [];
     const text = textOf(membersOf(body.comment).body);
+    const association = textOf(membersOf(body.comment).author_association) || null;
     const issue = membersOf(body.issue);
     if (issue.pull_request === undefined) return [{ event: "issue.comment", text }];
     const url = textOf(issue.html_url);
     const pullRequest = { number: Number(issue.number), url, headBranch: null, isFork: null };
-    return [{ event: "pull_request.comment", text, pullRequest }];
+    return [{ event: "pull_request.comment", text, association, pullRequest }];
   },
   pull_request_review_comment: (body, action) =>
     action === "created"
@@ -76,11 +83,13 @@ const readers: Record<string, Read> = {
     action === "resolved" || action === "unresolved" ? [{ event: "review_thread.updated", ...pullOf(body) }] : [],
   check_suite(body, action) {
     const suite = membersOf(body.check_suite);
-    return action === "completed" ? [{ event: "check.completed", ...checkedOf(suite, body), text: "" }] : [];
+    const check = textOf(membersOf(suite.app).name) || null;
+    return action === "completed" ? [{ event: "check.completed", ...checkedOf(suite, body), check, text: "" }] : [];
   },
   status(body) {
     if (body.state === "pending" || body.state === undefined) return [];
-    const shared = { conclusion: textOf(body.state), text: textOf(body.description) };
+    const about = { check: textOf(body.context) || null, commit: textOf(body.sha) || null };
+    const shared = { conclusion: textOf(body.state), text: textOf(body.description), ...about };
     const names = listOf(body.branches).flatMap((branch) => textOf(membersOf(branch).name) || []);
     if (names.length > 0)
       return names.slice(0, maxBranches).map((branch) => ({ event: "check.completed", branch, ...shared }));
@@ -91,7 +100,7 @@ const readers: Record<string, Read> = {
   workflow_run(body, action) {
     const run = membersOf(body.workflow_run);
     return action === "completed"
-      ? [{ event: "workflow_run.completed", ...checkedOf(run, body), text: textOf(run.name) }]
+      ? [{ event: "workflow_run.completed", ...checkedOf(run, body), check: textOf(run.name), text: textOf(run.name) }]
       : [];
   },
 };
@@ -136,6 +145,7 @@ function checkedOf(checked: Members, body: Members): Partial<SourceEvent> {
   return {
     branch,
     conclusion: textOf(checked.conclusion) || null,
+    commit: textOf(checked.head_sha) || null,
     pullRequest:
       pull !== undefined || isFork
         ? { number: pull === undefined ? 0 : number, url, headBranch: branch, isFork }

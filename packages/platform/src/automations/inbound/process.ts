@@ -1,5 +1,6 @@
 // Turns received events into firings, one event after another. Safe to repeat: a firing is made once per delivery.
 import { type Activity, type CauseLink, isDatabaseAway, type Queries, teamKey } from "../../foundation/index.ts";
+import { applyFix } from "../ci-fix/apply.ts";
 import { openDefinition } from "../definition.ts";
 import { recordFiring } from "../firings/fire.ts";
 import type { AutomationHost } from "../host.ts";
@@ -67,6 +68,7 @@ async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRo
     const event = source.type === "git_host" ? ofOwnHost(host, read) : await withFork(tx, source.id, read);
     const causes = await findCauses(host, tx, { source, event });
     await keepForSubscribers(host, tx, { eventId: row.id, source, event, causes });
+    await applyFix(host, tx, { eventId: row.id, sourceId: source.id, source, event, causes });
     for (const candidate of await findCandidates(host, tx, { source, event }))
       firings += await fireOne(host, tx, { ...candidate, row, source, event, causes, body: beginningOf(body) });
   }

@@ -6,7 +6,26 @@ const batchSize = 200;
 /** Longer than any host repeats a delivery. */
 const days = 30;
 
-export const inboundRetention = (db: Kysely<Tables>): RetentionRule[] => [eventRetention(db), pullRequestRetention(db)];
+export const inboundRetention = (db: Kysely<Tables>): RetentionRule[] => [
+  eventRetention(db),
+  pullRequestRetention(db),
+  branchCheckRetention(db),
+];
+
+/** Of a branch where no check has run for so long, nothing is known. */
+const branchCheckRetention = (db: Kysely<Tables>): RetentionRule => ({
+  name: "results of checks",
+  remove: () =>
+    inBatches(async () => {
+      const { numAffectedRows = 0n } = await sql`
+        delete from branch_checks where ctid in (
+          select ctid from branch_checks where seen_at < now() - ${days} * interval '1 day'
+          limit ${batchSize} for update skip locked
+        )
+      `.execute(db);
+      return Number(numAffectedRows);
+    }),
+});
 
 const eventRetention = (db: Kysely<Tables>): RetentionRule => ({
   name: "inbound events",

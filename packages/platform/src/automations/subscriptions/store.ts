@@ -14,7 +14,10 @@ import { readSchedule } from "../schedule.ts";
 export type SubscriptionRow = Selectable<SubscriptionTable>;
 
 /** As it is stored: with the branch of its pull request, by which results of checks are found. */
-export type StoredFilter = SubscriptionFilter & { headBranch?: string };
+export type StoredFilter =
+  | (SubscriptionFilter & { headBranch?: string })
+  /** `sinceRun`: the latest run of the agent when it began. */
+  | { source: "ci_fix"; repoUrl: string; pullRequest: number; sinceRun: number; headBranch?: string };
 
 export const maxDays = 180;
 export const maxPerAgent = 50;
@@ -45,6 +48,9 @@ export const entryAad = (id: string, eventId: string): string => `subscription-e
 export const openFilter = (key: DataKey, { id, filter }: Pick<SubscriptionRow, "id" | "filter">): StoredFilter =>
   JSON.parse(key.openText(filter, filterAad(id)));
 
+export const sealFilter = (key: DataKey, id: string, filter: StoredFilter): Buffer =>
+  key.seal(JSON.stringify(filter), filterAad(id));
+
 /** Throws ApiError `validation_error`. */
 export async function insertSubscription(
   { db, key, now }: SubscriptionContext,
@@ -66,7 +72,7 @@ export async function insertSubscription(
       ...{ id, agent_id: agentId, team_id: teamId, status: "active", created_by: createdBy, expires_at },
       source: filter.source,
       acts_as: actsAs,
-      filter: key.seal(JSON.stringify(filter), filterAad(id)),
+      filter: sealFilter(key, id, filter),
       next_at: filter.source === "timer" ? nextAt(filter, now) : null,
       created_at: now,
     })

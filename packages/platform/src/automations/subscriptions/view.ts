@@ -1,10 +1,10 @@
 // Subscriptions as the API and the agent see them.
 import type { Subscription } from "@agentcli/protocol/api";
 import type { DataKey } from "../../foundation/index.ts";
-import { openFilter, type SubscriptionRow } from "./store.ts";
+import { openFilter, type StoredFilter, type SubscriptionRow } from "./store.ts";
 
 export function subscriptionOf(key: DataKey, row: SubscriptionRow): Subscription {
-  const { headBranch: _, ...filter } = openFilter(key, row);
+  const filter = shownFilter(openFilter(key, row));
   return {
     id: row.id,
     agentId: row.agent_id,
@@ -19,4 +19,10 @@ export function subscriptionOf(key: DataKey, row: SubscriptionRow): Subscription
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at.toISOString(),
   };
+}
+
+function shownFilter({ headBranch: _, ...filter }: StoredFilter): Subscription["filter"] {
+  if (filter.source !== "ci_fix") return filter;
+  const { sinceRun: _since, ...shown } = filter;
+  return shown;
 }

@@ -102,13 +102,15 @@ async function readEvents({ platform: { db, vault } }: AutomationHost, teamId: n
   const key = await teamKey(db, vault, teamId);
   const rows = await db
     .selectFrom("subscription_events")
-    .selectAll()
+    .innerJoin("subscriptions", "subscriptions.id", "subscription_events.subscription_id")
+    .selectAll("subscription_events")
+    .select("subscriptions.source")
     .where("batch_id", "=", wakeUpId)
-    .orderBy("created_at")
+    .orderBy("subscription_events.created_at")
     .orderBy("event_id")
     .execute();
-  const events = rows.map(({ subscription_id, event_id, entry, created_at }) => ({
-    ...{ subscriptionId: subscription_id, receivedAt: created_at },
+  const events = rows.map(({ subscription_id, event_id, entry, created_at, source }) => ({
+    ...{ subscriptionId: subscription_id, receivedAt: created_at, isFix: source === "ci_fix" },
     entry: key.openText(entry, entryAad(subscription_id, event_id)),
   }));
   return wakeUpOf(wakeUpId, events, randomBytes(12).toString("hex"));

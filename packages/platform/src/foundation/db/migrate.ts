@@ -42,6 +42,7 @@ import * as automationMemories from "./migrations/0038-automation-memories.ts";
 import * as subscriptions from "./migrations/0039-subscriptions.ts";
 import * as workerPools from "./migrations/0040-worker-pools.ts";
 import * as wakeUps from "./migrations/0041-wake-ups.ts";
+import * as ciFix from "./migrations/0042-ci-fix.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -89,6 +90,7 @@ const migrations: Record<string, Migration> = {
   "0039-subscriptions": subscriptions,
   "0040-worker-pools": workerPools,
   "0041-wake-ups": wakeUps,
+  "0042-ci-fix": ciFix,
 };
 
 /** Nothing is missing in a database that lacks them. */

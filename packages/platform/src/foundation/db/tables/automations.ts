@@ -153,7 +153,7 @@ export interface SubscriptionTable {
   id: string;
   agent_id: string;
   team_id: number;
-  source: "source_host" | "timer";
+  source: "source_host" | "timer" | "ci_fix";
   filter: Sealed;
   status: "active" | "cancelled" | "expired" | "done";
   ended_reason: Perhaps<string>;
@@ -219,4 +219,15 @@ export interface AutomationBranchTable {
   repo_url: string;
   branch: string;
   pr_url: string | null;
+}
+
+/** The latest result of a check on a branch, as an event told it. */
+export interface BranchCheckTable {
+  source_id: string;
+  /** Its address, in lower case. */
+  repository: string;
+  branch: string;
+  name: string;
+  is_failing: boolean;
+  seen_at: Timestamp;
 }

@@ -19,6 +19,7 @@ import type {
   AutomationTable,
   AutomationTriggerTable,
   AutomationWebhookKeyTable,
+  BranchCheckTable,
   EventSourceTable,
   InboundEventTable,
   InboundPullRequestTable,
@@ -135,6 +136,7 @@ export interface Tables {
   subscriptions: SubscriptionTable;
   subscription_events: SubscriptionEventTable;
   wake_ups: WakeUpTable;
+  branch_checks: BranchCheckTable;
   automation_branches: AutomationBranchTable;
   event_sources: EventSourceTable;
   inbound_events: InboundEventTable;

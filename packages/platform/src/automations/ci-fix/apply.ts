@@ -1,0 +1,195 @@
+// The automatic fix of failed checks on pull requests that agents made. It is a subscription of the agent, so that it is
+// listed, woken, counted and cancelled like any other; people turn it off and on with a comment.
+import { type CauseLink, type Queries, teamKey } from "../../foundation/index.ts";
+import type { AutomationHost } from "../host.ts";
+import { agentBehind, type CausedEvent, isOf } from "../inbound/cause.ts";
+import type { SourceEvent } from "../inbound/github.ts";
+import {
+  insertEvent,
+  insertSubscription,
+  maxDays,
+  openFilter,
+  type SubscriptionRow,
+  sealFilter,
+} from "../subscriptions/store.ts";
+import { failsOnBase, rememberCheck } from "./branch-checks.ts";
+import { type FixFacts, judgeFix, readToggle } from "./judge.ts";
+
+export interface FixEvent extends CausedEvent {
+  /** Of the delivery. */
+  eventId: string;
+  sourceId: string;
+  causes: CauseLink[];
+}
+
+/** In the transaction that processes the event. */
+export async function applyFix(host: AutomationHost, tx: Queries, fix: FixEvent): Promise<void> {
+  const { event } = fix;
+  if (event.event === "pull_request.comment") return toggle(host, tx, fix);
+  if (event.event !== "check.completed" && event.event !== "workflow_run.completed") return;
+  if (event.pullRequest?.isFork) return;
+  await rememberCheck(tx, fix.sourceId, event);
+  const pull = await findPull(host, tx, fix, { branch: event.branch ?? "" });
+  if (pull === null) return;
+  const subscription = await findFix(host, tx, pull);
+  const verdict = judgeFix(await readFacts(host, tx, { fix, pull, subscription }));
+  if (verdict.kind === "ignored") return;
+  if (verdict.kind === "stopped") {
+    if (subscription) await stop(tx, subscription.id, `Stopped: ${verdict.reason}.`);
+    return;
+  }
+  const active = subscription ?? (await begin(host, tx, pull));
+  const context = await contextOf(host, tx, pull.teamId);
+  const entry = JSON.stringify({
+    ...{ event: event.event, repository: event.repositoryUrl, pullRequest: pull.number, branch: event.branch },
+    ...{ check: event.check, conclusion: event.conclusion, commit: event.commit, log: event.text.slice(-8_000) },
+  });
+  await insertEvent(context, { subscription: active, eventId: `${fix.eventId} ci_fix`, entry, causes: fix.causes });
+}
+
+interface AgentPull {
+  agentId: string;
+  teamId: number;
+  repoUrl: string;
+  /** Without its scheme. */
+  storedUrl: string;
+  number: number;
+  branch: string;
+  base: string;
+  pushedCommit: string | null;
+}
+
+/** The pull request that an agent of the team made. */
+async function findPull(
+  { shownRepository }: AutomationHost,
+  tx: Queries,
+  { source, event }: CausedEvent,
+  by: { branch: string } | { url: string },
+): Promise<AgentPull | null> {
+  const rows = await tx
+    .selectFrom("handoffs")
+    .innerJoin("agents", "agents.id", "handoffs.agent_id")
+    .selectAll("handoffs")
+    .select("agents.team_id")
+    .where("agents.team_id", "=", source.team_id)
+    .where("agents.archived_at", "is", null)
+    .where("pr_url", "is not", null)
+    .where("branch" in by ? "branch" : "pr_url", "=", "branch" in by ? by.branch : by.url)
+    .execute();
+  const row = rows.find(({ repo_url }) => isOf(event, repo_url, shownRepository));
+  const [, number] = /\/(\d+)$/.exec(row?.pr_url ?? "") ?? [];
+  if (!row || number === undefined) return null;
+  return {
+    ...{ agentId: row.agent_id, teamId: row.team_id, repoUrl: event.repositoryUrl, storedUrl: row.repo_url },
+    ...{ number: Number(number), branch: row.branch, base: row.base_branch, pushedCommit: row.pushed_commit },
+  };
+}
+
+const contextOf = async ({ platform, now }: AutomationHost, tx: Queries, teamId: number) => ({
+  ...{ db: tx, key: await teamKey(tx, platform.vault, teamId), now: now() },
+});
+
+/** Whatever its status. */
+async function findFix(
+  host: AutomationHost,
+  tx: Queries,
+  { agentId, teamId, number, repoUrl }: AgentPull,
+): Promise<SubscriptionRow | null> {
+  const query = tx.selectFrom("subscriptions").selectAll().where("agent_id", "=", agentId);
+  const rows = await query.where("source", "=", "ci_fix").orderBy("created_at").forUpdate().execute();
+  const { key } = await contextOf(host, tx, teamId);
+  const isSame = (row: SubscriptionRow) => {
+    const filter = openFilter(key, row);
+    return filter.source === "ci_fix" && filter.pullRequest === number && filter.repoUrl === repoUrl;
+  };
+  return rows.find(isSame) ?? null;
+}
+
+async function begin(host: AutomationHost, tx: Queries, pull: AgentPull): Promise<SubscriptionRow> {
+  const { agentId, teamId } = pull;
+  const owned = { agentId, teamId, createdBy: "platform", actsAs: null };
+  const context = await contextOf(host, tx, teamId);
+  return insertSubscription(context, { ...owned, filter: await filterOf(tx, pull), days: maxDays });
+}
+
+const filterOf = async (tx: Queries, { agentId, repoUrl, number, branch }: AgentPull) => ({
+  ...{ source: "ci_fix" as const, repoUrl, pullRequest: number, headBranch: branch },
+  sinceRun: Math.max(0, ...(await runsOf(tx, agentId)).map((run) => run.number)),
+});
+
+const runsOf = (tx: Queries, agentId: string) =>
+  tx
+    .selectFrom("runs")
+    .leftJoin("wake_ups", "wake_ups.id", "runs.request_id")
+    .select(["runs.number", "wake_ups.id as wakeUpId"])
+    .where("runs.agent_id", "=", agentId)
+    .execute();
+
+interface FactsRequest {
+  fix: FixEvent;
+  pull: AgentPull;
+  subscription: SubscriptionRow | null;
+}
+
+async function readFacts(
+  host: AutomationHost,
+  tx: Queries,
+  { fix, pull, subscription }: FactsRequest,
+): Promise<FixFacts> {
+  const { event } = fix;
+  const { key } = await contextOf(host, tx, pull.teamId);
+  const filter = subscription && openFilter(key, subscription);
+  const pushed = await tx
+    .selectFrom("handoff_checks")
+    .innerJoin("runs", "runs.id", "handoff_checks.run_id")
+    .select("commit_name")
+    .where("runs.agent_id", "=", pull.agentId)
+    .where("repo_url", "=", pull.storedUrl)
+    .execute();
+  return {
+    ...{ conclusion: event.conclusion, commit: event.commit, latest: pull.pushedCommit },
+    pushed: pushed.map(({ commit_name }) => commit_name),
+    state: subscription === null ? "new" : subscription.status === "active" ? "active" : "stopped",
+    hasFollowUp: filter?.source === "ci_fix" && (await hasFollowUp(tx, pull.agentId, filter.sinceRun)),
+    failsOnBase: await failsOnBase(tx, fix.sourceId, { event, base: pull.base }),
+    fixes: subscription?.wake_ups ?? 0,
+  };
+}
+
+/** A run since the fix began that no event has started. */
+async function hasFollowUp(tx: Queries, agentId: string, sinceRun: number): Promise<boolean> {
+  return (await runsOf(tx, agentId)).some(({ number, wakeUpId }) => number > sinceRun && wakeUpId === null);
+}
+
+/** What waits is dropped; the pull request and the agent say why. */
+async function stop(tx: Queries, id: string, reason: string): Promise<void> {
+  await tx
+    .updateTable("subscriptions")
+    .set({ status: "cancelled", ended_reason: reason })
+    .where("id", "=", id)
+    .where("status", "=", "active")
+    .execute();
+  await tx.deleteFrom("subscription_events").where("subscription_id", "=", id).where("batch_id", "is", null).execute();
+}
+
+async function toggle(host: AutomationHost, tx: Queries, fix: FixEvent): Promise<void> {
+  const { event } = fix;
+  const wanted = readToggle(event.text);
+  // Agents do not decide about it, nor does anyone who can only comment.
+  if (wanted === null || agentBehind(fix) !== null || !mayToggle(event)) return;
+  const pull = await findPull(host, tx, fix, { url: event.pullRequest?.url ?? "" });
+  if (pull === null) return;
+  const subscription = (await findFix(host, tx, pull)) ?? (await begin(host, tx, pull));
+  const by = `turned ${wanted} by ${event.sender?.login ?? "a comment"}`;
+  if (wanted === "off") return stop(tx, subscription.id, `Stopped: ${by}.`);
+  const { key } = await contextOf(host, tx, pull.teamId);
+  const filter = sealFilter(key, subscription.id, await filterOf(tx, pull));
+  await tx
+    .updateTable("subscriptions")
+    .set({ status: "active", ended_reason: null, wake_ups: 0, filter })
+    .where("id", "=", subscription.id)
+    .execute();
+}
+
+const mayToggle = ({ association }: SourceEvent): boolean =>
+  association === null || ["OWNER", "MEMBER", "COLLABORATOR"].includes(association);
