@@ -1,8 +1,10 @@
 // `npm run demo`: an agent fixes the sample repository and opens a draft pull request, from an empty platform, unattended.
+// With `--automation` a label on a pull request starts the agent.
 import { mkdtempSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runAutomationDemo } from "./demo-automation.mjs";
 import { removeData, startPlatform } from "./local-platform.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -10,7 +12,8 @@ await setUp();
 const data = mkdtempSync(join(tmpdir(), "platform-demo-"));
 const platform = await startPlatform({ data, listen: "127.0.0.1:0" });
 try {
-  await runDemo(platform);
+  const send = openClient(platform);
+  await (process.argv.includes("--automation") ? runAutomationDemo(platform, send) : runDemo(platform, send));
 } catch (error) {
   if (!platform.isStopping()) console.error(`\n${error.message}`);
   process.exitCode = platform.isStopping() ? 130 : 1;
@@ -19,9 +22,7 @@ try {
   removeData(data);
 }
 
-async function runDemo(platform) {
-  const { url, sample } = platform;
-  const send = openClient(platform);
+async function runDemo({ url, sample }, send) {
   console.log(`\nThe platform runs at ${url}; the sample repository is ${sample}\n`);
   const prompt = "Fix the failing test";
   console.log(`> ${prompt}\n`);

@@ -18,6 +18,16 @@ test("the demo goes from a prompt to a draft pull request with its diff, and lea
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });
 
+test("the demo of automations goes from a label to one step of the plan, a draft pull request and a comment", async () => {
+  const { code, stdout, stderr } = await waitForExit(spawn(process.execPath, [script("demo"), "--automation"]));
+  expect(stdout).toMatch(/agent:bc-\S+ comments:\n {2}What I did:/);
+  expect(stdout).toMatch(/Draft pull request http\S+\/git\/sample\/pulls\/2/);
+  expect(stdout).toContain("+- [x] fix the failing test");
+  expect(stdout).toContain("+  const last = first + size;");
+  expect(stdout).not.toContain("+Pages are whole");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+});
+
 test("npm start with a key names model and provider, agents use it, and Ctrl-C stops everything cleanly", async () => {
   const shell = call("exec_command", { cmd: "echo in $PWD" });
   const model = await startModelServer([shell, replyWith("From the configured model."), replyWith("Fixed.")]);

@@ -28,7 +28,7 @@ function promptOf(message: Message | undefined): string {
   if (message?.role !== "user") return "";
   return textParts(message.parts)
     .filter((text) => !isFromHost(text))
-    .map((text) => withoutStdin(text).trim())
+    .map((text) => withoutEvent(withoutStdin(text)).trim())
     .filter((text) => text !== "")
     .join("\n");
 }
@@ -36,6 +36,12 @@ function promptOf(message: Message | undefined): string {
 function withoutStdin(text: string): string {
   const start = text.indexOf("<stdin>");
   return start >= 0 && text.trimEnd().endsWith("</stdin>") ? text.slice(0, start) : text;
+}
+
+/** The event that started a run of an automation is data, and stands behind the prompt. */
+function withoutEvent(text: string): string {
+  const start = text.indexOf("\n\nThe event that started this run stands between the two lines with ");
+  return start < 0 ? text : text.slice(0, start);
 }
 
 const isFromHost = (text: string): boolean =>

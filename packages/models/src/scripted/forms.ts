@@ -19,6 +19,8 @@ export type Step =
   | { kind: "stop-unclear" }
   | { kind: "commit"; message: string }
   | { kind: "commit-step" }
+  /** `text` is absent for a summary of what was done. */
+  | { kind: "comment"; pullRequest: number; text?: string }
   | { kind: "skill"; name: string; topic: string }
   | { kind: "unclear" };
 
@@ -118,6 +120,16 @@ const forms: Form[] = [
       `(?:create|make|add)\\s+(?:an?\\s+|the\\s+)?(?:new\\s+)?empty\\s+file\\s+(?:called\\s+|named\\s+)?${path}${end}`,
     ),
     read: (pieces) => withPath(pieces.path(), (found) => create(found, "")),
+  },
+  {
+    pattern: form(
+      `comment\\s+on\\s+pull\\s+request\\s+#?(?<number>\\d{1,9})(?:\\s+with\\s+(?:an?\\s+)?summary|:?\\s+(?<text>.+?))${end}`,
+    ),
+    example: "comment on pull request NUMBER with a summary",
+    read: (pieces) => ({
+      ...{ kind: "comment", pullRequest: Number(pieces.text("number")) },
+      ...(pieces.text() !== "" && { text: pieces.text() }),
+    }),
   },
   {
     pattern: form(`append\\s+to\\s+${file}${path}\\s*:?\\s+(?:the\\s+(?:line|text)\\s+)?(?<text>.+)$`),

@@ -11,7 +11,19 @@ import {
 
 type CallOf<Name extends keyof ToolArguments> = { name: Name; args: ToolArguments[Name]; activity: string };
 
-export type PlannedCall = CallOf<"exec_command"> | CallOf<"write_stdin"> | CallOf<"apply_patch"> | CallOf<"read_file">;
+/** A tool that a platform gives to the runs of automations. */
+interface CommentCall {
+  name: "mcp__platform__comment_on_pull_request";
+  args: { number: number; body: string };
+  activity: string;
+}
+
+export type PlannedCall =
+  | CallOf<"exec_command">
+  | CallOf<"write_stdin">
+  | CallOf<"apply_patch">
+  | CallOf<"read_file">
+  | CommentCall;
 
 export type Script<Result> = Generator<PlannedCall, Result, string>;
 
@@ -50,6 +62,12 @@ export function* readLines(path: string): Script<FileResult> {
 
 export function* applyPatch(input: string, activity: string): Script<PatchResult> {
   return readPatchResult(yield { name: "apply_patch", args: { input }, activity });
+}
+
+/** The answer of the tool. */
+export function* commentOnPull(number: number, body: string): Script<string> {
+  const name = "mcp__platform__comment_on_pull_request";
+  return yield { name, args: { number, body }, activity: `commenting on pull request ${number}` };
 }
 
 /** Text as inline code, also if it contains backticks. */

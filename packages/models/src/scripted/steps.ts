@@ -5,7 +5,18 @@ import { type Instruction, readInstructions, readProcedure } from "./instruction
 import { addFile, appendLines, changeLines, deleteFile, moveFile, replaceFile, replacementsIn } from "./patches.ts";
 import { repairFailingTest } from "./repair.ts";
 import type { CommandResult } from "./results.ts";
-import { applyPatch, block, code, done, failed, type Report, readLines, runCommand, type Script } from "./script.ts";
+import {
+  applyPatch,
+  block,
+  code,
+  commentOnPull,
+  done,
+  failed,
+  type Report,
+  readLines,
+  runCommand,
+  type Script,
+} from "./script.ts";
 
 /** What the conversation has besides the prompt. */
 export interface PracticeEnvironment {
@@ -107,6 +118,8 @@ function* performStep(
       return yield* show(step.path);
     case "run":
       return yield* run(step.command);
+    case "comment":
+      return yield* comment(step, earlier);
     case "repair":
       return yield* repairFailingTest(environment.cwd);
     case "stop-if":
@@ -213,4 +226,13 @@ function lastTickedStep(earlier: Report[]): string {
     .map((report) => / says `+ ?- \[x\] (.*?) ?`+\.$/m.exec(report.text)?.[1])
     .filter((task) => task !== undefined);
   return ticked.at(-1) ?? "Complete the steps of the practice model";
+}
+
+function* comment({ pullRequest, text }: Extract<Step, { kind: "comment" }>, earlier: Report[]): Script<Report> {
+  const bullets = earlier.map((report) => `- ${report.text.split("\n")[0]}`);
+  const body = text ?? ["What I did:", "", ...bullets].join("\n");
+  const answer = yield* commentOnPull(pullRequest, body);
+  return answer.includes("Commented on pull request")
+    ? done(`Commented on pull request ${pullRequest}.`)
+    : failed(`Could not comment on pull request ${pullRequest}: ${answer}`);
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Automation, AutomationTrigger } from "@agentcli/protocol/api";
 import { type DataKey, invalid, type Queries } from "../foundation/index.ts";
 import { readSchedule } from "./schedule.ts";
+import { unknownVariables, variables } from "./variables.ts";
 
 /** With ids; a trigger that is changed is another one. */
 export type StoredTrigger = Automation["triggers"][number];
@@ -22,6 +23,14 @@ export const openDefinition = (key: DataKey, { id, definition }: { id: string; d
   JSON.parse(key.openText(definition, definitionAad(id)));
 
 export const limitsOf = ({ limits }: Definition): Automation["limits"] => limits ?? { whenBusy: "queue" };
+
+/** Throws `validation_error`. */
+export function checkPrompt(text: string): void {
+  const [unknown] = unknownVariables(text);
+  if (unknown === undefined) return;
+  const known = Object.keys(variables).join(", ");
+  throw invalid([`prompt.text: there is no variable {{${unknown}}}; there are ${known}`]);
+}
 
 /** Throws `validation_error`. */
 export function checkTriggers(triggers: AutomationTrigger[], target: Automation["target"]): void {

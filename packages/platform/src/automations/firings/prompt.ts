@@ -1,6 +1,7 @@
 // The prompt of a run: that of the automation, then the event, marked as text from outside.
 import { randomBytes } from "node:crypto";
 import { sanitize } from "@agentcli/project/sanitize";
+import { withVariables } from "../variables.ts";
 
 /** The event that caused a firing, as stored. */
 export interface FiringPayload {
@@ -9,10 +10,13 @@ export interface FiringPayload {
   contentType: string | null;
   receivedAt: string;
   body: string;
+  /** Facts that the prompt may name; absent in events of older versions. */
+  variables?: Record<string, string>;
 }
 
 /** Without hidden content; the boundary is random, so that the event cannot contain it. */
-export function promptOf(text: string, payload: FiringPayload | null, boundary = newBoundary()): string {
+export function promptOf(given: string, payload: FiringPayload | null, boundary = newBoundary()): string {
+  const text = withVariables(given, payload?.variables ?? {});
   if (payload === null) return text;
   const { origin, contentType, receivedAt, body } = payload;
   const about = [`source: ${origin}`, ...(contentType ? [`content type: ${oneLine(contentType)}`] : [])];

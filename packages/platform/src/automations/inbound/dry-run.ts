@@ -6,6 +6,7 @@ import { type Definition, openDefinition } from "../definition.ts";
 import { promptOf } from "../firings/prompt.ts";
 import type { AutomationHost } from "../host.ts";
 import type { AutomationRow } from "../store.ts";
+import { variablesOf } from "../variables.ts";
 import { findCauses, loopOf } from "./cause.ts";
 import { readGithubEvent, type SourceEvent } from "./github.ts";
 import { type GithubTrigger, matchEvent } from "./match.ts";
@@ -30,11 +31,14 @@ export async function dryRun(host: AutomationHost, automation: AutomationRow, ev
   for (const row of rows) {
     const source = { id: row.source_id, type: row.type, team_id: row.team_id };
     const body = key.open(row.body, bodyAad(row.id)).toString("utf8");
+    const found: DryRunResult["items"] = [];
     for (const read of readGithubEvent(row.name, JSON.parse(body))) {
       const event = source.type === "git_host" ? ofOwnHost(host, read) : await recallFork(db, source.id, read);
       const stored = { source, event, body, receivedAt: row.created_at.toISOString() };
-      items.push(...(await judgeStored(host, { automation, definition }, stored)));
+      found.push(...(await judgeStored(host, { automation, definition }, stored)));
     }
+    // A delivery about several branches starts one run.
+    items.push(...found.slice(0, 1));
   }
   return { looked: rows.length, items };
 }
@@ -66,6 +70,7 @@ async function judgeStored(
     contentType: "application/json",
     receivedAt,
     body: beginningOf(body),
+    variables: variablesOf(event),
   };
   return [{ ...about, outcome: "start", prompt: promptOf(definition.prompt.text, payload) }];
 }

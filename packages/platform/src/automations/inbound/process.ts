@@ -1,13 +1,14 @@
 // Turns received events into firings, one event after another. Safe to repeat: a firing is made once per delivery.
 import { type Activity, type CauseLink, isDatabaseAway, type Queries, teamKey } from "../../foundation/index.ts";
-import { applyFix } from "../ci-fix/apply.ts";
 import { openDefinition } from "../definition.ts";
 import { recordFiring } from "../firings/fire.ts";
 import type { AutomationHost } from "../host.ts";
 import { repeat } from "../repeat.ts";
 import type { AutomationRow } from "../store.ts";
 import { inTurns } from "../turns.ts";
+import { variablesOf } from "../variables.ts";
 import { findCauses, loopOf } from "./cause.ts";
+import { applyFix } from "./ci-fix.ts";
 import { readGithubEvent, type SourceEvent } from "./github.ts";
 import { type GithubTrigger, matchEvent } from "./match.ts";
 import {
@@ -156,7 +157,8 @@ async function fireOne(host: AutomationHost, tx: Queries, fired: Fired): Promise
   if (match.kind === "other") return 0;
   const reason = match.kind === "refused" ? match.reason : loopOf(causes, automation.id);
   const origin = originOf(source, event);
-  const payload = { origin, contentType: "application/json", receivedAt: row.created_at.toISOString(), body };
+  const about = { origin, contentType: "application/json", receivedAt: row.created_at.toISOString() };
+  const payload = { ...about, body, variables: variablesOf(event) };
   const [cause] = causes;
   const request = { source: source.type, triggerId: trigger.id, payload, skipReason: reason } as const;
   const options = {

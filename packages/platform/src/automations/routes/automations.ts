@@ -12,7 +12,7 @@ import { checkModel } from "../../agents/index.ts";
 import { type Api, ApiError, decodeCursor, type Principal, pageOf, teamKey } from "../../foundation/index.ts";
 import { settingsOfTeam } from "../../identity/index.ts";
 import { requireAccess, requireTeamManager } from "../access.ts";
-import { checkTriggers, openDefinition } from "../definition.ts";
+import { checkPrompt, checkTriggers, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
 import { type AutomationRow, changeAutomation, deleteAutomation, insertAutomation, listAutomations } from "../store.ts";
@@ -53,6 +53,7 @@ function addCreate(api: Api, host: AutomationHost): void {
     async ({ body, principal }) => {
       const userId = ownerOf(principal, body.scope);
       checkTriggers(body.triggers, body.target);
+      checkPrompt(body.prompt.text);
       if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
       await checkTarget(host, principal, body.target);
       const { teamId } = principal;
@@ -158,6 +159,7 @@ function addChange(api: Api, host: AutomationHost): void {
       const key = await teamKey(db, vault, automation.team_id);
       const former = openDefinition(key, automation);
       checkTriggers(body.triggers ?? former.triggers, body.target ?? former.target);
+      if (body.prompt) checkPrompt(body.prompt.text);
       if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
       await checkTarget(host, principal, body.target);
       const authorize = (locked: AutomationRow) => requireChange(principal, locked, body.scope);

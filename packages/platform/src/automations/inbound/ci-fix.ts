@@ -2,8 +2,6 @@
 // listed, woken, counted and cancelled like any other; people turn it off and on with a comment.
 import { type CauseLink, type Queries, teamKey } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
-import { agentBehind, type CausedEvent, isOf } from "../inbound/cause.ts";
-import type { SourceEvent } from "../inbound/github.ts";
 import {
   insertEvent,
   insertSubscription,
@@ -13,7 +11,9 @@ import {
   sealFilter,
 } from "../subscriptions/store.ts";
 import { failsOnBase, rememberCheck } from "./branch-checks.ts";
-import { type FixFacts, judgeFix, readToggle } from "./judge.ts";
+import { agentBehind, type CausedEvent, isOf } from "./cause.ts";
+import type { SourceEvent } from "./github.ts";
+import { type FixFacts, judgeFix, readToggle } from "./judge-fix.ts";
 
 export interface FixEvent extends CausedEvent {
   /** Of the delivery. */

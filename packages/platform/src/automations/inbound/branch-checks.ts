@@ -1,7 +1,7 @@
 // The latest result of each check on each branch, as events told it: a check that fails on the base is not the agent's fault.
 import type { Queries } from "../../foundation/index.ts";
-import type { SourceEvent } from "../inbound/github.ts";
-import { isFailing } from "./judge.ts";
+import type { SourceEvent } from "./github.ts";
+import { isFailing } from "./judge-fix.ts";
 
 export async function rememberCheck(tx: Queries, sourceId: string, event: SourceEvent): Promise<void> {
   const { repositoryUrl, branch, check, conclusion } = event;
