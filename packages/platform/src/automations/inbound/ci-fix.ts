@@ -29,7 +29,7 @@ export async function applyFix(host: AutomationHost, tx: Queries, fix: FixEvent)
   if (event.event !== "check.completed" && event.event !== "workflow_run.completed") return;
   if (event.pullRequest?.isFork) return;
   await rememberCheck(tx, fix.sourceId, event);
-  const pull = await findPull(host, tx, fix, { branch: event.branch ?? "" });
+  const pull = await findPull(host, tx, { ...fix, by: { branch: event.branch ?? "" } });
   if (pull === null) return;
   const subscription = await findFix(host, tx, pull);
   const verdict = judgeFix(await readFacts(host, tx, { fix, pull, subscription }));
@@ -59,12 +59,15 @@ interface AgentPull {
   pushedCommit: string | null;
 }
 
+interface PullRequestSearch extends CausedEvent {
+  by: { branch: string } | { url: string };
+}
+
 /** The pull request that an agent of the team made. */
 async function findPull(
   { shownRepository }: AutomationHost,
   tx: Queries,
-  { source, event }: CausedEvent,
-  by: { branch: string } | { url: string },
+  { source, event, by }: PullRequestSearch,
 ): Promise<AgentPull | null> {
   const rows = await tx
     .selectFrom("handoffs")
@@ -177,7 +180,7 @@ async function toggle(host: AutomationHost, tx: Queries, fix: FixEvent): Promise
   const wanted = readToggle(event.text);
   // Agents do not decide about it, nor does anyone who can only comment.
   if (wanted === null || agentBehind(fix) !== null || !mayToggle(event)) return;
-  const pull = await findPull(host, tx, fix, { url: event.pullRequest?.url ?? "" });
+  const pull = await findPull(host, tx, { ...fix, by: { url: event.pullRequest?.url ?? "" } });
   if (pull === null) return;
   const subscription = (await findFix(host, tx, pull)) ?? (await begin(host, tx, pull));
   const by = `turned ${wanted} by ${event.sender?.login ?? "a comment"}`;
