@@ -33,6 +33,9 @@ const secretPatterns = [
   ],
   // Not *PRIVATE*: GOPRIVATE is a list of module paths.
   ...["PRIVATE", "PRIVATE_*", "*_PRIVATE", "*_PRIVATE_*", "*CONNECTION_STRING*", "*USERPWD"],
+  ...["*_PW", "*BINDPW", "*ROOTPW", "*_PSK", "*MNEMONIC*"],
+  // The key of an unlocked password store.
+  ...["BW_SESSION", "OP_SESSION*"],
   // Who knows the address of a webhook can post to it. Headers that a program adds to its requests mostly log it in.
   ...["*WEBHOOK*", "*_HEADERS"],
   // Settings of git, which are numbered: with some of them left out it does not start. A value is often such a header.
@@ -45,6 +48,7 @@ const secretAddresses = [
   /:\/\/[^\s/?#@:]*:(?!\d{1,5}[/?#])[^\s@]+@/,
   /https?:\/\/[^\s/?#@]+@/i,
   /[?&#;][\w.-]{0,40}(?:key|token|secret|pass|credential|signature)[\w.-]{0,40}=[^&\s]/i,
+  /[?&]sig=[^&\s]/,
 ];
 /** Addresses and data sources without ://. */
 const userAndPassword = /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@)/;
@@ -55,12 +59,14 @@ const secretValue = new RegExp(
     /\b(?:sk|rk|pk)_live_\w{3}/,
     /\bsk-[\w-]{16}/,
     /\b(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[abeoprs]-|xapp-|hf_|pypi-|dop_v1_|shpat_|SG\.)[\w-]{16}/,
+    /\b(?:lin_api_|gsk_|xai-|ATATT|HRKU-|whsec_|hvs\.|dckr_pat_|figd_|pul-|dp\.pt\.|sbp_|NRAK-|glsa_)[\w-]{16}/,
+    /\b(?:dapi[0-9a-f]{32}|\d{8,10}:AA[\w-]{33}|pl[at]_[0-9a-f]{12}_)/,
     /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
     /\bAIza[\w-]{35}/,
     /\beyJ[\w-]{8,}\.[\w-]{8,}\./,
     /-----BEGIN [A-Z ]*PRIVATE KEY/,
-    /\bhooks\.slack\.com\/services\//,
-    /\b[Aa](?:uthorization|UTHORIZATION)[:=] *(?:[Bb]asic|[Bb]earer|BASIC|BEARER)\b/,
+    /\b(?:hooks\.slack\.com\/services|discord(?:app)?\.com\/api\/webhooks|webhook\.office\.com)\//,
+    /\b[Aa](?:uthorization|UTHORIZATION)[:=] *(?:[Bb]asic|[Bb]earer|[Tt]oken|BASIC|BEARER|TOKEN)\b/,
     /\bAGE-SECRET-KEY-1/,
   ]
     .map(({ source }) => source)
