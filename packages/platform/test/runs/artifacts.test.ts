@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { loginLink } from "../../src/pages/index.ts";
+import { openArtifacts } from "../../src/runs/artifacts/index.ts";
 import { logIn, openBrowser } from "../harness/browser.ts";
+import { noRateLimits } from "../harness/settings.ts";
 import { openRunHarness } from "./run-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
@@ -30,6 +32,59 @@ test("an artifact that is too large is listed on the run and on its page, and th
   await logIn(browser, await loginLink(fixture.platform, client.url));
   const { html } = await browser.get(`/agents/${ids.agentId}`);
   expect(html).toContain("Not kept: artifacts/a-large: It is larger than 200 MiB.");
+});
+
+test("a file with many names fills no disk as artifacts: all of an agent together have its limit, also those of later runs", async () => {
+  const make = shell(
+    'cd "$PLATFORM_ARTIFACTS_DIR" && head -c 3000000 /dev/urandom > a && ln a b && ln a c && ln a d && touch z',
+  );
+  const again = shell('cd "$PLATFORM_ARTIFACTS_DIR" && rm -f c d && head -c 3000000 /dev/urandom > e');
+  const { client } = await openRunHarness({
+    replies: [make, replyWith("Done."), again, replyWith("Done.")],
+    models: { limits: { disk: "8m" } },
+  });
+  const ids = await client.create({ prompt: { text: "make files" } });
+  const unsaved = (name: string) => ({
+    path: `artifacts/${name}`,
+    reason: "too_large",
+    message: expect.stringContaining("limits.disk"),
+  });
+  expect((await client.waitForRun(ids)).unsavedArtifacts).toEqual([unsaved("c"), unsaved("d")]);
+  const second = await client.followUp(ids.agentId, "and another one");
+  expect((await client.waitForRun(second)).unsavedArtifacts).toEqual([unsaved("e")]);
+  const { items } = await client.getJson<Listed>(`/v1/agents/${ids.agentId}/artifacts`);
+  expect(items.map(({ path }) => path)).toEqual(["artifacts/a", "artifacts/b", "artifacts/z"]);
+});
+
+test("of thousands of files a run keeps so many, and names one of the others", async () => {
+  const { client } = await openRunHarness({
+    replies: [shell('cd "$PLATFORM_ARTIFACTS_DIR" && seq -w 3000 | xargs touch'), replyWith("Done.")],
+  });
+  const run = await client.waitForRun(await client.create({ prompt: { text: "make files" } }));
+  expect(run.unsavedArtifacts).toMatchObject([{ path: "artifacts/1001", reason: "too_many" }]);
+});
+
+test("large artifacts are downloaded a few at once, because each is in memory until its reader has it", async () => {
+  const { client, fixture } = await openRunHarness({
+    replies: [replyWith("Done.")],
+    settings: { rateLimits: { ...noRateLimits, concurrentRequests: 100 } },
+  });
+  const ids = await client.create({ prompt: { text: "hello" } });
+  await client.waitForRun(ids);
+  const { db, vault } = fixture.platform;
+  const { data_key, directory } = await db
+    .selectFrom("agents")
+    .select(["data_key", "directory"])
+    .where("id", "=", ids.agentId)
+    .executeTakeFirstOrThrow();
+  const owner = { agent: { id: ids.agentId, directory }, key: await vault.unwrap(data_key) };
+  await openArtifacts(fixture.platform).store(owner, "film", Buffer.alloc(180 * 1024 * 1024));
+  const link = `/v1/agents/${ids.agentId}/artifacts/download?path=artifacts/film`;
+  const { url } = await client.getJson<{ url: string }>(link);
+  // Not read to their end.
+  const [first, second] = [await fetch(url), await fetch(url)];
+  expect([first.status, second.status, (await fetch(url)).status]).toEqual([200, 200, 429]);
+  await Promise.all([first.body?.cancel(), second.body?.cancel()]);
 });
 
 test("artifacts in a path too long for the kernel, and without permissions, are kept; others are listed on the run", async () => {

@@ -41,7 +41,11 @@ export function addDiffRoute(api: Api, { access, publicUrl }: Pick<AgentHost, "a
         if (error instanceof RepositoryFault) throw new ApiError("payload_too_large", error.message);
         throw error;
       });
-      if (query.repository !== undefined) return wholePatch(changes, query.repository);
+      if (query.repository !== undefined) {
+        const { patch, name } = wholePatch(changes, query.repository);
+        api.admission.admitDownload(context, principal.teamId, patch.length);
+        return fileResponse(patch, name);
+      }
       return { items: changes.map((change) => entryOf(change, `${publicUrl()}/v1/agents/${id}/diff`)) };
     },
   );
@@ -50,9 +54,9 @@ export function addDiffRoute(api: Api, { access, publicUrl }: Pick<AgentHost, "a
 const limitMs = 60_000;
 
 /** Throws `repository_not_found`. */
-function wholePatch(changes: RepositoryChange[], repoUrl: string): Response {
+function wholePatch(changes: RepositoryChange[], repoUrl: string): { patch: Buffer; name: string } {
   const change = changes.find((one) => one.repoUrl === repoUrl);
-  if (change) return fileResponse(change.patch, `${repoUrl.split("/").at(-1)}.patch`);
+  if (change) return { patch: change.patch, name: `${repoUrl.split("/").at(-1)}.patch` };
   const names = changes.map((one) => one.repoUrl).join(", ") || "none";
   throw new ApiError(
     "repository_not_found",

@@ -38,6 +38,8 @@ export interface Admission {
   admitSender(context: Context<Env>, sender: Sender): void;
   /** Counts the announced body of a request, which is kept in memory, until the response ends. Throws `rate_limited`. */
   admitBody(context: Context<Env>, sender: Pick<Sender, "name">, maxBytes: number): void;
+  /** Counts what the response of a download keeps in memory, until it ends. Throws `rate_limited`. */
+  admitDownload(context: Context<Env>, teamId: number, bytes: number): void;
   /**
    * Of a request that no route serves, such as one to a preview: counts its address and who sent it, until the response
    * or the connection ends, and a secret that is refused.
@@ -72,6 +74,9 @@ export interface RouteLimits {
 
 /** Of one user or service account. Two of the largest that a route takes, or many of the usual ones. */
 const maxBodyBytes = 256 * 1024 * 1024;
+
+/** Of one team. Two of the largest artifacts, or many small ones. */
+const maxDownloadBytes = 512 * 1024 * 1024;
 
 /** Probes of load balancers must not fail because others are busy. */
 const uncounted = ["/healthz", "/readyz"];
@@ -122,6 +127,15 @@ export function openAdmission(limits: AdmissionLimits): Admission {
       const announced = Number(context.env.incoming.headers["content-length"] ?? maxBytes);
       const amount = Math.min(announced, maxBytes);
       hold(context, { key: `bodies ${name}`, max: maxBodyBytes, what: "bytes of requests of one sender", amount });
+    },
+    admitDownload(context, teamId, amount) {
+      if (limits.concurrentRequests === 0) return;
+      hold(context, {
+        key: `downloads ${teamId}`,
+        max: maxDownloadBytes,
+        what: "bytes of downloads of one team",
+        amount,
+      });
     },
     noteWrongSecret(context) {
       // Its credential is counted for as long as the request lasts, and then again if it was wrong.

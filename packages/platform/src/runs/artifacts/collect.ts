@@ -8,9 +8,10 @@ import type { UnsavedArtifact } from "@agentcli/protocol/api";
 import { openFile, type PlatformContext, pathTo, type TreeEntry, walk } from "../../foundation/index.ts";
 import { recordedSecrets } from "../../secrets/index.ts";
 import type { ArtifactOwner, Artifacts } from "../execution/artifacts.ts";
+import { agentLimits } from "../execution/sandbox/index.ts";
 import { runtimeSecrets } from "../execution/secrets.ts";
-import { listArtifacts, storeArtifact } from "./store.ts";
-import { notStored, recordUnsaved, unsaved, withSecret } from "./unsaved.ts";
+import { listArtifacts, type StoredArtifact, storeArtifact } from "./store.ts";
+import { aboveTotal, notStored, recordUnsaved, unsaved, withSecret } from "./unsaved.ts";
 
 const maxFiles = 1_000;
 const maxFileBytes = 200 * 1024 * 1024;
@@ -42,7 +43,9 @@ export async function collectFiles(
   from: string,
   platform: PlatformContext,
 ): Promise<UnsavedArtifact[]> {
-  const former = new Map((await listArtifacts(platform.db, owner)).map(({ path, blob }) => [path, blob]));
+  const stored = await listArtifacts(platform.db, owner);
+  const former = new Map(stored.map(({ path, blob }) => [path, blob]));
+  const admit = totalLimit(platform, stored);
   const findSecret = secretFinder(runtimeSecrets(await recordedSecrets(platform.db, owner)));
   const left: UnsavedArtifact[] = [];
   let files = 0;
@@ -53,8 +56,13 @@ export async function collectFiles(
     if (visit.kind !== "entry" || !visit.entry.stats.isFile()) continue;
     files += 1;
     const obstacle = obstacleTo(visit.entry, { name, number: files });
-    if (obstacle) {
-      left.push(unsaved(path, obstacle));
+    if (obstacle) left.push(unsaved(path, obstacle));
+    // One entry stands for all that follow: their names alone could fill the database.
+    if (obstacle === "too_many") break;
+    if (obstacle) continue;
+    const aboveBytes = admit(path, visit.entry.stats.size);
+    if (aboveBytes !== null) {
+      left.push(aboveTotal(path, aboveBytes));
       continue;
     }
     try {
@@ -73,6 +81,22 @@ export async function collectFiles(
   }
   if (left.some(({ reason }) => reason === "storage_full")) await platform.storage.check();
   return left;
+}
+
+/**
+ * Artifacts leave the directory that the disk limit of the agent measures, where a file with many names counts once. The
+ * returned function counts a file, or returns the limit that it would exceed.
+ */
+function totalLimit({ settings }: PlatformContext, stored: StoredArtifact[]) {
+  const { diskBytes } = agentLimits(settings);
+  const sizes = new Map(stored.map(({ path, sizeBytes }) => [path, sizeBytes]));
+  let total = stored.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return (path: string, size: number): number | null => {
+    const next = total - (sizes.get(path) ?? 0) + size;
+    if (diskBytes !== null && next > diskBytes) return diskBytes;
+    total = next;
+    return null;
+  };
 }
 
 function obstacleTo({ stats }: TreeEntry, { name, number }: { name: Buffer; number: number }) {

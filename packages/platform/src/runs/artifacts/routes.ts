@@ -7,7 +7,7 @@ import { type Api, ApiError, fileResponse, type PlatformContext } from "../../fo
 import type { FindReadableAgent, ReadableAgent } from "../agent-reader.ts";
 import { artifactAad, artifactsDirectory } from "./collect.ts";
 import { makeLink, readLink } from "./links.ts";
-import { listArtifacts, type Owner } from "./store.ts";
+import { listArtifacts, type Owner, type StoredArtifact } from "./store.ts";
 
 const params = z.object({ id: z.string() });
 const tag = "Artifacts";
@@ -75,7 +75,7 @@ export async function linkArtifact(
   path: string,
 ): Promise<{ url: string; expiresAt: string }> {
   const key = await platform.vault.unwrap(agent.data_key);
-  await blobOf(platform, { agent, key }, path);
+  await findArtifact(platform, { agent, key }, path);
   const { token, expiresAt } = makeLink(key, agent.id, path);
   return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
 }
@@ -88,7 +88,7 @@ function addDownload(api: Api, platform: PlatformContext): void {
     if (!AgentId.safeParse(id).success) throw gone;
     const agent = await db
       .selectFrom("agents")
-      .select(["data_key", "directory"])
+      .select(["data_key", "directory", "team_id"])
       .where("id", "=", id)
       .executeTakeFirst();
     if (!agent) throw gone;
@@ -98,14 +98,15 @@ function addDownload(api: Api, platform: PlatformContext): void {
       api.admission.noteWrongSecret(context);
       throw gone;
     }
-    const blob = await blobOf(platform, { agent: { id }, key }, path);
+    const { blob, sizeBytes } = await findArtifact(platform, { agent: { id }, key }, path);
+    api.admission.admitDownload(context, agent.team_id, sizeBytes);
     const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, agent.directory), blob));
     return fileResponse(key.open(sealed, artifactAad(id, blob)), path.split("/").at(-1) ?? "artifact");
   });
 }
 
-async function blobOf({ db }: PlatformContext, owner: Owner, path: string): Promise<string> {
+async function findArtifact({ db }: PlatformContext, owner: Owner, path: string): Promise<StoredArtifact> {
   const found = (await listArtifacts(db, owner)).find((artifact) => artifact.path === path);
   if (!found) throw new ApiError("artifact_not_found", `There is no artifact ${path}; see the list of artifacts.`);
-  return found.blob;
+  return found;
 }

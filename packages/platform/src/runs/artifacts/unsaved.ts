@@ -20,6 +20,13 @@ export const unsaved = (path: string, reason: UnsavedArtifact["reason"]): Unsave
   message: messages[reason],
 });
 
+/** `maxBytes` is for all artifacts of the agent. */
+export const aboveTotal = (path: string, maxBytes: number): UnsavedArtifact => ({
+  path,
+  reason: "too_large",
+  message: `With it the artifacts of the agent would have more than ${maxBytes} bytes (limits.disk). Use another agent, or ask the operator to raise the limit.`,
+});
+
 /** Named without its value. */
 export const withSecret = (path: string, { name, line }: FoundSecret): UnsavedArtifact => ({
   path,
