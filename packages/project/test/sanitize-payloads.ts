@@ -147,6 +147,13 @@ const withMarkup: Payload[] = [
     visible: "<math><mi>a</mi></math>",
   },
   { what: "a description of a drawing", text: `<svg><desc>${order}</desc></svg>`, visible: "<svg></svg>" },
+  { what: "what a gauge holds for old browsers", text: `<meter value="1">${order}</meter>`, visible: "" },
+  { what: "what a progress bar holds for old browsers", text: `<progress>${order}</progress>`, visible: "" },
+  {
+    what: "a phantom of a formula in MathML",
+    text: `<math><mphantom>${order}</mphantom></math>`,
+    visible: "<math></math>",
+  },
   { what: "a bogus comment of an exclamation mark", text: `a<! ${order}>b<!1 ${order}>c`, visible: "abc" },
   { what: "a bogus comment of a slash", text: `a</ ${order}>b</3 ${order}>c`, visible: "abc" },
   { what: "a link of HTML without text", text: `a<a href="b?${order}"> &nbsp;\n</a>c`, visible: "ac" },

@@ -5,7 +5,7 @@ import type { Attribute, Tag } from "./tags.ts";
 const hiddenByName = new Set([
   ...["script", "style", "template", "noscript", "noframes", "noembed", "title", "datalist"],
   ...["iframe", "object", "canvas", "audio", "video", "rp", "annotation", "annotation-xml", "desc", "metadata"],
-  ...["defs", "symbol"],
+  ...["defs", "symbol", "meter", "progress", "mphantom"],
 ]);
 
 const withoutContent = new Set([
