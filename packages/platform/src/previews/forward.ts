@@ -2,7 +2,7 @@
 import { type IncomingMessage, type ServerResponse, request as sendRequest } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { readStatusLine } from "@agentcli/workspace/http";
+import { limitInterim, readStatusLine } from "@agentcli/workspace/http";
 import { endAnswered } from "../foundation/index.ts";
 import { headersForBrowser, headersForMachine, type Shown } from "./headers.ts";
 
@@ -79,7 +79,7 @@ function join(stream: Duplex, connection: Duplex, ended: AbortSignal): void {
 }
 
 function send(request: IncomingMessage, target: ForwardTarget, more: Record<string, string>) {
-  return sendRequest({
+  const sent = sendRequest({
     createConnection: () => asSocket(target.dial(target.port)),
     method: request.method,
     path: request.url,
@@ -87,6 +87,8 @@ function send(request: IncomingMessage, target: ForwardTarget, more: Record<stri
     setHost: false,
     signal: target.ended,
   });
+  limitInterim(sent);
+  return sent;
 }
 
 function headOf(answer: IncomingMessage, more: Record<string, string>) {

@@ -273,6 +273,12 @@ test("a receiver that switches to another protocol has refused, and holds no slo
 
 const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n";
 
+test("a receiver that sends interim responses without end is unreachable, before the timeout", async () => {
+  receiver.respondWith((response) => void response.socket?.write("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000)));
+  const { agentId } = await endedAgent();
+  expect(await attempts(agentId).makeNext()).toMatchObject({ attempts: [{ outcome: "unreachable" }] });
+});
+
 test("a redirect is a failure, whatever its target", async () => {
   const elsewhere = await startWebhookReceiver();
   const { agentId } = await endedAgent();

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
-import { inTurn, readStatusLine } from "../http/index.ts";
+import { inTurn, limitInterim, readStatusLine } from "../http/index.ts";
 import type { Denial, DialResult } from "./dial.ts";
 import { hostText, readTarget, type Target } from "./hosts.ts";
 import { endToEnd, readAbsoluteUrl } from "./http-target.ts";
@@ -68,6 +68,7 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
       headers: ["Host", parsed.authority, ...endToEnd(request.rawHeaders, ["host"])],
       setHost: false,
     });
+    limitInterim(onward);
     response.once("close", () => socket.destroy());
     onward.once("error", (error) => refuse(response, responseFor({ kind: "failed", reason: error.message })));
     onward.once("close", () => response.headersSent || refuse(response, withoutResponse));

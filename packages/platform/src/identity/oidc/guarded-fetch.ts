@@ -2,6 +2,7 @@
 import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { hostText, readHost } from "@agentcli/workspace/hosts";
+import { limitInterim } from "@agentcli/workspace/http";
 import { checkedAddresses, type NetworkPolicy, privateAddressReason } from "../../foundation/index.ts";
 
 export interface ProviderRequest {
@@ -58,6 +59,7 @@ function exchange(url: URL, { request, hostname, addresses }: DialOptions, signa
       agent: false,
       signal,
     });
+    limitInterim(sent);
     sent.once("error", reject);
     let hasResponse = false;
     // After 101 Node closes the connection without a response and without an error.

@@ -2,6 +2,7 @@
 import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { hostText, readHost } from "@agentcli/workspace/hosts";
+import { limitInterim } from "@agentcli/workspace/http";
 import { checkedAddresses, type NetworkPolicy } from "../../foundation/index.ts";
 
 export interface Message {
@@ -76,6 +77,7 @@ function post(url: URL, { message, hostname, addresses }: DialOptions, signal: A
       agent: false,
       signal,
     });
+    limitInterim(sent);
     sent.once("error", reject);
     // After 101 Node closes the connection without a response and without an error: the slot would be held for ever.
     sent.once("close", () => reject(new Error("closed without a response")));

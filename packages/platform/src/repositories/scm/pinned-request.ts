@@ -2,6 +2,7 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { hostText } from "@agentcli/workspace/hosts";
+import { limitInterim } from "@agentcli/workspace/http";
 import { checkedAddresses, type NetworkPolicy } from "../../foundation/index.ts";
 import { addressesOf } from "./pinned-address.ts";
 import type { RepositoryUrl } from "./repository-url.ts";
@@ -31,6 +32,7 @@ export async function sendPinned(
   };
   return new Promise((resolve, reject) => {
     const request = (url.scheme === "https" ? httpsRequest : httpRequest)(options, resolve);
+    limitInterim(request);
     request.on("error", reject);
     // After 101 Node closes the connection without a response and without an error.
     request.on("close", () => reject(new Error("the host closed the connection without a response")));
