@@ -47,6 +47,8 @@ const changesEnvironment = { scope: "agents:write", sharing: null, about: "envir
 const changesTeam = { scope: "agents:write", sharing: null, about: "change of the team" } as const;
 const readsAutomation = { scope: "agents:read", sharing: null, about: "automation" } as const;
 const changesAutomation = { scope: "agents:write", sharing: null, about: "automation" } as const;
+/** The ids are of nobody. */
+const administers = { scope: "admin", sharing: null, status: 404 } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
 
 const ofAccount = { sharing: null, about: "service account" } as const;
@@ -164,6 +166,17 @@ export const rows: Record<string, Row> = {
   "get /v1/usage": lists,
   "get /v1/audit": { scope: "admin", sharing: null },
   "get /v1/status": { scope: "admin", sharing: null },
+  "get /v1/members": anyKey,
+  "patch /v1/members/{id}": { ...administers, body: () => ({ role: "member" }) },
+  "delete /v1/members/{id}": administers,
+  "delete /v1/members/{id}/sessions": administers,
+  "post /v1/members/{id}/login-link": administers,
+  "get /v1/invitations": { scope: "admin", sharing: null },
+  "post /v1/invitations": {
+    ...{ scope: "admin", sharing: null },
+    body: () => ({ email: `${randomUUID()}@example.com`, role: "member" }),
+  },
+  "delete /v1/invitations/{id}": administers,
   "get /v1/team/settings": anyKey,
   "patch /v1/team/settings": { scope: "admin", sharing: null, body: () => ({}) },
   "get /v1/team/credentials": { scope: "admin", sharing: null },

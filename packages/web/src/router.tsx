@@ -127,6 +127,12 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("./audit/page.tsx"), "AuditPage"),
 });
 
+const members = createRoute({
+  getParentRoute: () => root,
+  path: "/members",
+  component: lazyRouteComponent(() => import("./members/page.tsx"), "MembersPage"),
+});
+
 const design = createRoute({
   getParentRoute: () => root,
   path: "/design",
@@ -147,6 +153,7 @@ const tree = root.addChildren([
   secrets,
   usage,
   audit,
+  members,
   design,
 ]);
 

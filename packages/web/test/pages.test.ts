@@ -75,6 +75,7 @@ async function openHostilePlatform(texts: string[]) {
     "/secrets",
     "/usage?of=team",
     "/audit",
+    "/members",
   ];
   return { ...harness, paths, environmentId: environments[0] ?? "", buildId };
 }
@@ -128,6 +129,9 @@ test("a member sees neither buttons nor data of administrators, and the API refu
   await page.getByText("TEAM_TOKEN").waitFor();
   expect(await page.getByRole("button", { name: "Remove" }).count()).toBe(0);
   expect(await page.getByLabel("For", { exact: true }).count()).toBe(0);
+  await page.goto(`${client.url}/members`);
+  await page.locator("[data-member='bob@x']").waitFor();
+  expect(await page.locator("main").getByRole("button").count()).toBe(0);
   await page.goto(`${client.url}/environments/${environmentId}`);
   await page.getByRole("heading", { name: "Builds" }).waitFor();
   for (const name of ["Build now", "Cancel", "Activate"])
@@ -150,5 +154,6 @@ test("a member sees neither buttons nor data of administrators, and the API refu
   expect(await statusOf("GET", "/v1/audit")).toBe(403);
   expect(await statusOf("GET", "/v1/usage?of=team")).toBe(403);
   expect(await statusOf("DELETE", "/v1/team/secrets/TEAM_TOKEN")).toBe(403);
+  expect(await statusOf("GET", "/v1/invitations")).toBe(403);
   expect(await statusOf("POST", `/v1/environments/${environmentId}/builds/${buildId}/cancel`, {})).toBe(403);
 });

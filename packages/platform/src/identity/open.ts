@@ -5,6 +5,7 @@ import { openAuthentication } from "./authenticate.ts";
 import { invitationRetention } from "./invitations/index.ts";
 import { type OidcLogin, openOidc } from "./oidc/index.ts";
 import { openPrincipals, type Principals } from "./principals/index.ts";
+import { addInvitationRoutes, addMemberRoutes } from "./routes/index.ts";
 import {
   openSessionAuthenticator,
   openSessions,
@@ -37,7 +38,12 @@ export function openIdentity(context: ServerContext): Identity {
       ...sessionRetention(db, settings.retention.sessionDays),
       invitationRetention(db, settings.retention.sessionDays),
     ],
-    routes: (api) => addAuditRoute(api, context.db),
+    routes(api) {
+      const host = { db, sessions, provider: settings.oidc?.name ?? null, publicUrl };
+      addAuditRoute(api, db);
+      addMemberRoutes(api, host);
+      addInvitationRoutes(api, host);
+    },
     activities: [{ role: "every server", start: () => keepAnchor(context) }],
   };
 }

@@ -54,6 +54,7 @@ const appPaths = [
   "/secrets",
   "/usage",
   "/audit",
+  "/members",
   "/design",
 ];
 

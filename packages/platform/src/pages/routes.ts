@@ -20,7 +20,6 @@ import { html } from "./html.ts";
 import { addKeyPages } from "./key-routes.ts";
 import { answerPage } from "./layout.ts";
 import { addLoginPages, askIn } from "./login-routes.ts";
-import { addMemberPages } from "./member-routes.ts";
 import { addRepositoryPages } from "./repository-routes.ts";
 import { addServiceAccountPages } from "./service-account-routes.ts";
 import { type Visitor, visitorOf } from "./session.ts";
@@ -53,7 +52,6 @@ function addPages(host: PageHost): void {
   addRepositoryPages(pages, host);
   addKeyPages(pages, host);
   addServiceAccountPages(pages, host);
-  addMemberPages(pages, host);
   addSessionPages(pages, host);
   addAccountPages(pages, host);
   addSettingsPages(pages, host);

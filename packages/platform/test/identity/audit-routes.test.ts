@@ -11,6 +11,7 @@ import { commands } from "../../src/commands/index.ts";
 import { syntax } from "../../src/commands/syntax.ts";
 import type { Tables } from "../../src/foundation/db/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { openAdministration } from "../../src/identity/principals/index.ts";
 import { openSessions } from "../../src/identity/sessions/index.ts";
 import { announceServer } from "../../src/server-file.ts";
 import { emptyDatabase, freshDatabase } from "../harness/database.ts";
@@ -119,7 +120,25 @@ async function createSubscription(): Promise<Partial<Targets>> {
   return { ...created, subscriptionId: JSON.parse(bytes.toString()).id };
 }
 
+async function createMember(): Promise<{ id: string }> {
+  const { platform } = server;
+  const email = `${randomUUID()}@example.com`;
+  const { id } = await openAdministration(platform.db, platform.vault).createUser({
+    email,
+    team: "default",
+    role: "member",
+  });
+  await openSessions(platform.db, () => new Date()).begin(id, "link");
+  return { id: String(id) };
+}
+
+async function createInvitation(): Promise<{ id: string }> {
+  const { bytes } = await call("POST", "/v1/invitations", { email: `${randomUUID()}@example.com` });
+  return { id: JSON.parse(bytes.toString()).id };
+}
+
 interface OtherIds {
+  id: string;
   deliveryId: string;
   sourceId: string;
   subscriptionId: string;
@@ -136,6 +155,12 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "post /v1/agents/{id}/runs": { prepare: createFinished, body: { prompt } },
   "post /v1/agents/{id}/runs/{runId}/cancel": { prepare: create },
   "post /v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver": { prepare: createDelivered },
+  "patch /v1/members/{id}": { prepare: createMember, body: { role: "admin" } },
+  "delete /v1/members/{id}": { prepare: createMember },
+  "delete /v1/members/{id}/sessions": { prepare: createMember },
+  "post /v1/members/{id}/login-link": { prepare: createMember },
+  "post /v1/invitations": { body: { email: "invited@example.com" } },
+  "delete /v1/invitations/{id}": { prepare: createInvitation },
   "patch /v1/team/settings": { body: { followUps: "all" } },
   "patch /v1/me/settings": { body: { defaultModel: { id: "practice" } } },
   "put /v1/team/credentials": { body: { host: "git.example.com", kind: "token", value: "t" } },

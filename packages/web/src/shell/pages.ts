@@ -18,7 +18,7 @@ export const pages: PageEntry[] = [
   { href: "/environments", icon: "tool", name: "Environments" },
   { href: "/secrets", icon: "lock", name: "Secrets" },
   { href: "/usage", icon: "chart", name: "Usage" },
-  { href: "/members", icon: "people", name: "Members", isServerPage: true },
+  { href: "/members", icon: "people", name: "Members" },
   { href: "/keys", icon: "key", name: "Keys", isServerPage: true },
   { href: "/accounts", icon: "link", name: "Accounts", isServerPage: true },
   { href: "/audit", icon: "list", name: "Audit", isForAdmins: true },

@@ -1,0 +1,2 @@
+// Roles, as people read them.
+export const roleWords = { admin: "Administrator", member: "Member" } as const;
