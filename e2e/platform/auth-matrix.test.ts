@@ -236,7 +236,13 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
   const { deliveryId, agentId, runId } = await targetOf(world, operation, sender, wanted);
   const environment = await environmentOf(world, operation, wanted);
   const automation = await automationOf(world, operation, wanted);
-  const others = { sourceId: randomUUID(), subscriptionId: `sub-${randomUUID()}`, workerId: "w1" };
+  const others = {
+    sourceId: randomUUID(),
+    subscriptionId: `sub-${randomUUID()}`,
+    workerId: "w1",
+    memberId: "0",
+    invitationId: "none",
+  };
   const targets = { ...environment, ...automation, ...others };
   const ids: Record<string, string> = { id: agentId, runId, deliveryId, name: "A_SECRET", ...targets };
   const filled = path.replace(/\{(\w+)\}/g, (_, key: string) => ids[key] ?? expect.fail(`what is {${key}}?`));

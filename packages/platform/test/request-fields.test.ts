@@ -38,6 +38,7 @@ const acting: Record<string, string[]> = {
   [`${platform}/runs/execution/secrets.ts`]: ["mcpServers[].env", "mcpServers[].env.*"],
   [`${platform}/integrations/webhooks/store.ts`]: ["webhook.url", "webhook.secret"],
   [`${platform}/inbox/marks.ts`]: ["items", "state"],
+  [`${platform}/identity/invitations/invitations.ts`]: ["role"],
   [`${platform}/identity/settings/settings.ts`]: ["followUps", "defaultModel", "allowedModels", "egress"],
   [`${platform}/egress/policy.ts`]: ["egress.mode", "egress.allowlist", "egress.locked"],
   [`${platform}/repositories/credentials/value.ts`]: ["host", "kind", "user", "value"],

@@ -120,7 +120,7 @@ async function createSubscription(): Promise<Partial<Targets>> {
   return { ...created, subscriptionId: JSON.parse(bytes.toString()).id };
 }
 
-async function createMember(): Promise<{ id: string }> {
+async function createMember(): Promise<{ memberId: string }> {
   const { platform } = server;
   const email = `${randomUUID()}@example.com`;
   const { id } = await openAdministration(platform.db, platform.vault).createUser({
@@ -129,16 +129,17 @@ async function createMember(): Promise<{ id: string }> {
     role: "member",
   });
   await openSessions(platform.db, () => new Date()).begin(id, "link");
-  return { id: String(id) };
+  return { memberId: String(id) };
 }
 
-async function createInvitation(): Promise<{ id: string }> {
+async function createInvitation(): Promise<{ invitationId: string }> {
   const { bytes } = await call("POST", "/v1/invitations", { email: `${randomUUID()}@example.com` });
-  return { id: JSON.parse(bytes.toString()).id };
+  return { invitationId: JSON.parse(bytes.toString()).id };
 }
 
 interface OtherIds {
-  id: string;
+  memberId: string;
+  invitationId: string;
   deliveryId: string;
   sourceId: string;
   subscriptionId: string;
@@ -155,12 +156,12 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "post /v1/agents/{id}/runs": { prepare: createFinished, body: { prompt } },
   "post /v1/agents/{id}/runs/{runId}/cancel": { prepare: create },
   "post /v1/agents/{id}/webhooks/deliveries/{deliveryId}/redeliver": { prepare: createDelivered },
-  "patch /v1/members/{id}": { prepare: createMember, body: { role: "admin" } },
-  "delete /v1/members/{id}": { prepare: createMember },
-  "delete /v1/members/{id}/sessions": { prepare: createMember },
-  "post /v1/members/{id}/login-link": { prepare: createMember },
+  "patch /v1/members/{memberId}": { prepare: createMember, body: { role: "admin" } },
+  "delete /v1/members/{memberId}": { prepare: createMember },
+  "delete /v1/members/{memberId}/sessions": { prepare: createMember },
+  "post /v1/members/{memberId}/login-link": { prepare: createMember },
   "post /v1/invitations": { body: { email: "invited@example.com" } },
-  "delete /v1/invitations/{id}": { prepare: createInvitation },
+  "delete /v1/invitations/{invitationId}": { prepare: createInvitation },
   "patch /v1/team/settings": { body: { followUps: "all" } },
   "patch /v1/me/settings": { body: { defaultModel: { id: "practice" } } },
   "put /v1/team/credentials": { body: { host: "git.example.com", kind: "token", value: "t" } },

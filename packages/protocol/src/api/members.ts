@@ -5,7 +5,7 @@ import { Timestamp } from "./common.ts";
 export const MemberRole = z.enum(["admin", "member"]);
 export type MemberRole = z.infer<typeof MemberRole>;
 
-export const MemberId = z.object({ id: z.string().max(100) });
+export const MemberId = z.object({ memberId: z.string().max(100) });
 
 export const Member = z
   .object({

@@ -44,14 +44,14 @@ export function addInvitationRoutes(api: Api, { db, publicUrl }: IdentityHost): 
   api.route(
     {
       ...shared,
-      path: "/v1/invitations/{id}",
+      path: "/v1/invitations/{invitationId}",
       method: "delete",
       summary: "Revoke an open invitation",
-      params: z.object({ id: z.string().max(100) }),
+      params: z.object({ invitationId: z.string().max(100) }),
       answer: { status: 200, schema: Acknowledged, description: "The id of the invitation" },
       problems: ["not_found"],
     },
-    async ({ params: { id }, principal: { teamId } }) => {
+    async ({ params: { invitationId: id }, principal: { teamId } }) => {
       if (await invitations.revoke(teamId, id)) return { id };
       throw new ApiError("not_found", `There is no open invitation ${id}. List them: GET /v1/invitations.`);
     },

@@ -16,7 +16,7 @@ import { answering, type IdentityHost } from "./host.ts";
 
 const tag = "Team";
 const problems: ProblemCode[] = ["not_found"];
-const one = { path: "/v1/members/{id}", tag, scope: "admin", params: MemberId, problems } as const;
+const one = { path: "/v1/members/{memberId}", tag, scope: "admin", params: MemberId, problems } as const;
 
 export function addMemberRoutes(api: Api, host: IdentityHost): void {
   const { db, sessions } = host;
@@ -48,10 +48,10 @@ function addChanges(api: Api, { db, sessions }: IdentityHost): void {
       answer: { status: 200, schema: Member, description: "The member" },
     },
     async ({ params, body, principal: { teamId } }) => {
-      const member = await findMember(db, teamId, params.id);
+      const member = await findMember(db, teamId, params.memberId);
       await answering(() => db.transaction().execute((tx) => changeUser(tx, member, { role: body.role })));
       const presence = await sessions.presence(teamId);
-      return memberOf(await findMember(db, teamId, params.id), presence.get(member.id));
+      return memberOf(await findMember(db, teamId, params.memberId), presence.get(member.id));
     },
   );
   api.route(
@@ -62,9 +62,9 @@ function addChanges(api: Api, { db, sessions }: IdentityHost): void {
       answer: { status: 200, schema: Acknowledged, description: "The id of the member" },
     },
     async ({ params, principal: { teamId } }) => {
-      const member = await findMember(db, teamId, params.id);
+      const member = await findMember(db, teamId, params.memberId);
       await answering(() => removeUser(db, member));
-      return { id: params.id };
+      return { id: params.memberId };
     },
   );
 }
@@ -73,27 +73,27 @@ function addLogins(api: Api, { db, sessions, provider, publicUrl }: IdentityHost
   api.route(
     {
       ...one,
-      path: "/v1/members/{id}/sessions",
+      path: "/v1/members/{memberId}/sessions",
       method: "delete",
       summary: "End all sessions of a member",
       answer: { status: 200, schema: EndedSessions, description: "How many were ended" },
     },
     async ({ params, principal: { teamId } }) => {
-      const { id } = await findMember(db, teamId, params.id);
+      const { id } = await findMember(db, teamId, params.memberId);
       return { ended: await sessions.endOf(id, "all") };
     },
   );
   api.route(
     {
       ...one,
-      path: "/v1/members/{id}/login-link",
+      path: "/v1/members/{memberId}/login-link",
       method: "post",
       summary: "Create a link that logs a member in once",
       answer: { status: 201, schema: LoginLink, description: "The link. No other answer has it" },
       problems: ["not_found", "forbidden"],
     },
     async ({ params, principal: { teamId } }) => {
-      const { id } = await findMember(db, teamId, params.id);
+      const { id } = await findMember(db, teamId, params.memberId);
       if (provider !== null)
         throw new ApiError("forbidden", `Members log in with ${provider}. Login links are not available.`);
       return { link: await makeLoginLink(db, id, publicUrl()) };
