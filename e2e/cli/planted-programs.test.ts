@@ -1,12 +1,15 @@
 // Programs that an agent left in the repository, which npm run and direnv put on PATH, do not run outside the sandbox.
+import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { call, replyWith } from "@agentcli/testkit";
 import { type Harness, openHarness } from "@agentcli/testkit/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openMemoryTerminal } from "../support/terminal.ts";
 import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
 
+const execute = promisify(execFile);
 const names = ["git", "rg", "bwrap", "mkfifo", "bash", "sh", "env", "grep", "xdg-open", "true", "cat", "xclip"];
 const folders = ["node_modules/.bin", "tools"];
 
@@ -79,6 +82,47 @@ test("a trusted hook does not load code that variables name in the repository", 
   expect(existsSync(mark)).toBe(false);
   await run(["exec", "--dangerously-bypass-hook-trust", "go on"], { env });
   expect(readFileSync(mark, "utf8")).toBe("node ");
+});
+
+test("programs of the repository are not used outside the sandbox where variables and settings name them", async () => {
+  const hooks = {
+    hooks: { SessionStart: [{ hooks: [{ type: "command", command: "/usr/bin/python3 hooks/check.py" }] }] },
+  };
+  const harness = await openHarness({
+    replies: [call("exec_command", { cmd: "echo two >> a.txt" }), replyWith("Done.")],
+    files: {
+      "a.txt": "one\n",
+      ".gitattributes": "*.txt filter=x\n",
+      ".agentcli/hooks.json": JSON.stringify(hooks),
+      "hooks/check.py": "",
+    },
+  });
+  const { repository, home, run } = harness;
+  plant(harness);
+  const program = join(repository, "tools/cat");
+  const settings = `[filter "x"]\n\tclean = ${program}\n`;
+  mkdirSync(join(repository, ".config/git"), { recursive: true });
+  for (const name of [".gitconfig", ".config/git/config"]) writeFileSync(join(repository, name), settings);
+  const { stdout: version } = await execute("/usr/bin/python3", [
+    "-c",
+    "import sys; print('%d.%d' % sys.version_info[:2])",
+  ]);
+  const site = join(repository, `lib/python${version.trim()}/site-packages`);
+  mkdirSync(site, { recursive: true });
+  writeFileSync(join(site, "usercustomize.py"), `import os\nos.system("${program} < /dev/null")\n`);
+  const env = {
+    HOME: home,
+    SHELL: join(repository, "tools/bash"),
+    GIT_CONFIG_GLOBAL: join(repository, ".gitconfig"),
+    XDG_CONFIG_HOME: join(repository, ".config"),
+    PYTHONUSERBASE: repository,
+  };
+  const notify = `notify=[${JSON.stringify(program)}]`;
+  const flags = ["-s", "workspace-write", "--dangerously-bypass-hook-trust", "-c", notify];
+  const stopped = await run(["exec", ...flags, "--budget", "turns=1", "go on"], { env });
+  const completed = await run(["exec", ...flags, "go on"], { env });
+  expect([stopped.code, completed.code, ranOutside(harness)]).toEqual([5, 0, ""]);
+  expect(completed.stderr).toContain(`the program of notify was not started: an agent can change ${program}`);
 });
 
 test("the terminal interface does not run a planted editor, pager or reader of the clipboard", async () => {

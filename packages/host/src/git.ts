@@ -16,6 +16,10 @@ export interface GitRequest {
   input?: Buffer;
   /** Used instead of the repository's index. */
   indexFile?: string;
+  /** Over those of every file. A name may contain `=`, which `-c` could not express. */
+  settings?: { key: string; value: string }[];
+  /** Objects that are missing here are not fetched. */
+  isOffline?: boolean;
   signal?: AbortSignal;
 }
 
@@ -74,8 +78,20 @@ export async function streamGit(
 
 const maxErrorLength = 10_000;
 
-function requestEnvironment({ environment, indexFile }: Omit<GitRequest, "input">): NodeJS.ProcessEnv {
-  return { ...neutralEnvironment(environment), ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }) };
+function requestEnvironment(request: Omit<GitRequest, "input">): NodeJS.ProcessEnv {
+  const { environment, indexFile, settings = [], isOffline } = request;
+  return {
+    ...neutralEnvironment(environment),
+    ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }),
+    ...(settings.length > 0 && { GIT_CONFIG_COUNT: String(settings.length) }),
+    ...Object.fromEntries(
+      settings.flatMap(({ key, value }, index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+    ...(isOffline && { GIT_ALLOW_PROTOCOL: "none", GIT_NO_LAZY_FETCH: "1" }),
+  };
 }
 
 const maxBytes = 256 * 1024 * 1024;

@@ -17,7 +17,7 @@ export {
   type ToolEnvironmentOptions,
   toolEnvironment,
 } from "./environment/index.ts";
-export { findRepositoryRoot, type GitHead, readHead } from "./git/index.ts";
+export { findCommonDirectory, findGitDirectory, findRepositoryRoot, type GitHead, readHead } from "./git/index.ts";
 export {
   type LazyWorkspace,
   type LazyWorkspaceOptions,

@@ -30,7 +30,7 @@ export async function settle(
     ...chooseModel(options, loaded, recorded),
     effort: overridden.model_reasoning_effort ?? recorded?.effort ?? config.model_reasoning_effort,
     cwd,
-    shell: userShell(environment.variables.SHELL),
+    shell: userShell(environment, cwd),
     sandbox: sandbox.value,
     approval: approval.value,
   };
@@ -123,9 +123,11 @@ function idleFlags({ moreDirectories }: ConfigOptions, { sandbox }: TurnSettings
 }
 
 /** A shell whose language commands are written in; fish and others would misread them. */
-function userShell(shell: string | undefined): string {
-  const usable = shell && /^\/(.*\/)?(bash|zsh|sh)$/.test(shell) && existsSync(shell);
-  if (usable) return shell;
+function userShell({ variables: { SHELL: shell }, programs }: Environment, cwd: string): string {
+  const isUsable = shell && /^\/(.*\/)?(bash|zsh|sh)$/.test(shell) && existsSync(shell);
+  // Hooks run in it, outside of the sandbox.
+  programs.distrust([cwd]);
+  if (isUsable && programs.isTrusted(shell)) return shell;
   return existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 }
 

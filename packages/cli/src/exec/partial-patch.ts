@@ -1,7 +1,7 @@
 // When a run is stopped for want of budget, what it changed is kept beside its session as well.
 import { writeFileSync } from "node:fs";
 import type { ThreadState } from "@agentcli/engine";
-import { git } from "@agentcli/host/git";
+import { type GitRequest, git } from "@agentcli/host/git";
 import type { ProgramRun } from "./run.ts";
 
 export async function keepPartialPatch(state: ThreadState, run: ProgramRun): Promise<void> {
@@ -14,9 +14,12 @@ export async function keepPartialPatch(state: ThreadState, run: ProgramRun): Pro
 }
 
 /** Everything that differs from the last commit, new files included. */
-async function changes({ settings, program }: ProgramRun): Promise<Buffer> {
-  const output = async (...args: string[]) =>
-    (await git({ directory: settings.cwd, args, environment: program.environment })).stdout;
+async function changes({ settings: { cwd }, program: { environment }, sandbox }: ProgramRun): Promise<Buffer> {
+  const request = { directory: cwd, environment, isOffline: true };
+  // Landlock cannot protect the settings of the repository.
+  const settings = sandbox.backend === "landlock" ? await withoutFilters(request) : [];
+  if (settings === null) return Buffer.alloc(0);
+  const output = async (...args: string[]) => (await git({ ...request, args, settings })).stdout;
   // A look into the working tree of a submodule would run git there, under a configuration the agent may have written.
   const flags = ["--binary", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
   const diff = (...args: string[]) => output("diff", ...flags, ...args);
@@ -26,4 +29,13 @@ async function changes({ settings, program }: ProgramRun): Promise<Buffer> {
     patch.push(await diff("--no-index", "--", "/dev/null", file));
   }
   return Buffer.concat(patch);
+}
+
+/** Settings that keep git from running the filters that any configuration names. Null if the name of one is not text. */
+async function withoutFilters(request: Omit<GitRequest, "args">): Promise<NonNullable<GitRequest["settings"]> | null> {
+  const { stdout } = await git({ ...request, args: ["config", "--list", "--name-only", "-z"] });
+  const names = new Set(stdout.toString().split("\0"));
+  const keys = [...names].filter((name) => /^filter\..*\.(?:clean|smudge|process|required)$/s.test(name));
+  if (keys.some((key) => key.includes("\ufffd"))) return null;
+  return keys.map((key) => ({ key, value: key.endsWith(".required") ? "false" : "" }));
 }

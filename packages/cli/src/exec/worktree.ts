@@ -1,13 +1,13 @@
 // `--worktree`: a fresh git working tree for one run, kept only when there is something in it.
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { CommandError } from "@agentcli/command-line";
 import { type Environment, makePrivateDirectory, takeLock } from "@agentcli/host";
 import type { WorktreeOrigin } from "@agentcli/protocol";
-import { findRepositoryRoot } from "@agentcli/workspace";
+import { findCommonDirectory, findGitDirectory, findRepositoryRoot } from "@agentcli/workspace";
 
 export interface Worktree {
   origin: WorktreeOrigin;
@@ -74,6 +74,8 @@ function worktree(
     origin,
     cwd: existsSync(inner) ? inner : origin.path,
     async settle() {
+      if (!isOf(repository, origin.path))
+        return log(`warning: the run replaced the .git of the worktree, which was kept: ${origin.path}. Check it.`);
       try {
         if (await isUntouched(origin, gitIn(origin.path, environment))) {
           const git = gitIn(repository, environment);
@@ -87,6 +89,18 @@ function worktree(
     },
   };
 }
+
+/** Landlock cannot protect the `.git` of the worktree, and git would run what the settings of another repository name. */
+function isOf(repository: string, path: string): boolean {
+  const own = findGitDirectory(repository);
+  const [, target = ""] = /^gitdir: (\/[^\n]+)\n$/.exec(readPlain(join(path, ".git"))) ?? [];
+  if (own === undefined || !existsSync(target)) return false;
+  const worktrees = join(realpathSync(findCommonDirectory(own)), "worktrees");
+  return dirname(target) === worktrees && realpathSync(target) === target;
+}
+
+const readPlain = (path: string): string =>
+  lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : "";
 
 async function isUntouched({ path, base, branch }: WorktreeOrigin, git: Git): Promise<boolean> {
   if ((await git("rev-parse", "HEAD")).trim() !== base) return false;

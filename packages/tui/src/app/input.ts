@@ -145,14 +145,14 @@ function send(app: App, how: "send" | "queue"): void {
 }
 
 function writeInEditor(app: App) {
-  const { variables } = app.options;
+  const variables = programVariables(app);
   const editor = variables.VISUAL || variables.EDITOR || "vi";
   const directory = mkdtempSync(join(tmpdir(), "agentcli-message-"));
   const path = join(directory, "message.md");
   try {
     writeFileSync(path, wholeText(app.state.buffer), { mode: 0o600 });
     const { status } = app.lend(() =>
-      spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit", env: programVariables(app) }),
+      spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit", env: variables }),
     );
     if (status !== 0) return flash(app, `${editor} failed; the message is as it was. EDITOR names another one.`);
     app.state.buffer = emptyBuffer(readFileSync(path, "utf8").replace(/\n$/, ""));

@@ -20,9 +20,9 @@ export function openReader(app: App) {
 
 /** In the pager of the user; nothing in the text is obeyed. */
 export function readText(app: App, text: string): void {
-  const { variables } = app.options;
+  const variables = programVariables(app);
   const pager = variables.PAGER || "less";
-  const env = { LESS: "-+F", LESSSECURE: "1", ...programVariables(app) };
+  const env = { LESS: "-+F", LESSSECURE: "1", ...variables };
   const { error } = app.lend(() =>
     spawnSync("/bin/sh", ["-c", pager], { input: visible(text), stdio: ["pipe", "inherit", "inherit"], env }),
   );

@@ -14,6 +14,7 @@ export function withoutPlantedCode(
     if (preloads.test(name))
       return [name, joined(value.split(/[\s:]+/).filter((file) => !file.includes("/") || isSafe(file)))];
     if (files.test(name)) return [name, isSafe(value) ? value : undefined];
+    if (commands.test(name)) return [name, filesIn(value).every(isSafe) ? value : undefined];
     if (!options.test(name)) return [name, value];
     return [name, loadedBy(value).every(isSafe) ? value : undefined];
   });
@@ -23,16 +24,27 @@ export function withoutPlantedCode(
 const joined = (entries: string[]): string | undefined => (entries.length > 0 ? entries.join(":") : undefined);
 
 const lists =
-  /^(?:LD_LIBRARY_PATH|DYLD_(?:FALLBACK_)?(?:LIBRARY|FRAMEWORK)_PATH|PYTHONPATH|NODE_PATH|PERL5LIB|PERLLIB|RUBYLIB|GCONV_PATH|GIT_EXEC_PATH|OPENSSL_MODULES|OPENSSL_ENGINES)$/;
+  /^(?:LD_LIBRARY_PATH|DYLD_(?:FALLBACK_)?(?:LIBRARY|FRAMEWORK)_PATH|PYTHONPATH|NODE_PATH|PERL5LIB|PERLLIB|RUBYLIB|GCONV_PATH|GIT_EXEC_PATH|GEM_PATH|CLASSPATH|DOTNET_STARTUP_HOOKS|XDG_(?:DATA|CONFIG)_DIRS|QT_PLUGIN_PATH|GTK_PATH|GIO_(?:EXTRA_MODULES|MODULE_DIR)|OPENSSL_MODULES|OPENSSL_ENGINES)$/;
 const preloads = /^(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)$/;
-const files = /^(?:BASH_ENV|ENV|ZDOTDIR|PYTHONHOME|PYTHONSTARTUP|OPENSSL_CONF)$/;
+const files =
+  /^(?:BASH_ENV|ENV|ZDOTDIR|PYTHON(?:HOME|STARTUP|USERBASE|PYCACHEPREFIX)|OPENSSL_CONF|GIT_(?:CONFIG_GLOBAL|CONFIG_SYSTEM|TEMPLATE_DIR)|XDG_(?:CONFIG|DATA)_HOME|CURL_HOME|WGETRC|GEM_HOME|BUNDLE_GEMFILE|RIPGREP_CONFIG_PATH|npm_config_(?:userconfig|globalconfig))$/i;
+/** A program with its arguments. A name without a directory is looked for on PATH. */
+const commands =
+  /^(?:EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESS(?:OPEN|CLOSE)|(?:SSH|SUDO)_ASKPASS|npm_config_script_shell|GIT_(?:EDITOR|SEQUENCE_EDITOR|PAGER|SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF|PROXY_COMMAND))$/i;
 const options = /^(?:NODE_OPTIONS|PERL5OPT|RUBYOPT)$/;
+
+/** Paths among its words, but not those of the home directory, which a shell would find. */
+const filesIn = (command: string): string[] =>
+  command
+    .split(/[\s'"=|]+/)
+    .map((word) => word.replace(/^-[A-Za-z](?=[./])/, ""))
+    .filter((word) => /^(?:[\w.-]+)?\//.test(word));
 
 /** Files and packages that options load: packages come from the working directory. */
 const loadedBy = (value: string): string[] =>
   Array.from(
     value.matchAll(
-      /(?:^|\s)["']?(?:-[rIM]\s*|--(?:require|import|loader|experimental-loader)(?:=|\s+))(?:"((?:[^"\\]|\\.)*)"?|'([^']*)'?|([^\s"']+))/g,
+      /(?:^|\s)["']?(?:-[rIM]\s*|--(?:require|import|loader|experimental-loader|openssl-config|snapshot-blob|env-file(?:-if-exists)?|experimental-config-file|(?:experimental-)?policy|test-reporter|test-global-setup)(?:=|\s+))(?:"((?:[^"\\]|\\.)*)"?|'([^']*)'?|([^\s"']+))/g,
     ),
     ([, quoted, single, bare]) => quoted?.replace(/\\(.)/g, "$1") ?? single ?? bare ?? "",
   );

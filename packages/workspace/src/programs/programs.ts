@@ -29,6 +29,8 @@ export interface HostPrograms {
   distrust(directories: string[]): void;
   /** The real path of a program. Throws ProgramNotFound. */
   find(name: string): string;
+  /** Whether only the user and root can have written what is at this path. */
+  isTrusted(path: string): boolean;
   /** PATH for programs that run on the host: the directories that can be trusted. */
   path(): string;
   /** The variables for programs that run on the host: with this PATH, and without code that an agent may have written. */
@@ -71,6 +73,7 @@ export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions)
       found.set(name, program);
       return program;
     },
+    isTrusted: (path) => path.startsWith("/") && trustIn(search())(path),
     path: pathOfHost,
     environment: (variables) => ({ ...withoutPlantedCode(variables, isOutside(search())), PATH: pathOfHost() }),
   };

@@ -40,7 +40,7 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   const { requested, options, seed } = withCache(wanted, given);
   const backEnd = options.backEnd ?? bubblewrapOnPath(requested, options.env);
   refuseUnsupported(requested, backEnd);
-  const { policy, addWatch } = await protectRepositories(requested, backEnd, options.unfinishedRuns);
+  const { policy, addWatch } = await protectRepositories(requested, backEnd, options);
   const notes = openEgressNotes(options.onDenied ?? (() => {}));
   const egress = await openEgress(policy, { ...options, onDenied: notes.onDenied }, backEnd);
   const disk = await options.disk?.();
@@ -97,10 +97,10 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
 }
 
 /** Loaded only where commands can write. */
-async function protectRepositories(policy: SandboxPolicy, backEnd: BackEnd, unfinishedRuns: string | undefined) {
+async function protectRepositories(policy: SandboxPolicy, backEnd: BackEnd, { env, unfinishedRuns }: WorkspaceOptions) {
   if (policy.mode !== "workspace-write") return { policy, addWatch: (opened: OpenedWorkspace) => opened };
   const { protectNested, withRepositoryWatch } = await import("./repositories/protect.ts");
-  const { watch, ...nested } = await protectNested(policy, backEnd);
+  const { watch, ...nested } = await protectNested(policy, backEnd, env);
   const addWatch = (opened: OpenedWorkspace) => withRepositoryWatch(opened, watch, unfinishedRuns);
   return { ...nested, addWatch };
 }

@@ -32,6 +32,8 @@ export interface SandboxPolicy {
   protectedNames: string[];
   /** Existing files and directories that cannot be changed, moved or replaced, also inside writable roots. */
   protectedPaths: string[];
+  /** Paths below writable roots at which nothing exists, and nothing can be created. Found when the sandbox is opened. */
+  absentPaths: string[];
   /** Whether commands see a writable shadow of protected repositories, from which the host imports what is safe. */
   git: "commit" | "none";
   /** Whether the `.git` of repositories and submodules below writable roots may be changed, and new ones be added. */
@@ -70,6 +72,7 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     git: "commit",
     nestedRepositories: "protected",
     protectedRepositories: [],
+    absentPaths: [],
     nestedSandboxes: "refused",
     ...options,
     root,

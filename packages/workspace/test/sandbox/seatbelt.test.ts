@@ -21,6 +21,7 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   deniedDomains: [],
   git: "commit",
   nestedRepositories: "protected",
+  absentPaths: [],
   protectedRepositories: [],
   nestedSandboxes: "refused",
   ...more,

@@ -14,7 +14,7 @@ import { insidePath } from "../placement.ts";
 import { mayBeLink, type SandboxPolicy } from "../policy.ts";
 import { decidingMount, type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
 import { hideMounts, maskPath } from "./hide.ts";
-import { protectRepositories } from "./repositories.ts";
+import { protectAbsent, protectRepositories } from "./repositories.ts";
 import { diskView, parentDirectories, systemView } from "./system-view.ts";
 
 export interface PlanOptions {
@@ -49,6 +49,7 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
   mounts.push(...protectPaths(policy, roots, mounts));
   if (roots.length > 0)
     mounts.push(...protectRepositories(policy.protectedRepositories, mounts).filter((mount) => !isShadowed(mount)));
+  if (roots.length > 0) mounts.push(...protectAbsent(policy.absentPaths, mounts));
   mounts.push(...shadows.flatMap((shadow) => shadowMounts(shadow, policy, sizes?.repository)));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
   mounts.push(...keptMounts(policy, options.disk));

@@ -18,6 +18,13 @@ export function protectRepositories(directories: string[], before: Mount[]): Mou
   return mounts;
 }
 
+/** Nothing can be created at these paths. */
+export function protectAbsent(paths: string[], before: Mount[]): Mount[] {
+  const mounts: Mount[] = [];
+  for (const path of paths) mounts.push(...protectPath(path, [...before, ...mounts]));
+  return mounts;
+}
+
 function protectPath(path: string, mounts: Mount[]): Mount[] {
   const writable = decidingMount(path, mounts);
   if (writable?.kind !== "writable" || writable.path === path) return [];

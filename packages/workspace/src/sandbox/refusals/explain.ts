@@ -132,7 +132,8 @@ function isFree(path: string, { policy, backEnd, temporary }: Confinement): bool
   const root = roots(policy).findLast((directory) => contains(directory, path));
   if (root === undefined) return false;
   if (backEnd !== "bubblewrap") return true;
-  const fixed = [...policy.protectedNames.map((name) => join(root, name)), ...policy.protectedPaths];
+  const names = policy.protectedNames.map((name) => join(root, name));
+  const fixed = [...names, ...policy.protectedPaths, ...policy.absentPaths];
   const repositories = policy.protectedRepositories.map((directory) => join(directory, ".git"));
   return ![...fixed, ...repositories].some((directory) => contains(directory, path));
 }

@@ -2,17 +2,21 @@
 // the directory of hooks, and scripts. Who can change them decides what the user's next git command runs.
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { findCommonDirectory, findGitDirectory, readRegularFile } from "../../git/index.ts";
 import { contains } from "../../paths.ts";
 
+/** Variables that say where git finds the settings of the user. */
+export type GitVariables = Readonly<Record<string, string | undefined>>;
+
 /** Inside the working tree, also those that do not exist. Settings of the user may name relative paths, too. */
-export function configuredPaths(root: string, home = homedir()): string[] {
+export function configuredPaths(root: string, variables: GitVariables = {}): string[] {
   const git = findGitDirectory(root);
   if (git === undefined) return [];
-  const files = [join(findCommonDirectory(git), "config"), join(git, "config.worktree")];
-  files.push(join(home, ".gitconfig"), join(home, ".config/git/config"), "/etc/gitconfig");
-  const found = new Set<string>();
+  const home = variables.HOME || homedir();
+  const ofUser = userFiles(variables, home);
+  const files = [join(findCommonDirectory(git), "config"), join(git, "config.worktree"), ...ofUser];
+  const found = new Set(ofUser.filter((file) => isIn(root, file)));
   const read = new Set<string>();
   for (let file = files.shift(); file !== undefined && read.size < maxFiles; file = files.shift()) {
     if (read.has(file)) continue;
@@ -22,20 +26,44 @@ export function configuredPaths(root: string, home = homedir()): string[] {
       const base = named.kind === "settings" ? dirname(file) : root;
       const paths = named.paths.map((path) => resolve(base, path.replace(/^~(?=\/)/, home)));
       if (named.kind === "settings") files.push(...paths);
-      for (const path of paths)
-        if (isIn(root, path) && (named.kind !== "words" || isNamed(path, root))) found.add(path);
+      for (const path of named.kind === "command" ? programsIn(value, root, home) : paths)
+        if (isIn(root, path)) found.add(path);
     }
   }
   return [...found];
 }
 
+function userFiles({ XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM }: GitVariables, home: string): string[] {
+  const own = [join(home, ".gitconfig"), join(XDG_CONFIG_HOME || join(home, ".config"), "git/config")];
+  const given = [GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM].flatMap((file) => (file ? [resolve(file)] : []));
+  return [...own, "/etc/gitconfig", ...given];
+}
+
 const maxFiles = 64;
+
+/**
+ * The files that a command names, in whatever directory of the tree `$(git rev-parse --show-toplevel)/x` or `$PWD/x` is.
+ * A program that does not exist counts too; another word is a file only if there is one.
+ */
+function programsIn(command: string, root: string, home: string): string[] {
+  const starts = command.split(/[|&;(]+/).map((text) => /^[\s!'"]*([^\s'"]+)/.exec(text)?.[1] ?? "");
+  const programs = starts.filter((word) => /^(?:\.{1,2}\/|\w)[\w.-]*(?:\/[\w.-]+)+$/.test(word));
+  const words = command.split(/[\s'"`|&;()<>${}=]+/).filter(Boolean);
+  const below = words.filter((word) => word.includes("/")).map((word) => `.${word.slice(word.indexOf("/"))}`);
+  const inTree = (word: string) => resolve(root, word.replace(/^~(?=\/)/, home));
+  return [
+    ...programs.map(inTree),
+    ...words.map(inTree).filter((path) => isNamed(path, root)),
+    ...below.map(inTree).filter((path) => isFile(path) && isNamed(path, root)),
+  ];
+}
 
 /** A word is a file if there is one; without a directory, as in `sh clean.sh`, only if it is a script. */
 function isNamed(path: string, root: string): boolean {
-  if (dirname(path) !== root) return existsSync(path);
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true && isScript(path);
+  return dirname(path) === root ? isFile(path) && isScript(path) : existsSync(path);
 }
+
+const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 const isScript = (path: string): boolean =>
   /\.(?:\w*sh|py|rb|pl|[mc]?[jt]s)$/.test(path) || readRegularFile(path)?.subarray(0, 2).toString() === "#!";
@@ -77,17 +105,20 @@ const unquoted = (value: string): string =>
     .replaceAll(/\\(.)/g, "$1")
     .trim();
 
-/** `words`: of a command, of which some may be files. */
-function pathsIn(
-  section: string,
-  key: string,
-  value: string,
-): { kind: "settings" | "file" | "words"; paths: string[] } {
+interface NamedPaths {
+  kind: "settings" | "file" | "command";
+  paths: string[];
+}
+
+function pathsIn(section: string, key: string, value: string): NamedPaths {
   const isIncluded = key === "path" && /^include(?:if)?$/.test(section);
   if (isIncluded) return { kind: "settings", paths: [value] };
-  if (section === "core" && key === "hookspath") return { kind: "file", paths: [value] };
+  // Those in `.husky/_` run the ones of the same name in `.husky`.
+  if (section === "core" && key === "hookspath")
+    return { kind: "file", paths: [basename(value) === "_" ? dirname(value) : value] };
+  if (section === "init" && key === "templatedir") return { kind: "file", paths: [value] };
   const isCommand = commands[section.split(".")[0] ?? ""]?.test(key) ?? false;
-  return { kind: "words", paths: isCommand ? value.split(/[\s'"]+/).filter(Boolean) : [] };
+  return { kind: isCommand ? "command" : "file", paths: [] };
 }
 
 /** Settings whose value git runs. */
@@ -99,6 +130,11 @@ const commands: Record<string, RegExp> = {
   diff: /^(?:external|textconv|command)$/,
   difftool: /^(?:cmd|path)$/,
   filter: /^(?:clean|smudge|process)$/,
+  guitool: /^cmd$/,
+  hook: /^command$/,
+  imap: /^tunnel$/,
+  man: /^(?:cmd|path)$/,
+  sendemail: /(?:cmd|^smtpserver|^sendmailcmd)$/,
   gpg: /^(?:program|defaultkeycommand)$/,
   interactive: /^difffilter$/,
   merge: /^driver$/,

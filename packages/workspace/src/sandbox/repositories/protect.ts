@@ -1,10 +1,11 @@
 // What a sandbox does about repositories and settings of agentcli below its writable roots: protect those that exist, watch for others.
-import { basename, dirname, relative } from "node:path";
+import { lstatSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
 import type { BackEnd } from "../back-end.ts";
 import type { SandboxPolicy } from "../policy.ts";
-import { configuredPaths, stampOf } from "./configured.ts";
+import { configuredPaths, type GitVariables, stampOf } from "./configured.ts";
 import { findNestedRepositories } from "./nested.ts";
 import { openUnfinished } from "./unfinished.ts";
 import { type RepositoryWatch, watchRepositories } from "./watch.ts";
@@ -15,12 +16,17 @@ export interface NestedProtection {
 }
 
 /** Of a policy that lets commands write. */
-export async function protectNested(policy: SandboxPolicy, backEnd: BackEnd): Promise<NestedProtection> {
+export async function protectNested(
+  policy: SandboxPolicy,
+  backEnd: BackEnd,
+  variables: GitVariables = {},
+): Promise<NestedProtection> {
   const roots = [...new Set([policy.root, ...policy.writableRoots].flatMap(resolveExisting))];
   const nested = await findNestedRepositories(roots);
   const isProtected = policy.nestedRepositories === "protected";
   const trees = [...roots, ...nested.protected];
-  const configured = withConfigured(policy, trees, roots);
+  const named = trees.flatMap((tree) => configuredPaths(tree, variables).map((path) => ({ tree, path })));
+  const configured = withConfigured(policy, named, roots);
   return {
     policy: {
       ...configured,
@@ -34,14 +40,14 @@ export async function protectNested(policy: SandboxPolicy, backEnd: BackEnd): Pr
         rootRepositories: backEnd.kind === "landlock" ? "watched" : "protected",
         newRepositories: isProtected ? "set-aside" : "kept",
       }),
-      backEnd.kind === "landlock" ? trees : [],
+      backEnd.kind === "landlock" ? named : [],
     ),
   };
 }
 
 /** Landlock cannot protect what the settings of a repository name: a change is reported, once. */
-function withConfiguredReport(watch: RepositoryWatch, trees: string[]): RepositoryWatch {
-  const stamps = trees.flatMap((tree) => configuredPaths(tree).map((path) => ({ tree, path, stamp: stampOf(path) })));
+function withConfiguredReport(watch: RepositoryWatch, named: NamedPath[]): RepositoryWatch {
+  const stamps = named.map((each) => ({ ...each, stamp: stampOf(each.path) }));
   const findChanged = (): string[] =>
     stamps.flatMap((known) => {
       const { tree, path, stamp } = known;
@@ -57,18 +63,38 @@ function withConfiguredReport(watch: RepositoryWatch, trees: string[]): Reposito
 const describeChanged = (path: string): string =>
   `This run changed ${JSON.stringify(path)}, which git reads or runs because settings of the repository name it. Check it before you use git there.`;
 
-/** Of a path that does not exist, the nearest directory that does; directly below a root, its name. */
-function withConfigured(policy: SandboxPolicy, trees: string[], roots: string[]): SandboxPolicy {
+interface NamedPath {
+  /** Whose settings name it. */
+  tree: string;
+  path: string;
+}
+
+/** What does not exist cannot be created; directly below a root its name is protected, which git ignores then. */
+function withConfigured(policy: SandboxPolicy, named: NamedPath[], roots: string[]): SandboxPolicy {
   const protectedPaths = new Set(policy.protectedPaths);
   const protectedNames = new Set(policy.protectedNames);
-  for (let path of trees.flatMap((tree) => configuredPaths(tree))) {
-    let [real] = resolveExisting(path);
-    for (; real === undefined && !trees.includes(dirname(path)); [real] = resolveExisting(path)) path = dirname(path);
-    if (real === undefined && roots.includes(dirname(path))) protectedNames.add(basename(path));
-    if (roots.some((root) => real !== undefined && contains(root, real))) protectedPaths.add(real ?? path);
+  const absentPaths = new Set(policy.absentPaths);
+  const isWritable = (path: string) => roots.some((root) => contains(root, path));
+  for (const { path } of named) {
+    const [real] = resolveExisting(path);
+    const missing = realOfMissing(path);
+    if (real !== undefined && isWritable(real)) protectedPaths.add(real);
+    if (real !== undefined || !isWritable(missing) || isLink(missing)) continue;
+    if (roots.includes(dirname(missing))) protectedNames.add(basename(missing));
+    else absentPaths.add(missing);
   }
-  return { ...policy, protectedPaths: [...protectedPaths], protectedNames: [...protectedNames] };
+  const paths = { protectedPaths: [...protectedPaths], absentPaths: [...absentPaths] };
+  return { ...policy, ...paths, protectedNames: [...protectedNames] };
 }
+
+/** Without links in the directories above it. */
+function realOfMissing(path: string): string {
+  const parent = dirname(path);
+  const [real] = resolveExisting(parent);
+  return join(real ?? (parent === path ? parent : realOfMissing(parent)), basename(path));
+}
+
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 
 /**
  * Searches only if a process may have run or a file was changed since the last search. The first command starts to list the workspace,

@@ -24,9 +24,12 @@ function findRisks(directory: DirectoryPath): string[] {
 function risksIn(git: DirectoryPath): string[] {
   const files = ["config", "config.worktree"].map((name) => below(git, name));
   const settings = files.flatMap((path) => riskySettings(readConfig(path)));
-  const pointers = ["commondir", "gitdir"].filter((name) => exists(below(git, name)));
-  return [...new Set([...settings, ...hooksIn(below(git, "hooks")), ...pointers])].slice(0, maxNamed);
+  const others = ["commondir", "gitdir", ...unfinishedWork].filter((name) => exists(below(git, name)));
+  return [...new Set([...settings, ...hooksIn(below(git, "hooks")), ...others])].slice(0, maxNamed);
 }
+
+/** Of a rebase or a sequence of picks: git goes on with the commands in it. */
+export const unfinishedWork = ["rebase-merge", "rebase-apply", "sequencer"];
 
 const maxNamed = 5;
 

@@ -1,8 +1,9 @@
 // What determines which programs git runs in a repository, as one comparable text, and when it last changed.
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
-import { findCommonDirectory, findGitDirectory } from "../../git/index.ts";
+import { join, resolve } from "node:path";
+import { findCommonDirectory, findGitDirectory, readRegularFile } from "../../git/index.ts";
 import { isMountPoint } from "../mount-points.ts";
-import { settingsOfProjects } from "./risks.ts";
+import { settingsOfProjects, unfinishedWork } from "./risks.ts";
 import { below, type DirectoryPath, type Repository } from "./search.ts";
 
 export interface RepositorySignature {
@@ -34,7 +35,7 @@ function nestedSignature(directory: DirectoryPath): RepositorySignature | null {
   const path = below(directory, ".git");
   const git = statOf(path);
   if (git === undefined || isMountPoint(path)) return null;
-  const files = gitDirectoriesOf(directory).flatMap(settingFiles);
+  const files = gitDirectoriesOf(directory).flatMap(withModules).flatMap(settingFiles);
   return { identity: identityOf(git), createdMs: toMs(git.birthtimeNs), ...stateOf(files, [git]) };
 }
 
@@ -77,7 +78,44 @@ const names = [
   "info/attributes",
   "objects/info/alternates",
   "hooks",
+  ...unfinishedWork,
+  "rebase-merge/git-rebase-todo",
+  "rebase-apply/git-rebase-todo",
+  "sequencer/todo",
 ];
+
+const maxModules = 256;
+
+/** With the repositories of submodules that are not checked out: git uses them when they are. The others are watched themselves. */
+function withModules(gitDirectory: DirectoryPath): DirectoryPath[] {
+  const found = [gitDirectory];
+  // Their names may contain slashes.
+  const open = [below(gitDirectory, "modules")];
+  for (let directory = open.shift(); directory && found.length < maxModules; directory = open.shift()) {
+    const names = directoriesIn(directory);
+    const isModule = statOf(below(directory, "HEAD"))?.isFile() === true;
+    if (isModule && !isCheckedOut(directory)) found.push(directory);
+    const inner = isModule ? names.filter((name) => name === "modules") : names;
+    for (const name of inner) open.push(below(directory, name));
+    if (open.length > maxModules) break;
+  }
+  return found;
+}
+
+function isCheckedOut(module: DirectoryPath): boolean {
+  const config = readRegularFile(below(module, "config"))?.toString("utf8") ?? "";
+  const [, worktree] = /^\s*worktree\s*=\s*(\S.*?)\s*$/im.exec(config) ?? [];
+  return worktree !== undefined && statOf(join(resolve(String(module), worktree), ".git")) !== undefined;
+}
+
+function directoriesIn(directory: DirectoryPath): string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
 
 const settingFiles = (gitDirectory: DirectoryPath): DirectoryPath[] => [
   ...names.map((name) => below(gitDirectory, name)),

@@ -20,7 +20,7 @@ export function seatbeltProfile(policy: SandboxPolicy, temporary: string): Seatb
     HIDDEN: [...policy.hidden, ...notShared],
     SHOWN: [policy.root, ...policy.shown],
     WRITABLE: [...roots, temporary],
-    PROTECTED: [...protectedNames, ...policy.protectedPaths],
+    PROTECTED: [...protectedNames, ...policy.protectedPaths, ...policy.absentPaths],
     PINNED: repositories.flatMap((directory) => parentsIn(roots, directory)),
   };
   const hiddenInside = policy.hidden.filter((path) =>

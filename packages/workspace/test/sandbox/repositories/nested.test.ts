@@ -73,7 +73,7 @@ describe.each(users)("after a run under Landlock, which cannot protect .git, by 
   beforeAll(() => {
     results = playAll(user, backEnds.Landlock as BackEnd);
   });
-  const replaced = scenarios.filter(({ name }) => !name.includes("settings are changed"));
+  const replaced = scenarios.filter(({ name }) => !/settings are changed|hooks are kept/.test(name));
 
   test.each(replaced.map(({ name }) => name))("the user's git commands run nothing planted in %s", (name) => {
     expect(results.find((result) => result.name === name)).toMatchObject({
@@ -88,6 +88,11 @@ describe.each(users)("after a run under Landlock, which cannot protect .git, by 
         /^This run changed ".*", which git reads or runs because settings of the repository name it/,
       ),
     );
+  });
+
+  test("hooks for a submodule that is not checked out are reported", () => {
+    const { warnings } = results.find(({ name }) => name.includes("hooks are kept")) ?? expect.fail();
+    expect(warnings).toEqual([expect.stringMatching(/^This run changed the git repository in the workspace\./)]);
   });
 
   test("settings that were changed in a submodule are reported by name", () => {

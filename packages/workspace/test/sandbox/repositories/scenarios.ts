@@ -16,6 +16,8 @@ export interface Scenario {
   /** One command each. */
   commands: string[];
   nestedRepositories?: "allowed";
+  /** Of the user's environment. */
+  variables?(root: string): Record<string, string>;
 }
 
 export interface ScenarioResult {
@@ -75,6 +77,14 @@ export const scenarios: Scenario[] = [
     commands: [`${plant} rm -rf lib/.git; mv lib away; mkdir lib; create lib; echo x > lib/.git`],
   },
   {
+    name: "a new repository with a rebase in progress",
+    prepare() {},
+    commands: [
+      `git init -q vendor && cd vendor && for n in 1 2; do git commit -q --allow-empty -m $n; done && mkdir .git/rebase-merge && cd .git/rebase-merge &&
+       git rev-parse HEAD | tee orig-head > onto; echo refs/heads/master > head-name; : > interactive; echo 'exec ../evil.sh' > git-rebase-todo`,
+    ],
+  },
+  {
     name: "a submodule whose settings are changed",
     prepare: addSubmodule("lib"),
     commands: [`git -C lib config core.fsmonitor "$PWD/evil.sh"; echo x >> .git/modules/lib/config`],
@@ -93,6 +103,14 @@ export const scenarios: Scenario[] = [
       user.git(user.root, "submodule", "--quiet", "deinit", "-f", "lib");
     },
     commands: [`${plant} create lib`],
+  },
+  {
+    name: "a submodule that is not checked out, whose hooks are kept",
+    prepare(user) {
+      addSubmodule("lib")(user);
+      user.git(user.root, "submodule", "--quiet", "deinit", "-f", "lib");
+    },
+    commands: ["cp evil.sh .git/modules/lib/hooks/post-checkout"],
   },
   {
     name: "a submodule whose directory is missing",
@@ -165,10 +183,78 @@ export const configuredScenarios: Scenario[] = [
   },
 ];
 
+const asFilter =
+  (command: string, script?: string) =>
+  ({ root, git }: User) => {
+    mkdirSync(join(root, "tools"));
+    if (script !== undefined) writeFileSync(join(root, script), "#!/bin/sh\ncat\n", { mode: 0o755 });
+    writeFileSync(join(root, ".gitattributes"), "*.txt filter=x\n");
+    git(root, "config", "filter.x.clean", command);
+  };
+const replaceFilter = (path: string) => [`mkdir -p ${path}; rmdir ${path}; cp evil.sh ${path}`, "echo x > new.txt"];
+const writeSettings = (path: string) =>
+  `mkdir -p $(dirname ${path}); printf '[core]\nfsmonitor = %s\n' "$PWD/evil.sh" > ${path}`;
+
+/** The same, in less direct forms. */
+configuredScenarios.push(
+  {
+    name: "a filter that does not exist",
+    prepare: asFilter("./tools/clean %f"),
+    commands: replaceFilter("tools/clean"),
+  },
+  {
+    name: "a filter whose directory does not exist",
+    prepare: asFilter("cat | scripts/bin/clean"),
+    commands: replaceFilter("scripts/bin/clean"),
+  },
+  {
+    name: "a filter below the top directory, as git prints it",
+    prepare: asFilter('"$(git rev-parse --show-toplevel)/tools/clean"', "tools/clean"),
+    commands: replaceFilter("tools/clean"),
+  },
+  {
+    name: "a filter among other commands",
+    prepare: asFilter("cat|tools/clean;:", "tools/clean"),
+    commands: replaceFilter("tools/clean"),
+  },
+  {
+    name: "hooks that other hooks run",
+    prepare({ root, git }) {
+      mkdirSync(join(root, ".husky/_"), { recursive: true });
+      const script = '#!/bin/sh\nexec "$(dirname "$(dirname "$0")")/post-index-change"\n';
+      writeFileSync(join(root, ".husky/_/post-index-change"), script, { mode: 0o755 });
+      git(root, "config", "core.hooksPath", ".husky/_");
+    },
+    commands: ["cp evil.sh .husky/post-index-change; chmod -x .husky/_/*"],
+  },
+  {
+    name: "the user's settings, where a variable puts them into the repository",
+    prepare: ({ root }) => writeFileSync(join(root, ".gitconfig"), ""),
+    variables: (root) => ({ GIT_CONFIG_GLOBAL: join(root, ".gitconfig") }),
+    commands: [writeSettings(".gitconfig")],
+  },
+  {
+    name: "the user's settings in a directory of settings in the repository",
+    prepare() {},
+    variables: (root) => ({ XDG_CONFIG_HOME: join(root, ".config") }),
+    commands: [writeSettings(".config/git/config")],
+  },
+  {
+    name: "settings that those of the user include",
+    prepare({ base, root }) {
+      mkdirSync(join(base, "settings/git"), { recursive: true });
+      writeFileSync(join(base, "settings/git/config"), `[include]\n\tpath = ${join(root, "team/settings")}\n`);
+    },
+    variables: (root) => ({ XDG_CONFIG_HOME: join(root, "../settings") }),
+    commands: [writeSettings("team/settings")],
+  },
+);
+
 export async function play(scenario: Scenario, serverProgram: string, backEnd: BackEnd): Promise<ScenarioResult> {
   const base = realpathSync(mkdtempSync("/var/tmp/nested-"));
   try {
-    const user = openUser(base);
+    const variables = { ...environmentIn(base), ...scenario.variables?.(join(base, "root")) };
+    const user = openUser(base, variables);
     scenario.prepare(user);
     const marker = join(base, "ran");
     const evil = `#!/bin/sh\necho "$0 $*" >> ${marker}\ncat\n`;
@@ -179,7 +265,7 @@ export async function play(scenario: Scenario, serverProgram: string, backEnd: B
         root: user.root,
         ...(scenario.nestedRepositories && { nestedRepositories: scenario.nestedRepositories }),
       }),
-      { serverProgram, env: environmentIn(base), incarnation: randomUUID(), backEnd },
+      { serverProgram, env: variables, incarnation: randomUUID(), backEnd },
     );
     const { output, warnings } = await runCommands(workspace, scenario.commands);
     const failures = useGit(user);
@@ -212,6 +298,8 @@ function useGit({ root, git }: User): string[] {
     ...[["status"], ["diff"], ["log", "-p"], ["submodule", "status"], ["add", "."], ["status"], ["diff"], ["add", "."]],
     ...[
       ["submodule", "status"],
+      // In the repository of the scenario that has one in progress.
+      ["-C", "vendor", "rebase", "--continue"],
       ["diff", "--cached"],
       ["log", "-p", "--submodule=diff"],
     ],
@@ -226,14 +314,14 @@ function useGit({ root, git }: User): string[] {
   });
 }
 
-function openUser(base: string): User {
+function openUser(base: string, env: Record<string, string>): User {
   const user: User = {
     base,
     root: join(base, "root"),
     git: (directory, ...args) =>
       execFileSync("git", args, {
         cwd: directory,
-        env: environmentIn(base),
+        env,
         encoding: "utf8",
         stdio: ["ignore", "pipe", "pipe"],
       }),

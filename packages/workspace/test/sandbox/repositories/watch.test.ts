@@ -113,7 +113,7 @@ test("paths that settings of the user name are those of the working tree", () =>
   const home = join(root, "home");
   mkdirSync(home);
   writeFileSync(join(home, ".gitconfig"), "[core]\n\thooksPath = .githooks\n\teditor = vim\n");
-  expect(configuredPaths(join(root, "work"), home)).toEqual([join(root, "work/.githooks")]);
+  expect(configuredPaths(join(root, "work"), { HOME: home })).toEqual([join(root, "work/.githooks")]);
 });
 
 describe("a watch", () => {
