@@ -13,9 +13,9 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { loadMachineParts } from "@agentcli/workspace";
-import { z } from "zod";
 import { inBuilderNamespace, type MachineLimits, type MachineProvider, runProgram } from "../machines/index.ts";
 import { ImageFault } from "./image-fault.ts";
+import { imageDescription, readEnv } from "./image-env.ts";
 import { openBuildLimits } from "./limits.ts";
 import { type ImageLog, importOutput } from "./make.ts";
 import { requireTool } from "./tools.ts";
@@ -63,7 +63,7 @@ export async function buildDockerfile(
       const argv = limits.enter(withView({ directory, store, context, ownerId }, inside));
       return importOutput(provider, { argv, purpose: "buildah", maxBytes: wanted.diskBytes }, limits);
     });
-    return { digest, env: readEnv(join(store, "image.json")) };
+    return { digest, env: await readEnv(store) };
   } catch (error) {
     throw limits.reached() ?? error;
   } finally {
@@ -202,20 +202,8 @@ printf '127.0.0.1 localhost\\n' > /etc/hosts
 cd ${view.store}
 b="buildah --root root --runroot run --storage-driver vfs"
 $b bud --isolation chroot --timestamp 0 --file Dockerfile --iidfile id ${view.context} >&2
-$b inspect --type image "$(cat id)" > image.json
+$b inspect --type image "$(cat id)" > ${imageDescription}
 tree=$($b mount "$($b from "$(cat id)")")
 tar --directory="$tree" --create --sparse --file=- --sort=name --mtime=@0 --numeric-owner --format=posix \
   --pax-option=delete=atime,delete=ctime --warning=no-file-ignored .
 `;
-
-const ImageConfig = z.object({ OCIv1: z.object({ config: z.object({ Env: z.array(z.string()).nullish() }) }) });
-
-/** What came out of a build is not trusted: names that the shell would not take are left out. */
-function readEnv(path: string): Record<string, string> {
-  const { OCIv1 } = ImageConfig.parse(JSON.parse(readFileSync(path, "utf8")));
-  const pairs = (OCIv1.config.Env ?? []).flatMap((entry) => {
-    const [, name, value] = /^([A-Za-z_]\w*)=([^\0]*)$/.exec(entry) ?? [];
-    return name !== undefined && value !== undefined ? [[name, value] as const] : [];
-  });
-  return Object.fromEntries(pairs);
-}

@@ -139,6 +139,22 @@ test("commands of a Dockerfile read no file of the operator, wherever it is, als
   expect(log).not.toMatch(/^of the operator$/m);
 });
 
+test("what commands of a Dockerfile leave as the description of their image leads the server to no other file", async () => {
+  const harness = openImageHarness();
+  copyPrograms(join(harness.directory, "files/root"), ["/bin/mkdir", "/bin/ln"]);
+  const directory = mkdtempSync(join(harness.directory, "operator-"));
+  const secret = join(directory, "kek");
+  writeFileSync(secret, "of-the-operator", { mode: 0o600 });
+  // The builder writes to a path of its own, which the server would find elsewhere.
+  const here = `RUN mkdir -p /proc/1/root${directory} && cat /dev/null > /proc/1/root${secret}`;
+  const link = `RUN ln -s ${secret} /proc/1/root/build/store/image.json && echo LINKED`;
+  const { error, log } = await build(harness, ["FROM scratch", "COPY root/ /", here, link, ""].join("\n"));
+  if (error.includes(missing)) return;
+  expect(log).toMatch(/^LINKED$/m);
+  expect(error).toMatch(/^buildah left no description of the image/);
+  expect(error + log).not.toContain("of-the-operator".slice(0, 8));
+});
+
 const mebibyte = 1024 ** 2;
 
 test("a Dockerfile cannot fill the disk: neither by a single file nor by all of them", async () => {
