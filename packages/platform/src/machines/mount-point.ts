@@ -1,4 +1,5 @@
 // Makes the directory of the host that a directory of the machine's disk is mounted on. Agents write there: no link is followed.
+// Builds name the paths: none leads up.
 import { closeSync, constants, mkdirSync, openSync, readdirSync } from "node:fs";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
@@ -9,15 +10,15 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
  */
 export function makeMountPoint(directory: string, path: string): boolean {
   const [, , ...names] = path.split("/");
-  const last = names.pop();
-  if (last === undefined) return false;
+  const last = names.at(-1);
+  if (last === undefined || !isPlainPath(path)) return false;
   const opened: number[] = [];
   const open = (name: string) => {
     opened.push(openSync(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
     return `/proc/self/fd/${opened.at(-1)}`;
   };
   try {
-    const parent = names.reduce((above, name) => open(`${above}/${name}`), open(directory));
+    const parent = names.slice(0, -1).reduce((above, name) => open(`${above}/${name}`), open(directory));
     if (!readdirSync(parent).includes(last)) mkdirSync(`${parent}/${last}`, { mode: 0o755 });
     return readdirSync(open(`${parent}/${last}`)).length === 0;
   } catch (error) {
@@ -27,3 +28,9 @@ export function makeMountPoint(directory: string, path: string): boolean {
     for (const descriptor of opened) closeSync(descriptor);
   }
 }
+
+/** Absolute, without empty parts, `.` and `..`. */
+export const isPlainPath = (path: string): boolean =>
+  path
+    .split("/")
+    .every((name, index) => (index === 0 ? name === "" : name !== "" && name !== "." && name !== ".."));

@@ -1,6 +1,7 @@
 // What `install` left in the repositories beside what their commits have, such as node_modules. Agents check out a commit of
 // their own: they see these directories of the disk, and get copies of the single files.
 import { randomUUID } from "node:crypto";
+import { posix } from "node:path";
 import type { Workspace } from "@agentcli/protocol";
 import { workspaceDirectory } from "../machine-settings.ts";
 import type { BuildLogger } from "./executor.ts";
@@ -12,6 +13,9 @@ export const leftFilesArchive = "/var/lib/platform/left-files.tar";
 /** Each directory is a mount of every sandbox. */
 const maxDirectories = 100;
 const maxFiles = 1000;
+/** Of a list; the program that writes it is the machine's own. */
+const maxListed = 16 * 1024 ** 2;
+const timeoutMs = 10 * 60_000;
 
 export interface LeftFilesRequest {
   workspace: Workspace;
@@ -26,9 +30,9 @@ export async function keepLeftFiles(
 ): Promise<NonNullable<BuildOutput["left"]>> {
   const run = async (script: string, paths: string[]) => {
     let out = "";
-    const start = { argv: ["/bin/sh", "-c", script, workspaceDirectory, leftFilesArchive] };
+    const start = { argv: ["/bin/sh", "-c", script, workspaceDirectory, leftFilesArchive], timeoutMs };
     const take = ({ stream, text }: { stream: string; text: string }) => {
-      if (stream === "stdout") out += text;
+      if (stream === "stdout") out += text.slice(0, maxListed - out.length);
     };
     const input = paths.map((path) => `${path}\0`).join("");
     const ended = await workspace.exec({ id: randomUUID(), start, input, endInput: true }, take, signal);
@@ -77,9 +81,15 @@ function newEntries(text: string, { directories: known, files: tracked }: KnownP
   const files: string[] = [];
   for (const entry of text.split("\0")) {
     const [kind, path] = [entry.slice(0, 1), entry.slice(2)];
-    if (known.has(path) || tracked.has(path) || path.endsWith("/.git")) continue;
+    if (!isEntryOf(known, path) || known.has(path) || tracked.has(path) || path.endsWith("/.git")) continue;
     if (kind === "d") directories.push(path.slice("./".length));
     if (kind === "f" || kind === "l") files.push(path);
   }
   return { directories: directories.toSorted(), files: files.toSorted() };
+}
+
+/** The list comes out of the machine, and the server makes mount points of its paths: it may only name what was asked for. */
+function isEntryOf(directories: Set<string>, path: string): boolean {
+  const { dir, base } = posix.parse(path);
+  return path === `${dir}/${base}` && base !== ".." && base !== "." && directories.has(dir);
 }

@@ -1,6 +1,7 @@
 // The command line that runs a program with the disk of a machine: everything is mounted in a mount namespace of its own, so
 // that all of it is gone, loop device included, when the last process inside has ended.
 import { dirname, join } from "node:path";
+import { isPlainPath } from "../mount-point.ts";
 import { quote } from "./command.ts";
 import { idmapProgram } from "./idmap.ts";
 import { enterAsRoot } from "./user-namespace.ts";
@@ -51,7 +52,7 @@ function scriptOf(plan: DiskPlan): string {
     ...mountLayers(plan),
     `mount -t overlay -o ${overlayOptions(plan)} machine root`,
     ...plan.tools.flatMap(mountTool),
-    ...plan.kept.map(mountKept),
+    ...plan.kept.flatMap((path, index) => (isPlainPath(path) ? mountKept(path, index) : [])),
     "mount --rbind . /tmp",
     "cd /",
     'exec "$@"',
