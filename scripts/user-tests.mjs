@@ -36,6 +36,7 @@ export const securityTests = [
   "packages/platform/test/operations/restore-hostile.test.ts",
   "packages/platform/test/previews/hostile.test.ts",
   "packages/platform/test/runs/isolation.test.ts",
+  "packages/platform/test/runs/secret-paths.test.ts",
   "packages/project/test/sanitize.test.ts",
   "packages/workspace/test/environment/environment.test.ts",
   "packages/workspace/test/limits/limits.test.ts",

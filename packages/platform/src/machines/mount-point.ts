@@ -31,6 +31,4 @@ export function makeMountPoint(directory: string, path: string): boolean {
 
 /** Absolute, without empty parts, `.` and `..`. */
 export const isPlainPath = (path: string): boolean =>
-  path
-    .split("/")
-    .every((name, index) => (index === 0 ? name === "" : name !== "" && name !== "." && name !== ".."));
+  path.split("/").every((name, index) => (index === 0 ? name === "" : name !== "" && name !== "." && name !== ".."));

@@ -130,6 +130,38 @@ test("a rewritten log is detected even if its hashes are consistent", async () =
   expect(await serveOnce()).toEqual([]);
 });
 
+test("a server reports that the last entries were removed, before as many others have followed", async () => {
+  await serveOnce();
+  const { db } = fixture.platform;
+  const kept = readFileSync(anchorPath(), "utf8");
+  const links = await db.selectFrom("audit_entries").selectAll().orderBy("seq").execute();
+  const [last, before] = [links.at(-1) ?? expect.fail("empty"), links.at(-2) ?? expect.fail("empty")];
+  const change = (statement: string) =>
+    sql
+      .raw(`alter table audit_entries disable trigger only_added_to; ${statement};
+      alter table audit_entries enable trigger only_added_to`)
+      .execute(db);
+  await change(`delete from audit_entries where seq = ${last.seq}`);
+  await db.updateTable("audit_head").set({ seq: before.seq, hash: before.hash }).execute();
+  expect(await serveOnce()).toEqual([expect.stringContaining("the last 1 entries are missing")]);
+  expect(readFileSync(anchorPath(), "utf8")).toBe(kept);
+  await db.insertInto("audit_entries").values(last).execute();
+  await db.updateTable("audit_head").set({ seq: last.seq, hash: last.hash }).execute();
+  expect(await serveOnce()).toEqual([]);
+});
+
+test("an entry before the first one, which readers would see, is detected", async () => {
+  const { db } = fixture.platform;
+  for (const seq of ["0", "-1", "-9007199254740991"]) {
+    const entry = JSON.stringify({ seq: Number(seq), actor: "intruder" });
+    await sql`insert into audit_entries (seq, entry, hash) values (${seq}, ${entry}, '')`.execute(db);
+    expect(await withStoredLog(db, (log) => verifyLog(log, []))).toMatchObject({ kind: "broken", seq: 1 });
+    await sql.raw("alter table audit_entries disable trigger only_added_to").execute(db);
+    await sql`delete from audit_entries where seq < 1`.execute(db);
+    await sql.raw("alter table audit_entries enable trigger only_added_to").execute(db);
+  }
+});
+
 test("while the key-encryption key is rotated, the anchor can be verified at every moment", async () => {
   const { settings, db } = fixture.platform;
   const { dataDirectory, kekFile } = settings;
@@ -159,6 +191,26 @@ test("entries of a first start that fails at its signing key are proved", async 
   await expect(command(tested, "serve", "--listen", "127.0.0.1:0")).rejects.toThrow(/signing key .*missing/);
   expect(await command(tested, "keys", "create", "--name", "k")).toContain("plt_");
   expect(await command(tested, "audit", "verify")).toMatch(/^whole: /);
+});
+
+test("a rewritten log is not proved by a database that denies its key and its teams", async () => {
+  const [database, directory] = await Promise.all([freshDatabase(), temporaryDirectory()]);
+  onTestFinished(async () => {
+    await database.close();
+    await directory.remove();
+  });
+  const { db } = database;
+  const settings = { dataDirectory: directory.path };
+  const kekFile = join(directory.path, "kek");
+  const vault = await openVault(db, kekFile);
+  await recordAuditEvent(db, { action: "test.happened", subject: "secret", data: {} });
+  expect(await moveAnchor({ db, settings, vault }, null)).toMatchObject({ kind: "whole" });
+  const { seq } = await db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow();
+  rmSync(join(directory.path, "audit-head"));
+  await db.deleteFrom("key_encryption_keys").execute();
+  await moveAnchor({ db, settings, vault: await openVault(db, kekFile) }, null);
+  const begun = await readAnchor(directory.path, vault);
+  expect(begun.kind === "kept" ? begun.begunAfter : begun.kind).toBeGreaterThanOrEqual(seq);
 });
 
 test("a rewritten log is not proved by a database that denies its key, nor are the entries before an anchor", async () => {

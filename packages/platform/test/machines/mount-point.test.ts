@@ -21,7 +21,13 @@ test("a mount point is made in the agent's own directories only: no link is foll
   expect(makeMountPoint(workspace, "/workspace/shop/src/own.ts")).toBe(false);
   expect(makeMountPoint(workspace, "/workspace/gone/node_modules")).toBe(false);
   expect(existsSync(join(workspace, "gone"))).toBe(false);
-  for (const path of ["/workspace/../made", "/workspace/shop/../../made", "/workspace/.", "/workspace/..", "/workspace//a"])
+  for (const path of [
+    "/workspace/../made",
+    "/workspace/shop/../../made",
+    "/workspace/.",
+    "/workspace/..",
+    "/workspace//a",
+  ])
     expect(makeMountPoint(workspace, path), path).toBe(false);
   expect(existsSync(join(directory, "made"))).toBe(false);
 });

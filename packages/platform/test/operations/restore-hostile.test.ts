@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
+import { migrationNames } from "../../src/foundation/db/index.ts";
 import { makeKeyFile, readKeyFile } from "../../src/foundation/vault/key-file.ts";
 import { allowedEvents } from "../../src/operations/backup/contents.ts";
 import { BackupError, restoreBackup } from "../../src/operations/backup/index.ts";
@@ -108,6 +109,7 @@ test.each<[string, Forgery["sections"]]>([
   ["a path with ..", [directory("workspaces"), file("workspaces/../config.toml")]],
   ["an absolute path", [file("/etc/passwd")]],
   ["a path with a zero byte", [directory("workspaces"), file("workspaces/a\0b")]],
+  ["a name that no kernel takes", [directory("workspaces"), file(`workspaces/${"a".repeat(256)}`)]],
   ["a set-id file", [directory("workspaces"), file("workspaces/a", 0o4755)]],
   ["a sticky directory", [directory("workspaces", 0o1777)]],
   ["a link in place of a directory", [[{ kind: "link", path: "workspaces", target: "/etc" }]]],
@@ -146,6 +148,22 @@ test.each<[string, Forgery["sections"]]>([
   await expect(restore(null)).rejects.toThrow("which its version does not have");
   expect((await sql`select id from teams`.execute(target.db)).rows).toEqual([]);
 });
+
+test.each(["sessions", "login_links"])("rows of %s are refused: none is revived", async (name) => {
+  await ownDatabase();
+  forge([[{ kind: "table", name, columns: ["id"] }, ""]], { facts: { ...facts(), migrations: migrationNames() } });
+  await expect(restore(null)).rejects.toThrow(`The backup contains ${name}.id, which`);
+});
+
+test.each(["0", "9999999999999999999"])(
+  "a sequence that continues at %s ends the restore with the reason",
+  async (at) => {
+    await ownDatabase();
+    forge([[{ kind: "sequence", name: "teams_id_seq", lastValue: at }]]);
+    const refusal = { name: "BackupError", message: expect.stringContaining("refused the sequence teams_id_seq") };
+    await expect(restore(null)).rejects.toMatchObject(refusal);
+  },
+);
 
 test("rows that the database refuses end the restore with its reason", async () => {
   const target = await ownDatabase();

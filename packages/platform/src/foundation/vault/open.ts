@@ -7,7 +7,7 @@ import { VaultError } from "./vault-error.ts";
 
 export async function openVault(db: Queries, kekFile: string): Promise<Vault> {
   const expected = await knownFingerprint(db);
-  const isFirstUse = expected === null && !(await hasSealedData(db));
+  const isFirstUse = expected === null && !(await hasHistory(db));
   // A new key beside sealed data would look like a start and be the loss of everything.
   if (expected === null) makeKeyFile(kekFile);
   else finishRotation(kekFile, expected);
@@ -30,8 +30,10 @@ async function knownFingerprint(db: Queries): Promise<string | null> {
 }
 
 /** Then the fingerprint was removed: what the database says about its past is not to be believed. */
-const hasSealedData = async (db: Queries): Promise<boolean> =>
-  (await db.selectFrom("teams").select("id").limit(1).executeTakeFirst()) !== undefined;
+async function hasHistory(db: Queries): Promise<boolean> {
+  const entry = await db.selectFrom("audit_entries").select("seq").limit(1).executeTakeFirst();
+  return (entry ?? (await db.selectFrom("teams").select("id").limit(1).executeTakeFirst())) !== undefined;
+}
 
 /** Two servers that start at once with two key files: the first is right. */
 async function rememberFingerprint(db: Queries, fingerprint: string): Promise<string> {

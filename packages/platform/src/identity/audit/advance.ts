@@ -47,8 +47,9 @@ async function moveAlone(
   const isProved = anchor.kind === "kept";
   if (anchor.kind === "forged" || (seen !== null && !isProved)) return { kind: "broken", reason: anchorReplaced };
   const from = seen ?? (anchor.kind === "none" ? emptyHead : anchor.head);
-  // Another server is ahead; its anchor must not be moved back.
-  if (from.seq > head.seq || (isProved && anchor.head.seq > head.seq)) return { kind: "whole", head: from };
+  // The lock is held: no other server is ahead.
+  const missing = Math.max(from.seq, isProved ? anchor.head.seq : 0) - head.seq;
+  if (missing > 0) return { kind: "broken", reason: `the last ${missing} entries are missing` };
   const reason = await breakBetween(from, head, readLinks(db, from.seq));
   if (reason !== null) return { kind: "broken", reason };
   const begunAfter = vault.isFirstUse ? 0 : isProved ? anchor.begunAfter : head.seq;

@@ -9,7 +9,7 @@ export function withStoredLog<T>(db: Kysely<Tables>, use: (log: AuditLog) => Pro
     .setIsolationLevel("repeatable read")
     .execute((transaction) =>
       use({
-        links: () => readLinks(transaction, -1),
+        links: () => readLinks(transaction, null),
         head: async () => (await headQuery(transaction).executeTakeFirst()) ?? null,
       }),
     );
@@ -19,16 +19,11 @@ export const headQuery = (db: Kysely<Tables>) => db.selectFrom("audit_head").sel
 
 const pageSize = 1000;
 
-/** Entries with a higher number, in order. */
-export async function* readLinks(db: Kysely<Tables>, behind: number): AsyncGenerator<AuditLink> {
+/** Entries with a higher number, in order. Null: all of them, whatever their numbers. */
+export async function* readLinks(db: Kysely<Tables>, behind: number | null): AsyncGenerator<AuditLink> {
+  const entries = db.selectFrom("audit_entries").selectAll().orderBy("seq").limit(pageSize);
   for (let after = behind; ; ) {
-    const page = await db
-      .selectFrom("audit_entries")
-      .selectAll()
-      .where("seq", ">", after)
-      .orderBy("seq")
-      .limit(pageSize)
-      .execute();
+    const page = await (after === null ? entries : entries.where("seq", ">", after)).execute();
     yield* page;
     const last = page.at(-1);
     if (!last) return;

@@ -101,13 +101,16 @@ function openTreeCheck(): (section: FileSection) => void {
     const parent = posix.dirname(section.path);
     while (open.length > 1 && open.at(-1)?.path !== parent) open.pop();
     const directory = open.at(-1);
-    const name = posix.basename(section.path);
+    const name = copyOf(posix.basename(section.path));
     if (directory?.path !== parent || directory.names.has(name))
       throw refused(section, "which comes twice or without its directory");
     directory.names.add(name);
     if (section.kind === "directory") open.push({ path: section.path, names: new Set() });
   };
 }
+
+/** A part of a string keeps the whole of it in memory. */
+const copyOf = (text: string): string => Buffer.from(text).toString("latin1");
 
 function refused(section: Section, why: string): BackupError {
   const what = "path" in section ? section.path : "name" in section ? section.name : section.kind;

@@ -11,6 +11,8 @@ export const currentVersion = 2;
 const name = z.string().regex(/^[\w-]{1,63}$/);
 /** Longer paths are not written: with the name of the data directory they must be short enough for the kernel. */
 export const maxPathBytes = 3072;
+/** Of the kernel. */
+const maxNameBytes = 255;
 const path = z.string().max(4096).refine(isPlainPath, "not a path below the data directory");
 const modeOf = (max: number) => z.int().min(0).max(max);
 
@@ -72,7 +74,8 @@ function hasNoZero(text: string): boolean {
 
 function isPlainPath(text: string): boolean {
   const names = text.split("/");
-  return hasNoZero(text) && normalize(text) === text && !names.some((part) => ["", ".", ".."].includes(part));
+  const isName = (part: string) => !["", ".", ".."].includes(part) && Buffer.byteLength(part) <= maxNameBytes;
+  return hasNoZero(text) && normalize(text) === text && names.every(isName);
 }
 
 /** Limit of the header line, and of what compression and sealing may add to a frame. */

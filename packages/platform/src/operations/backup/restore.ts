@@ -19,10 +19,10 @@ import {
 } from "../../foundation/index.ts";
 import { BackupError } from "./backup-error.ts";
 import { allowedEvents, type Contents, verifyArchive } from "./contents.ts";
-import type { ArchiveEvent, ArchiveFacts } from "./format.ts";
+import { type ArchiveEvent, type ArchiveFacts, currentVersion } from "./format.ts";
 import { type ArchiveReader, openArchive } from "./read-archive.ts";
 import { openFileRestorer } from "./restore-files.ts";
-import { copyTarget, listSequences, listTables, quoted } from "./tables.ts";
+import { copyTarget, listSequences, listTables, notBackedUp, quoted } from "./tables.ts";
 
 export interface RestoreRequest {
   path: string;
@@ -112,7 +112,7 @@ async function fillDatabase(restoring: Restoring, settings: Settings): Promise<v
     await withAbortableClient(older.connection, signal, async (client) => {
       await client.query("begin");
       await refuseNonEmptyDatabase(client);
-      await refuseUnknownTables(client, restoring.contents);
+      await refuseUnknownTables(client, restoring);
       await fillTables(client, restoring);
       signal.throwIfAborted();
       markRestore(settings.dataDirectory);
@@ -150,8 +150,10 @@ async function refuseNonEmptyDatabase(client: pg.Client): Promise<void> {
   if (rowCount) throw new BackupError("The database is not empty: it has teams. Set DATABASE_URL to an empty one.");
 }
 
-async function refuseUnknownTables(client: pg.Client, contents: Contents): Promise<void> {
-  const known = new Map((await listTables(client)).map(({ name, columns }) => [name, columns]));
+async function refuseUnknownTables(client: pg.Client, { contents, archive }: Restoring): Promise<void> {
+  const excluded = archive.facts.formatVersion === currentVersion ? notBackedUp : [];
+  const tables = (await listTables(client)).filter(({ name }) => !excluded.includes(name));
+  const known = new Map(tables.map(({ name, columns }) => [name, columns]));
   const sequences = await listSequences(client);
   const unknown = [
     ...contents.tables.flatMap(({ name, columns }) =>
@@ -160,7 +162,9 @@ async function refuseUnknownTables(client: pg.Client, contents: Contents): Promi
     ...contents.sequences.filter((name) => !sequences.some((sequence) => sequence.name === name)),
   ];
   if (unknown.length > 0)
-    throw new BackupError(`The backup contains ${unknown[0]}, which its version does not have. Use another backup.`);
+    throw new BackupError(
+      `The backup contains ${unknown[0]}, which its version does not have or does not back up. Use another backup.`,
+    );
 }
 
 /** Triggers are off: the audit entries they would write are part of the backup. */
@@ -173,23 +177,25 @@ async function fillTables(client: pg.Client, { archive, signal }: Restoring): Pr
     const section = step.value.kind === "section" ? step.value.section : null;
     if (section?.kind === "table") {
       const rest = untilNextSection(events);
-      await copyIn(client, `copy ${copyTarget(section)} from stdin`, rest.pieces()).catch(refuseRows(section.name));
+      await copyIn(client, `copy ${copyTarget(section)} from stdin`, rest.pieces()).catch(
+        refused(`rows of ${section.name}`),
+      );
       step = await rest.next();
       continue;
     }
     if (section?.kind === "sequence")
-      await client.query("select setval($1::regclass, $2::bigint)", [quoted(section.name), section.lastValue]);
+      await client
+        .query("select setval($1::regclass, $2::bigint)", [quoted(section.name), section.lastValue])
+        .catch(refused(`the sequence ${section.name}`));
     step = await events.next();
   }
   for (const table of tables) await client.query(`alter table ${table} enable trigger user`);
 }
 
 /** An error of the database has a severity. */
-const refuseRows = (table: string) => (error: unknown) => {
+const refused = (what: string) => (error: unknown) => {
   if (!(error instanceof Error) || !("severity" in error)) throw error;
-  throw new BackupError(`The database refused rows of ${table}: ${error.message}. Use another backup.`, {
-    cause: error,
-  });
+  throw new BackupError(`The database refused ${what}: ${error.message}. Use another backup.`, { cause: error });
 };
 
 /** Reads the data up to the next section, and keeps that section for `next`. */

@@ -3,10 +3,19 @@ import { realpathSync } from "node:fs";
 import { readSystemPaths } from "@agentcli/workspace";
 import type { Settings } from "../../../foundation/index.ts";
 
-/** What is readable, and what to do; null if nothing is. */
-export async function findReadableSecret(settings: Settings): Promise<{ reason: string; remedy: string } | null> {
+/** What is readable, and what to do; null if nothing is. A directory is shown with what it leads to. */
+export async function findReadableSecret(
+  settings: Settings,
+  systemPaths?: string[],
+): Promise<{ reason: string; remedy: string } | null> {
   const own = settings.readableDirectories;
-  const readable = [...own, ...own.map(realPath), ...(await readSystemPaths())];
+  const inData = own.find((each) => contains(realPath(settings.dataDirectory), realPath(each)));
+  if (inData !== undefined)
+    return {
+      reason: `${inData} of sandbox.readable is in the data directory, which holds the files of all agents.`,
+      remedy: "Remove it from sandbox.readable.",
+    };
+  const readable = [...own, ...(systemPaths ?? (await readSystemPaths()))].flatMap((each) => [each, realPath(each)]);
   for (const { what, path } of secretsOf(settings)) {
     const directory = readable.find((each) => contains(each, path) || contains(each, realPath(path)));
     if (directory !== undefined)
