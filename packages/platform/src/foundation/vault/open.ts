@@ -1,4 +1,5 @@
 // The vault of a server. A server whose key is not the one that the database was sealed with does not start.
+import { sql } from "kysely";
 import type { Queries } from "../db/index.ts";
 import { makeKeyFile, readKeyFile } from "./key-file.ts";
 import { finishRotation } from "./rotate.ts";
@@ -31,8 +32,11 @@ async function knownFingerprint(db: Queries): Promise<string | null> {
 
 /** Then the fingerprint was removed: what the database says about its past is not to be believed. */
 async function hasHistory(db: Queries): Promise<boolean> {
-  const entry = await db.selectFrom("audit_entries").select("seq").limit(1).executeTakeFirst();
-  return (entry ?? (await db.selectFrom("teams").select("id").limit(1).executeTakeFirst())) !== undefined;
+  if (await db.selectFrom("teams").select("id").limit(1).executeTakeFirst()) return true;
+  // An old schema has no log.
+  const { rows } = await sql<{ log: string | null }>`select to_regclass('audit_entries')::text as log`.execute(db);
+  if (!rows[0]?.log) return false;
+  return (await db.selectFrom("audit_entries").select("seq").limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Two servers that start at once with two key files: the first is right. */
