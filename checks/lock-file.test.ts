@@ -46,6 +46,9 @@ test.each([
   ["node_modules/a", { ...hashed, resolved: "git+ssh://git@example.org/a.git#0123" }, "resolved from git+ssh://"],
   ["node_modules/a", { ...hashed, resolved: "file:../a.tgz" }, "resolved from file:../a.tgz"],
   ["node_modules/a", { resolved: "../elsewhere", link: true }, "a link to ../elsewhere"],
+  ["node_modules/a", { ...hashed, name: "b" }, "installs b under another name"],
+  ["node_modules/../../a", hashed, "nor in node_modules"],
+  ["elsewhere/a", { version: "1.0.0" }, "nor in node_modules"],
   ["packages/a", { dependencies: { b: "2.0.0-beta.1" } }, "b 2.0.0-beta.1 is a pre-release"],
   ["node_modules/a", { ...hashed, engines: { node: "^20.0.0 || >= 24" } }, "so npm warns on Node 22.12.0"],
   ["packages/a", { engines: { node: ">=20.21" } }, "so npm warns on Node 20.20.0"],
@@ -53,6 +56,15 @@ test.each([
   const packages = { [location]: locked };
   using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });
   expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(problem)]);
+});
+
+test("a package of the registry that takes the name of one of ours is refused, wherever it is", () => {
+  const own = { "packages/cli": {}, "packages/protocol": { name: "@agentcli/protocol" } };
+  const locations = ["node_modules/@agentcli/protocol", "packages/cli/node_modules/@agentcli/protocol"];
+  for (const location of locations)
+    expect(findProblemsIn({ ...own, [location]: hashed })).toEqual([
+      `package-lock.json: ${location}: a package of ours, but not a link to it.`,
+    ]);
 });
 
 test("an install script of a package that users install with agentcli is refused", () => {

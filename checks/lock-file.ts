@@ -10,6 +10,8 @@ const statedPrereleases: Record<string, string> = {
 };
 
 interface LockedPackage {
+  /** Of one of ours; npm installs an entry with another name than its location under the location. */
+  name?: string;
   version?: string;
   resolved?: string;
   integrity?: string;
@@ -33,6 +35,7 @@ export function findLockProblems(root = repositoryRoot): Problem[] {
 export function findProblemsIn(packages: Locked): Problem[] {
   const problems = Object.entries(packages).flatMap(([location, locked]) => [
     ...judgeSource(location, locked),
+    ...judgeName(location, locked, packages),
     ...findMissing(location, locked, packages),
     ...judgeVersions(location, locked),
     ...judgeEngines(location, locked),
@@ -55,6 +58,26 @@ function judgeSource(location: string, { resolved = "", integrity, link }: Locke
         ]),
   ];
 }
+
+/** What is imported is what the location says: neither another package, nor one of the registry with a name of ours. */
+function judgeName(location: string, { name, link }: LockedPackage, packages: Locked): Problem[] {
+  const isPlain = /^(?:(?:packages\/[\w-]+)?|(?:packages\/[\w-]+\/)?node_modules\/.+)$/.test(location);
+  if (!isPlain || location.split("/").includes(".."))
+    return [`${location}: not a package of this repository, nor in node_modules; remove the entry.`];
+  if (!isInstalled(location) || link) return [];
+  const installed = location.split("node_modules/").at(-1) ?? "";
+  return [
+    ...(name !== undefined && name !== installed ? [`${location}: installs ${name} under another name.`] : []),
+    ...(ownNames(packages).has(installed) ? [`${location}: a package of ours, but not a link to it.`] : []),
+  ];
+}
+
+const ownNames = (packages: Locked): Set<string | undefined> =>
+  new Set(
+    Object.entries(packages)
+      .filter(([location]) => /^packages\/[\w-]+$/.test(location))
+      .map(([location, { name }]) => name ?? location.slice("packages/".length)),
+  );
 
 /** npm leaves out packages of other platforms that its registry does not have, and `npm ci` then refuses the file. */
 function findMissing(location: string, { optionalDependencies = {} }: LockedPackage, packages: Locked): Problem[] {
