@@ -1,5 +1,16 @@
 // One control group around a sandbox: created, limited, watched and removed. Supports both cgroup versions.
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { CgroupTree, Controller } from "./cgroup-trees.ts";
@@ -100,13 +111,17 @@ const eventFiles: Record<Controller, Record<1 | 2, { file: string; word: string 
 
 function describe({ version, controller }: CgroupTree, directory: string): Cgroup {
   const events = eventFiles[controller][version];
+  const count = events && openCount(join(directory, events.file), events.word);
   return {
     controller,
     version,
     directory,
     membersFile: join(directory, "cgroup.procs"),
-    timesReached: () => (events ? readCount(join(directory, events.file), events.word) : 0),
-    remove: (timeoutMs) => removeGroup(directory, timeoutMs),
+    timesReached: () => count?.read() ?? 0,
+    remove(timeoutMs) {
+      count?.close();
+      return removeGroup(directory, timeoutMs);
+    },
   };
 }
 
@@ -126,16 +141,27 @@ function removeBusy(): void {
   for (const directory of busyGroups) if (tryRemove(directory)) busyGroups.delete(directory);
 }
 
-function readCount(path: string, word: string): number {
-  try {
-    const line = readFileSync(path, "utf8")
-      .split("\n")
-      .find((entry) => entry.startsWith(`${word} `));
-    return Number(line?.slice(word.length + 1) ?? 0);
-  } catch {
-    // Not every kernel counts, and a removed group has no count.
-    return 0;
-  }
+/** The file stays open: it is read after each command. */
+function openCount(path: string, word: string): { read(): number; close(): void } {
+  const bytes = Buffer.alloc(4096);
+  let descriptor: number | undefined;
+  return {
+    read() {
+      try {
+        descriptor ??= openSync(path, "r");
+        const text = bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, bytes.length, 0));
+        const line = text.split("\n").find((entry) => entry.startsWith(`${word} `));
+        return Number(line?.slice(word.length + 1) ?? 0);
+      } catch {
+        // Not every kernel counts, and a removed group has no count.
+        return 0;
+      }
+    },
+    close() {
+      if (descriptor !== undefined) closeSync(descriptor);
+      descriptor = undefined;
+    },
+  };
 }
 
 /** Removes groups left by runs that were killed. */

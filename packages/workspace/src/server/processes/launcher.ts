@@ -45,12 +45,16 @@ export function openLauncher(config: LauncherConfig): Launcher {
   pipes.warm();
   if (config.warmLoginShell !== undefined) void logins.of(config.warmLoginShell);
 
+  // Of almost a hundred variables two differ from one command to the next.
+  const onPipes = keptByLogin((login) => ({ ...login, ...pipeVariables, ...identity.variablesFor(login) }));
+  const onTerminal = keptByLogin((login) => ({ ...login, ...terminalVariables, ...identity.variablesFor(login) }));
+
   /** Later ones win: workspace, login shell, what every tool gets, the identity for git, the request. */
   async function environmentOf(start: Start): Promise<Environment> {
     const login =
       start.loginShell === undefined || config.allowLoginShell === false ? plain : await logins.of(start.loginShell);
-    const always = start.terminal === undefined ? pipeVariables : terminalVariables;
-    return { ...login, ...always, ...identity.variablesFor(login), ...start.env };
+    const shared = start.terminal === undefined ? onPipes(login) : onTerminal(login);
+    return start.env === undefined ? shared : { ...shared, ...start.env };
   }
 
   return {
@@ -67,6 +71,15 @@ export function openLauncher(config: LauncherConfig): Launcher {
       await pipes.close();
     },
     settle: pipes.settle,
+  };
+}
+
+function keptByLogin(make: (login: Environment) => Environment): (login: Environment) => Environment {
+  const kept = new WeakMap<Environment, Environment>();
+  return (login) => {
+    const made = kept.get(login) ?? make(login);
+    kept.set(login, made);
+    return made;
   };
 }
 

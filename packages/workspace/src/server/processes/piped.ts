@@ -75,15 +75,17 @@ const explain = (spec: ChildSpec, failure: Error | undefined): string =>
   `${spec.argv[0]} could not be started: ${failure?.message ?? "no reason was given"}.`;
 
 function listen(child: ChildProcess, readers: Readable[], events: ChildEvents): void {
-  let open = readers.length;
+  const open = new Set(readers);
   readers.forEach((reader, index) => {
+    // Its end comes first, its close also where it has failed.
+    const close = () => {
+      if (open.delete(reader) && open.size === 0) events.closed();
+    };
     reader.setEncoding("utf8");
     reader.on("data", (text: string) => events.output(index === 0 ? "stdout" : "stderr", text));
     reader.on("error", () => reader.destroy());
-    reader.on("close", () => {
-      open -= 1;
-      if (open === 0) events.closed();
-    });
+    reader.on("end", close);
+    reader.on("close", close);
   });
   child.on("exit", (code, signal) => events.exited(code ?? 128 + constants.signals[signal ?? "SIGKILL"]));
 }
