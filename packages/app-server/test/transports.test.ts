@@ -3,6 +3,7 @@ import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { temporaryDirectory } from "@agentcli/testkit";
@@ -137,6 +138,38 @@ test("a file that is not a socket is never replaced by one", async () => {
   symlinkSync(path, link);
   await expect(serveOn({ kind: "unix", path: link })).rejects.toThrow(`${link} is not a socket. Name another path.`);
   expect(readFileSync(link, "utf8")).toBe("important");
+});
+
+test("what has replaced the socket file of a server stays when it ends", async () => {
+  const directory = await temporaryDirectory();
+  onTestFinished(directory.remove);
+  const path = join(directory.path, "app.sock");
+  const first = await serveOn({ kind: "unix", path });
+  rmSync(path);
+  const second = await serveOn({ kind: "unix", path });
+  await first.stop();
+  await once(dial(second.where).socket, "open");
+  rmSync(path);
+  writeFileSync(path, "precious");
+  await second.stop();
+  expect(readFileSync(path, "utf8")).toBe("precious");
+});
+
+test("a refused client that keeps its end open is disconnected", async () => {
+  const { where } = await serveOn(loopback, { access: () => "invalid bearer token" });
+  const socket = connect({ port: Number(new URL(where).port), host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  const head = ["GET / HTTP/1.1", "Host: localhost", "Connection: Upgrade", "Upgrade: websocket"];
+  const key = ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "", ""];
+  socket.write([...head, ...key].join("\r\n"));
+  const [answer] = await once(socket, "data");
+  expect(String(answer)).toMatch(/^HTTP\/1.1 401 /);
+  // A connection that the server has closed answers bytes with a reset.
+  const error = once(socket, "close").catch((reason: Error) => reason);
+  const writing = setInterval(() => socket.write("x"), 50);
+  onTestFinished(() => clearInterval(writing));
+  await error;
+  expect(socket.destroyed).toBe(true);
 });
 
 test("probes get an empty answer, pages are refused, and everything else must be WebSocket", async () => {

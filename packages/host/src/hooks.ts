@@ -19,6 +19,8 @@ export interface HookSource {
   definitions: HookDefinition[];
   /** Hooks that do not run, each with the reason. */
   skipped: { definition: HookDefinition; reason: string }[];
+  /** Keys of recorded hooks that are not written like that any more: they do not run, and what they guard is refused. */
+  unwritten?: string[];
   /** Recorded in a new thread: its later turns use these definitions, even if the files change. */
   recordedHooks: HookDefinition[];
   warnings: string[];
@@ -49,12 +51,14 @@ export interface HookContext {
 }
 
 export function openThreadHooks(source: HookSource, context: HookContext): OpenHooks {
-  const { definitions, skipped, recordedHooks, warnings, runner: _, ...options } = source;
+  const { definitions, skipped, recordedHooks, warnings, runner: _, unwritten = [], ...options } = source;
   if (definitions.length === 0 && skipped.length === 0)
     return { threadHooks: undefined, recordedHooks, warnings, async close() {} };
   const { version } = context;
-  const { notices, close, ...running } = openRunner(source, context);
-  const threadHooks = openHooks({ ...options, definitions, skipped, dialects: hookDialects, ...running, version });
+  const { notices, close, isUnchanged: isSame, runner } = openRunner(source, context);
+  const isUnchanged = async (definition: HookDefinition) => !unwritten.includes(definition.key) && isSame(definition);
+  const dialects = hookDialects;
+  const threadHooks = openHooks({ ...options, definitions, skipped, dialects, runner, isUnchanged, version });
   return { threadHooks, recordedHooks, warnings: [...warnings, ...notices], close };
 }
 

@@ -28,6 +28,7 @@ export type { LimitsReport, ResourceLimits, TemporaryShares } from "./limits/ind
 export type { Answer, Link, LinkRequest } from "./link/index.ts";
 export { identityOf, isRunning, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 export {
+  belongsToOther,
   findProgram,
   type HostPrograms,
   keepLooks,

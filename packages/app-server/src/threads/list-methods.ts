@@ -37,6 +37,7 @@ export function listMethods(table: ThreadTable, { program, broadcast }: Host): M
       await table.unload(threadId);
       const removal = removeSession(path);
       if (removal.kind === "in-use") throw invalidRequest(`thread ${threadId} is in use by process ${removal.pid}`);
+      if (removal.kind === "refused") throw invalidRequest(removal.reason);
       broadcast("thread/deleted", { threadId });
       return {};
     },

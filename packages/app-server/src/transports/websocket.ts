@@ -1,8 +1,6 @@
 // Many clients over WebSocket, on a port or on a socket file: one JSON object per text frame.
-import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
-import { dirname } from "node:path";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { CommandError } from "@agentcli/command-line";
 import { identifyFilePeer, identifyPeer } from "@agentcli/workspace";
@@ -12,6 +10,7 @@ import type { AppServer } from "../server.ts";
 import { aborted } from "../waiting.ts";
 import type { Access } from "./access.ts";
 import type { Address } from "./address.ts";
+import { openSocketFile } from "./socket-file.ts";
 import { maxMessageBytes } from "./stdio.ts";
 
 export interface WebSocketOptions {
@@ -22,22 +21,26 @@ export interface WebSocketOptions {
   signal: AbortSignal;
 }
 
+/** How long a client may take for its request: whoever can connect could hold connections otherwise. */
+const headersMs = 10_000;
+
 /** Settles when the program is stopped and no client can connect any more. */
 export async function serveWebSocket(server: AppServer, options: WebSocketOptions): Promise<void> {
   const { WebSocketServer } = await import("ws");
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
-  const http = createServer(answerPlain);
+  const http = createServer({ headersTimeout: headersMs, connectionsCheckingInterval: headersMs / 2 }, answerPlain);
   http.on("upgrade", async (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on("error", () => stream.destroy());
     const refusal = refusalOf(request, options.access) ?? (await refusalOfPeer(request.socket, options.address));
     if (refusal) return refuseUpgrade(stream, refusal);
     sockets.handleUpgrade(request, stream, head, (socket) => join(server, socket));
   });
+  const { where, close } = await listen(http, options.address);
   try {
-    options.onListening(await listen(http, options.address));
+    options.onListening(where);
     await aborted(options.signal);
   } finally {
-    http.close();
+    close();
   }
 }
 
@@ -55,10 +58,12 @@ function join(server: AppServer, socket: WebSocket): void {
   socket.on("close", () => connection.end("it closed the connection"));
 }
 
+const goodbyeMs = 1000;
+
 /** A client that reads nothing would never answer the closing frame. */
 function goodbye(socket: WebSocket, reason: string): void {
   socket.close(1001, reason.slice(0, 100));
-  const timer = setTimeout(() => socket.terminate(), 1000);
+  const timer = setTimeout(() => socket.terminate(), goodbyeMs);
   timer.unref();
   socket.once("close", () => clearTimeout(timer));
 }
@@ -101,61 +106,37 @@ function refuseUpgrade(stream: Duplex, { status, text }: Refusal): void {
   const body = `${text}\n`;
   const head = [`HTTP/1.1 ${status} ${words}`, "Connection: close", "Content-Type: text/plain"];
   stream.end([...head, `Content-Length: ${Buffer.byteLength(body)}`, "", body].join("\r\n"));
+  // One that never closes its end would keep the descriptor.
+  const timer = setTimeout(() => stream.destroy(), goodbyeMs);
+  stream.resume().once("close", () => clearTimeout(timer));
 }
 
-async function listen(http: Server, address: WebSocketOptions["address"]): Promise<string> {
+interface Listener {
+  where: string;
+  close(): void;
+}
+
+async function listen(http: Server, address: WebSocketOptions["address"]): Promise<Listener> {
   if (address.kind === "unix") return listenOnFile(http, address.path);
   await listening(http, () => http.listen(address.port, address.host), `ws://${address.host}:${address.port}`);
   const { port, address: host, family } = http.address() as AddressInfo;
-  return `ws://${family === "IPv6" ? `[${host}]` : host}:${port}`;
+  return { where: `ws://${family === "IPv6" ? `[${host}]` : host}:${port}`, close: () => http.close() };
 }
 
-async function listenOnFile(http: Server, path: string): Promise<string> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  refuseOtherFile(path);
-  if (await isAnswered(path))
-    throw new CommandError("usage", `Another server listens on ${path}. End it, or name another path.`);
-  removeSocket(path);
-  await listening(http, () => listenPrivately(http, path), path);
-  chmodSync(path, 0o600);
-  return `unix://${path}`;
-}
-
-/** The umask is set while the file is created: no other user can connect before its mode is set. */
-function listenPrivately(http: Server, path: string): void {
-  const mask = process.umask(0o177);
+async function listenOnFile(http: Server, path: string): Promise<Listener> {
+  const file = await openSocketFile(path);
+  const close = () => {
+    http.close();
+    file.remove();
+  };
   try {
-    http.listen(path);
-  } finally {
-    process.umask(mask);
+    await listening(http, () => file.bind(http), path);
+    file.publish();
+    return { where: `unix://${path}`, close };
+  } catch (error) {
+    close();
+    throw error;
   }
-}
-
-/** That of a server that died. */
-function removeSocket(path: string): void {
-  refuseOtherFile(path);
-  rmSync(path, { force: true });
-}
-
-function refuseOtherFile(path: string): void {
-  const isOther = lstatSync(path, { throwIfNoEntry: false })?.isSocket() === false;
-  if (isOther) throw new CommandError("usage", `${path} is not a socket. Name another path.`);
-}
-
-/** Whether a server listens there. */
-function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const probe = connect(path);
-    probe.on("connect", () => {
-      probe.destroy();
-      resolve(true);
-    });
-    probe.on("error", (error: NodeJS.ErrnoException) => {
-      const isFree = error.code === "ECONNREFUSED" || error.code === "ENOENT";
-      if (isFree) resolve(false);
-      else reject(new CommandError("usage", `${path} cannot be used: ${error.message}. Name another path.`));
-    });
-  });
 }
 
 function listening(http: Server, begin: () => void, where: string): Promise<void> {

@@ -1,11 +1,11 @@
 // What a run was asked to be: the configuration as its flags leave it; a resumed thread keeps its own policy.
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { CommandError } from "@agentcli/command-line";
 import type { ConfigOptions, Environment } from "@agentcli/host";
 import { practice } from "@agentcli/models";
 import { describeOrigin, type EffectiveConfig, type LoadedConfig, loadConfig, refusalOf } from "@agentcli/project";
 import type { ApprovalPolicy, Config, SandboxMode, TurnSettings } from "@agentcli/protocol";
-import { othersCanReplace } from "@agentcli/workspace";
+import { homeWarnings } from "./home-warnings.ts";
 import { configRequest, existingDirectory, flagWarnings } from "./request.ts";
 
 export interface Settled {
@@ -43,22 +43,6 @@ export async function settle(
     ...idleFlags(options, settings),
   ];
   return { settings, loaded, warnings };
-}
-
-function isOpenToOthers(home: string): boolean {
-  try {
-    return othersCanReplace(statSync(home));
-  } catch {
-    // Without a home there is nothing to change; what needs one says why it cannot be used.
-    return false;
-  }
-}
-
-/** Settings name programs that run outside the sandbox. */
-function homeWarnings(home: string): string[] {
-  return isOpenToOthers(home)
-    ? [`${home} can be written by other users, who could change your settings. Run: chmod go-w ${home}`]
-    : [];
 }
 
 function workingDirectory({ directory }: ConfigOptions, { cwd }: Environment, recorded: TurnSettings | null): string {
@@ -99,6 +83,7 @@ function choosePolicy<Key extends "sandbox_mode" | "approval_policy">(
 ): Chosen<EffectiveConfig[Key]> {
   const configured = config[key];
   if (recorded === undefined || overridden[key] !== undefined) return { value: configured, warnings: [] };
+  if (!fromStrict.includes(recorded)) throw unknownRecorded(key, recorded);
   const origin = origins.get(key) ?? { kind: "default" };
   const isChosen = origin.kind !== "default" && origin.kind !== "requirement";
   const widening = isChosen ? fromStrict.indexOf(configured) - fromStrict.indexOf(recorded) : 0;
@@ -110,6 +95,12 @@ function choosePolicy<Key extends "sandbox_mode" | "approval_policy">(
   if (recorded === "danger-full-access" && !(isChosen && configured === recorded)) throw needsFlagAgain();
   return { value: recorded, warnings: widening > 0 ? [`${difference}: kept. Only a flag or -c widens it.`] : [] };
 }
+
+const unknownRecorded = (key: string, recorded: unknown): CommandError =>
+  new CommandError(
+    "usage",
+    `The session file has ${key} = ${JSON.stringify(recorded)}, which does not exist. It was changed or damaged; choose one with a flag, or start a new session.`,
+  );
 
 const needsFlagAgain = (): CommandError =>
   new CommandError(

@@ -30,9 +30,7 @@ export async function openWorktree({ directory, threadId, environment, log }: Wo
   if (!repository) throw new CommandError("usage", `--worktree needs a git repository, and ${startedIn} is in none.`);
   const git = gitIn(repository, environment);
   const shortId = threadId.slice(-8);
-  const parent = join(environment.agentHome, "worktrees");
-  makePrivateDirectory(parent);
-  const path = join(realpathSync(parent), `${basename(repository)}-${shortId}`);
+  const path = join(openParent(environment), `${basename(repository)}-${shortId}`);
   const origin = { path, startedIn, branch: `agentcli/${shortId}`, base: await headOf(git, repository) };
   await oneAtATime(git, repository, () =>
     git("worktree", "add", "--quiet", "--no-track", "-b", origin.branch, path, origin.base),
@@ -41,11 +39,19 @@ export async function openWorktree({ directory, threadId, environment, log }: Wo
   return worktree(origin, repository, { environment, log });
 }
 
+/** Without symbolic links. */
+function openParent({ agentHome }: Environment): string {
+  const parent = join(agentHome, "worktrees");
+  makePrivateDirectory(parent);
+  return realpathSync(parent);
+}
+
 /** For a thread that had one: reused if it still exists, otherwise created again from its starting commit. */
 export async function reopenWorktree(
   origin: WorktreeOrigin,
   { environment, log }: Pick<WorktreeOptions, "environment" | "log">,
 ): Promise<Worktree> {
+  checkOrigin(origin, environment);
   const repository = findRepositoryRoot(origin.startedIn);
   if (!repository)
     throw new CommandError("usage", `The repository of this session no longer exists: ${origin.startedIn}.`);
@@ -55,6 +61,16 @@ export async function reopenWorktree(
     log(`Working in the worktree of this session again: ${origin.path} (branch ${origin.branch})`);
   }
   return worktree(origin, repository, { environment, log });
+}
+
+/** Git runs there outside the sandbox, and the directory is removed in the end: only for one that `openWorktree` made. */
+function checkOrigin({ path, branch, base }: WorktreeOrigin, environment: Environment): void {
+  const isOwn = resolve(path) === path && dirname(path) === openParent(environment);
+  if (isOwn && /^agentcli\/[0-9a-f]{8}$/.test(branch) && /^[0-9a-f]{40,64}$/.test(base)) return;
+  throw new CommandError(
+    "usage",
+    `The session names ${path} as its worktree (branch ${branch}), which --worktree did not create. Use another directory: --cd DIR.`,
+  );
 }
 
 async function addAgain({ path, branch, base }: WorktreeOrigin, git: Git): Promise<void> {

@@ -1,5 +1,6 @@
 // The hooks of one run: what is configured, what of it is trusted, and how it runs.
 import { tmpdir } from "node:os";
+import { isDeepStrictEqual } from "node:util";
 import type { RunOptions } from "@agentcli/host";
 import { type HookSource, serverLocations } from "@agentcli/host/hooks";
 import { durationMs, type HookFile, type LoadedConfig, readHookStates } from "@agentcli/project";
@@ -37,10 +38,12 @@ export function hookSource(request: HooksRequest): HookSource {
   const search = scriptSearch(settings.cwd, loaded);
   const { definitions: written, warnings } = readHookFiles(files, search);
   const given = trustGiven(loaded, request.runIn === "sandbox" ? { ...options, bypassHookTrust: true } : options);
-  const { definitions, skipped } = choose(written, request.frozen, { ...given, search });
+  const frozen = request.frozen?.filter(({ source }) => source.kind !== "managed") ?? null;
+  const { definitions, skipped } = choose(written, frozen, { ...given, search });
   return {
     definitions,
     skipped,
+    unwritten: (frozen ?? []).filter((definition) => !isWritten(definition, written)).map(({ key }) => key),
     recordedHooks: definitions.filter(({ source }) => source.kind !== "managed"),
     warnings,
     runner: request.runIn === "sandbox" ? { in: "sandbox", shell: settings.shell } : hostRunner(request, search),
@@ -89,6 +92,13 @@ function choose(written: HookDefinition[], frozen: HookDefinition[] | null, give
     .map(({ definition, reason }) => ({ definition, reason: reason ?? "the thread began without it" }));
   return selectHooks([...judged.filter(isManaged), ...kept, ...late]);
 }
+
+/** A session file alone makes nothing run: the same definition, with the same files, must be in force now. */
+const isWritten = (recorded: HookDefinition, written: HookDefinition[]): boolean =>
+  written.some((definition) => isDeepStrictEqual(asStored(definition), asStored(recorded)));
+
+/** Undefined members are absent in a session file. */
+const asStored = (definition: HookDefinition): unknown => JSON.parse(JSON.stringify(definition));
 
 /** A thread from before hooks were pinned. */
 function outdated(definition: HookDefinition, { search, bypass }: ChoiceOptions): string | null {

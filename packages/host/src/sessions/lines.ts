@@ -16,7 +16,7 @@ export function readLines(path: string): StoredRecord[] {
     if (!isLine(line)) throw broken(path, index + 1);
     if (line.seq < before || line.seq > before + 1) throw incomplete(path, index + 1);
     before = line.seq;
-    return line.record.type in knownTypes;
+    return Object.hasOwn(knownTypes, line.record.type);
   }) as StoredRecord[];
 }
 

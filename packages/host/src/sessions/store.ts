@@ -62,7 +62,7 @@ export function openFileStore(home: string): FileStore {
     },
     async *read(threadId, after = 0) {
       const path = findSessionPath(home, threadId);
-      if (path) yield readLines(path).filter(({ seq }) => seq > after);
+      if (path) yield readLines(path).filter((stored) => stored.seq > after && !letsOut(stored));
     },
     path: (threadId) => open.get(threadId)?.path ?? null,
     close() {
@@ -99,6 +99,13 @@ export function openMemoryStore(): FileStore {
     close() {},
   };
 }
+
+/**
+ * An approval to leave the sandbox is for the process that asked: otherwise one line in a session file would be enough to run
+ * a command outside. A resumed call needs another.
+ */
+const letsOut = ({ record }: StoredRecord): boolean =>
+  record.type === "noted" && record.kind === "approval" && "outside" in record.data && record.data.outside === true;
 
 /** Removed after it was found. */
 const gone = (threadId: string): HostError => new HostError("usage", `Session ${threadId} has just been removed.`);

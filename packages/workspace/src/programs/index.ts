@@ -9,4 +9,4 @@ export {
   systemPath,
   trustedPath,
 } from "./programs.ts";
-export { onlyUserCanChange, othersCanReplace, othersCanWrite } from "./writers.ts";
+export { belongsToOther, onlyUserCanChange, othersCanReplace, othersCanWrite } from "./writers.ts";

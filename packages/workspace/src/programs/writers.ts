@@ -17,6 +17,9 @@ function directoriesAreSafe(directory: string): boolean {
 /** In a sticky directory such as /tmp, other users can add entries, but not replace those of this user or root. */
 export const othersCanReplace = (stats: Stats): boolean => othersCanWrite(stats) && (stats.mode & 0o1000) === 0;
 
+/** The owner of a directory can replace what is in it, too. */
+export const belongsToOther = (stats: Stats): boolean => !isOwn(stats);
+
 /** The private group that many systems give every user does not count. */
 export const othersCanWrite = ({ mode, gid }: Stats): boolean =>
   (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !isOwnGroup(gid));

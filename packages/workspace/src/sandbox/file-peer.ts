@@ -4,8 +4,8 @@ import { readLines } from "../sockets/index.ts";
 import { isFiltered, type Peer } from "./local-peer.ts";
 
 /**
- * Containers have filters as well, and may connect: a sandboxed command shares the process ids of this process, or descends
- * from it. "unconfined" where the kernel cannot be asked: without the package for it there is no Landlock, and bubblewrap
+ * Containers have filters as well, and may connect: a sandboxed command shares the process ids of this process, descends from
+ * it, or from a bubblewrap that another process of this program started. "unconfined" where the kernel cannot be asked: without the package for it there is no Landlock, and bubblewrap
  * hides the file.
  */
 export function identifyFilePeer(descriptor: number | undefined): Peer {
@@ -17,13 +17,15 @@ export function identifyFilePeer(descriptor: number | undefined): Peer {
   // A process that this one cannot see is not in a sandbox of this machine's.
   if (pid === 0) return "unconfined";
   if (fieldOf(pid, "NSpid") === undefined) return "unidentified";
-  return isFiltered(String(pid)) && (sharesProcessIds(pid) || isDescendant(pid)) ? "sandboxed" : "unconfined";
+  return isFiltered(String(pid)) && (sharesProcessIds(pid) || isInside(pid)) ? "sandboxed" : "unconfined";
 }
 
 const sharesProcessIds = (pid: number): boolean => fieldOf(pid, "NSpid")?.split(/\s+/).length === 1;
 
-function isDescendant(pid: number): boolean {
-  for (let at = pid; at > 1; at = Number(fieldOf(at, "PPid") ?? 0)) if (at === process.pid) return true;
+/** No process can change its ancestors: orphans in a sandbox become children of its first process. */
+function isInside(pid: number): boolean {
+  for (let at = pid; at > 1; at = Number(fieldOf(at, "PPid") ?? 0))
+    if (at === process.pid || fieldOf(at, "Name") === "bwrap") return true;
   return false;
 }
 

@@ -19,17 +19,18 @@ export async function run(invocation: Invocation, { environment, print, reporter
   }
   const wanted = references.length === 0 ? null : new Set(references.flatMap((one) => resolve(one, invocation, home)));
   const before = age === undefined ? Infinity : Date.now() - ageMs("older-than", age);
-  let inUse = 0;
+  let left = 0;
   for (const path of listSessionPaths(home)) {
     const id = threadIdOf(path);
     const changed = changedMs(path);
     if ((wanted && !wanted.has(id)) || changed === null || changed >= before) continue;
     const removal = removeSession(path);
+    left += removal.kind === "removed" ? 0 : 1;
     if (removal.kind === "removed") await print(`removed ${id}\n`);
-    else reporter.log(`${id} is in use by process ${removal.pid} and was not removed.`);
-    inUse += removal.kind === "in-use" ? 1 : 0;
+    if (removal.kind === "in-use") reporter.log(`${id} is in use by process ${removal.pid} and was not removed.`);
+    if (removal.kind === "refused") reporter.log(`${id} was not removed: ${removal.reason}`);
   }
-  return inUse > 0 ? exitCodes.usage.code : exitCodes.completed.code;
+  return left > 0 ? exitCodes.usage.code : exitCodes.completed.code;
 }
 
 /** One session per argument; --force allows several. */
