@@ -37,7 +37,7 @@ async function runDemo({ url, sample }, send) {
   const pullPath = new URL(branch.prUrl).pathname;
   const pull = await send("GET", pullPath);
   console.log(`\nDraft pull request ${branch.prUrl}\n  ${pull.title}\n  ${pull.head} into ${pull.base}\n`);
-  console.log(await send("GET", `${pullPath}/diff`));
+  console.log(shown(await send("GET", `${pullPath}/diff`)));
 }
 
 /** Sends requests with the key; returns JSON as a value, everything else as text. */
@@ -77,8 +77,14 @@ function frames(onFrame) {
 function show(frame) {
   const lines = Object.fromEntries(frame.split("\n").map((line) => line.split(/: (.*)/s)));
   const data = JSON.parse(lines.data ?? "{}");
-  if (lines.event === "assistant") process.stdout.write(data.text);
+  if (lines.event === "assistant") process.stdout.write(shown(data.text));
   if (lines.event === "tool_call" && data.status === "running")
-    console.log(`\n[${data.name}] ${data.args?.cmd ?? data.args?.path ?? ""}`);
+    console.log(shown(`\n[${data.name}] ${data.args?.cmd ?? data.args?.path ?? ""}`));
   if (lines.event === "result") console.log(`\n\n${data.status} after ${data.durationMs} ms`);
+}
+
+/** The model wrote it: a terminal obeys nothing in it. */
+function shown(text) {
+  if (!process.stdout.isTTY) return text;
+  return text.replace(/(?![\n\t])\p{Cc}/gu, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

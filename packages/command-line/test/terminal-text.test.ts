@@ -1,7 +1,7 @@
 // What a terminal is shown of texts by models, commands and other users.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { terminalText, textFor } from "@agentcli/command-line";
+import { terminalText, textFor, withoutColours } from "@agentcli/command-line";
 import { expect, test } from "vitest";
 
 test.each([
@@ -20,6 +20,18 @@ test.each([
 test("lines, tabs, other scripts, emoji and the program's own colours stay", () => {
   const text = "\u001b[1muser\u001b[22m\n\tשלום\u200f, Привет, 👩‍💻 \u001b[31mERROR:\u001b[39m\n";
   expect(terminalText(text)).toBe(text);
+});
+
+test("a colour that a text leaves open ends with it", () => {
+  expect(terminalText("\u001b[31mred\u001b[2m dim")).toBe("\u001b[31mred\u001b[2m dim\u001b[22m\u001b[39m");
+  expect(terminalText("\u001b[1mbold\u001b[22m \u001b[32mgreen\n")).toBe(
+    "\u001b[1mbold\u001b[22m \u001b[32mgreen\n\u001b[39m",
+  );
+});
+
+test("texts of others have no colours, at any depth", () => {
+  const record = { text: "\u001b[1muser\u001b[22m", parts: [{ text: "\u001b[38;5;1mx" }], size: 3, none: null };
+  expect(withoutColours(record)).toEqual({ text: "user", parts: [{ text: "x" }], size: 3, none: null });
 });
 
 test("JSON stays the same JSON", () => {

@@ -1,4 +1,5 @@
 // Shows a run on the standard streams, as events for programs or as text for people.
+import { withoutColours } from "@agentcli/command-line";
 import type { Reporter } from "@agentcli/host";
 import { execEvents } from "@agentcli/surfaces/exec-jsonl";
 import { humanText, type Paint } from "@agentcli/surfaces/human";
@@ -27,7 +28,7 @@ export function humanReporter({ out, err }: Streams, options: { paint: Paint; ve
   const text = humanText(options.paint, options.version);
   return {
     recall: (stored) => void text(stored),
-    show: (stored) => err.write(text(stored)),
+    show: (stored) => err.write(text(err.terminal ? withoutColours(stored) : stored)),
     // On a terminal the message has just been shown as progress; twice would be once too often.
     finish: async (message) => (out.terminal && err.terminal ? undefined : out.write(endLine(message))),
     fail: (message) => err.write(`${options.paint.bad("ERROR:")} ${message}\n`),

@@ -1,5 +1,5 @@
 // Shows a run on a terminal: what has happened stays and scrolls, what is under way is drawn below it.
-import { terminalText } from "@agentcli/command-line";
+import { terminalText, withoutColours } from "@agentcli/command-line";
 import type { Reporter } from "@agentcli/host";
 import { type TerminalOptions, terminalView } from "@agentcli/surfaces/terminal";
 import { openLiveRegion } from "./live-region.ts";
@@ -11,11 +11,11 @@ export function terminalReporter(
 ): Reporter {
   const terminal = process.stderr;
   const size = () => ({ columns: terminal.columns || 80, rows: terminal.rows || 24 });
-  const view = terminalView({ ...options, harmless: terminalText, nowMs: Date.now, size });
+  const view = terminalView({ ...options, harmless, nowMs: Date.now, size });
   const region = openLiveRegion({ terminal, draw: err.draw, lines: view.live, size });
   return {
     recall: (stored) => void view.show(stored),
-    show: (stored) => region.print(view.show(stored)),
+    show: (stored) => region.print(view.show(withoutColours(stored))),
     onProgress(progress) {
       view.progress(progress);
       region.redrawSoon();
@@ -35,3 +35,5 @@ export function terminalReporter(
     log: (line) => void region.print(`${line}\n`),
   };
 }
+
+const harmless = (text: string): string => terminalText(withoutColours(text));

@@ -1,5 +1,6 @@
 // `agentcli sessions show`: a thread as it was shown while it ran.
 import { existsSync } from "node:fs";
+import { withoutColours } from "@agentcli/command-line";
 import { readNames } from "@agentcli/host/session-files";
 import type { RecordOf } from "@agentcli/protocol";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
@@ -24,7 +25,7 @@ export async function run(invocation: Invocation, { environment, print }: Progra
   ];
   const header = facts.flatMap(([name, value]) => (value ? [`${name}: ${value}\n`] : []));
   await print(`${header.join("")}\n`);
-  for (const stored of records) await print(text(stored));
+  for (const stored of records) await print(text(process.stdout.isTTY ? withoutColours(stored) : stored));
   return exitCodes.completed.code;
 }
 
