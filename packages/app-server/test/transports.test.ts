@@ -242,6 +242,21 @@ test("a port needs a token by default, and the server makes one that only its ow
   }
 });
 
+test.each([
+  ["capability-token", "ws-token-file"],
+  ["signed-bearer-token", "ws-shared-secret-file"],
+])("with %s, a file that other users can read is warned of", async (kind, flag) => {
+  const directory = await temporaryDirectory();
+  onTestFinished(directory.remove);
+  const file = join(directory.path, "secret");
+  writeFileSync(file, "s".repeat(40), { mode: 0o600 });
+  const invocation = invocationOf("--ws-auth", kind, `--${flag}`, file);
+  const notes = () => readAccess(invocation, loopback, directory.path).notes;
+  expect(notes()).toEqual([]);
+  chmodSync(file, 0o644);
+  expect(notes()).toEqual([expect.stringContaining(`--${flag} ${file} can be read by other users`)]);
+});
+
 test("a socket file needs no token", async () => {
   const { path, read } = await portAccess();
   expect(read({ kind: "unix", path: "/x" })).toEqual({ check: null, notes: [] });

@@ -1,6 +1,6 @@
 // Who may connect: holders of a token, holders of a token signed with a shared secret, or with `none` every local process.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Invocation } from "@agentcli/command-line";
 import { CommandError } from "@agentcli/command-line";
@@ -23,7 +23,8 @@ export interface ConfiguredAccess {
 export function readAccess(invocation: Invocation, address: Address, agentHome: string): ConfiguredAccess {
   const kind = invocation.text("ws-auth");
   if (kind === "capability-token") return tokenAccess(invocation, agentHome);
-  if (kind === "signed-bearer-token") return { check: signedAccess(signedOptions(invocation)), notes: [] };
+  if (kind === "signed-bearer-token")
+    return { check: signedAccess(signedOptions(invocation)), notes: readableNotes(invocation) };
   const idle = authFlags.find((flag) => invocation.text(flag) !== undefined);
   if (idle) throw new CommandError("usage", `--${idle} needs --ws-auth capability-token or signed-bearer-token.`);
   if (address.kind !== "tcp") return { check: null, notes: [] };
@@ -84,11 +85,21 @@ function refusalOfClaims(claims: Record<string, unknown> | null, options: Signed
 /** Without a given token, one in the agent home, which sandboxed commands cannot read. */
 function tokenAccess(invocation: Invocation, agentHome: string): ConfiguredAccess {
   const given = givenTokenHash(invocation);
-  if (given !== null) return { check: capabilityAccess(given), notes: [] };
+  if (given !== null) return { check: capabilityAccess(given), notes: readableNotes(invocation) };
   const { path, token } = openTokenFile(agentHome);
   const note = `Clients send the token in ${path} as "Authorization: Bearer TOKEN".`;
   return { check: capabilityAccess(sha256(token)), notes: [note] };
 }
+
+/** Other users who can read the secret can run commands. Only a warning: in containers such files are readable by all. */
+const readableNotes = (invocation: Invocation): string[] =>
+  ["ws-token-file", "ws-shared-secret-file"].flatMap((flag) => {
+    const file = invocation.text(flag);
+    const isOpen = file !== undefined && (statSync(file).mode & 0o044) !== 0;
+    return isOpen
+      ? [`Warning: --${flag} ${file} can be read by other users, who can run commands as you. Run: chmod go-r ${file}`]
+      : [];
+  });
 
 function givenTokenHash(invocation: Invocation): Buffer | null {
   const file = invocation.text("ws-token-file");
