@@ -72,16 +72,18 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
     response.once("close", () => socket.destroy());
     onward.once("error", (error) => refuse(response, responseFor({ kind: "failed", reason: error.message })));
     onward.once("close", () => response.headersSent || refuse(response, withoutResponse));
-    onward.once("response", (answer) => {
-      const status = readStatusLine(answer);
-      if (status === null) return void onward.destroy();
-      response.writeHead(status.code, status.reason, endToEnd(answer.rawHeaders, ["transfer-encoding"]));
-      pipeline(answer, response, () => {});
-    });
+    onward.once("response", (answer) => passOn(answer, response));
     pipeline(request, onward, () => {});
   }
 
   return { serve: (connection) => void server.emit("connection", connection) };
+}
+
+function passOn(answer: IncomingMessage, response: ServerResponse): void {
+  const status = readStatusLine(answer);
+  if (status === null) return void answer.destroy();
+  response.writeHead(status.code, status.reason, endToEnd(answer.rawHeaders, ["transfer-encoding"]));
+  pipeline(answer, response, () => {});
 }
 
 function refuseInvalid(connection: Duplex): void {

@@ -1,5 +1,5 @@
 // Resolves names without a thread for each. The system's own function blocks one of the few threads of a process until the
-// name server answers: two names whose server is silent would stop every other lookup of a server, whoever asked for it.
+// name server answers: two names whose server is silent would stop every other lookup of a server.
 import { lookup, Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIPv4, isIPv6 } from "node:net";

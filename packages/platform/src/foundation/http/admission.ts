@@ -86,7 +86,7 @@ export function openAdmission(limits: AdmissionLimits): Admission {
   const addresses = addressCounts(limits, rateLimiter(Date.now));
   const principals = rateLimiter(Date.now);
   const take = concurrencyLimiter();
-  const hold = (context: Context<Env>, limit: ConcurrencyLimit): void => {
+  const hold: Hold = (context, limit) => {
     const release = take(limit);
     if (context.env.outgoing.closed) release();
     else context.get("slots").push(release);
@@ -122,21 +122,7 @@ export function openAdmission(limits: AdmissionLimits): Admission {
       for (const limit of route?.limits ?? []) principals.spend(`${name} ${route?.name} ${limit.seconds}`, limit);
     },
     admitSender,
-    admitBody(context, { name }, maxBytes) {
-      if (limits.concurrentRequests === 0) return;
-      const announced = Number(context.env.incoming.headers["content-length"] ?? maxBytes);
-      const amount = Math.min(announced, maxBytes);
-      hold(context, { key: `bodies ${name}`, max: maxBodyBytes, what: "bytes of requests of one sender", amount });
-    },
-    admitDownload(context, teamId, amount) {
-      if (limits.concurrentRequests === 0) return;
-      hold(context, {
-        key: `downloads ${teamId}`,
-        max: maxDownloadBytes,
-        what: "bytes of downloads of one team",
-        amount,
-      });
-    },
+    ...byteLimits(limits, hold),
     noteWrongSecret(context) {
       // Its credential is counted for as long as the request lasts, and then again if it was wrong.
       if (context.get("isAttempt")) context.set("hasWrongSecret", true);
@@ -145,6 +131,27 @@ export function openAdmission(limits: AdmissionLimits): Admission {
     admitOutside: outsideAdmission({ limits, addresses, take }),
     admitGitProcess: (context, teamId) =>
       hold(context, { key: `git ${teamId}`, max: limits.gitProcesses, what: "git processes of one team" }),
+  };
+}
+
+type Hold = (context: Context<Env>, limit: ConcurrencyLimit) => void;
+
+function byteLimits(
+  { concurrentRequests }: AdmissionLimits,
+  hold: Hold,
+): Pick<Admission, "admitBody" | "admitDownload"> {
+  return {
+    admitBody(context, { name }, maxBytes) {
+      if (concurrentRequests === 0) return;
+      const announced = Number(context.env.incoming.headers["content-length"] ?? maxBytes);
+      const amount = Math.min(announced, maxBytes);
+      hold(context, { key: `bodies ${name}`, max: maxBodyBytes, what: "bytes of requests of one sender", amount });
+    },
+    admitDownload(context, teamId, amount) {
+      if (concurrentRequests === 0) return;
+      const what = "bytes of downloads of one team";
+      hold(context, { key: `downloads ${teamId}`, max: maxDownloadBytes, what, amount });
+    },
   };
 }
 
