@@ -172,7 +172,7 @@ function openEnds(both: number, direction: Direction, reuse: Reuse): Pipe {
     if (direction === "to-child") opened.reverse();
     const [ours, childEnd] = opened as [number, number];
     const socket = new Socket({ fd: ours, readable: direction === "from-child", writable: direction === "to-child" });
-    // Its end means that everything was read, and that nobody can write to it any more.
+    // Its end means that everything was read, and that no process has it open for writing any more.
     if (direction === "from-child") socket.prependOnceListener("end", () => reuse(ours));
     return { socket, childEnd };
   } catch (error) {
