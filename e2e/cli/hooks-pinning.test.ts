@@ -111,6 +111,28 @@ describe("a trusted hook", () => {
     expect(ran(harness)).not.toContain("evil");
   });
 
+  test.each([
+    ["node that it starts", "node hooks/c.cjs", "hooks/c.cjs", 'require("child_process").execSync("node tools/y.js")'],
+    ["a process that it forks", "node hooks/c.cjs", "hooks/c.cjs", 'require("child_process").fork("./tools/y.js")'],
+    ["python that it starts", "python3 hooks/c.py", "hooks/c.py", 'import os\nos.system("python3 tools/y.js")'],
+    ["perl that it starts", "sh hooks/c.sh", "hooks/c.sh", "perl tools/y.js"],
+    ["awk that it starts", "sh hooks/c.sh", "hooks/c.sh", "awk -f tools/y.js < /dev/null"],
+    ["a shell without a first line", "hooks/c", "hooks/c", ". tools/y.js"],
+  ])("keeps an agent from changing the program of %s", async (_, command, path, script) => {
+    const harness = await openHarness({
+      replies: [run("echo evil > tools/y.js"), replyWith("Done.")],
+      files: {
+        ".agentcli/hooks.json": agentcliHooks({ PreToolUse: [{ command }] }),
+        [path]: `${script}\n`,
+        "tools/y.js": "",
+      },
+    });
+    chmodSync(join(harness.repository, path), 0o755);
+    expect(await harness.run(["hooks", "trust", "--all"])).toMatchObject({ code: 0, stderr: "" });
+    await harness.events([...writing, "go on"]);
+    expect(readFileSync(join(harness.repository, "tools/y.js"), "utf8")).toBe("");
+  });
+
   test("is not replaced by a sub-agent", async () => {
     const child = "You do one piece";
     const replies = [

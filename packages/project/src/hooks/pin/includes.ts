@@ -12,7 +12,8 @@ export function languageOf(path: string, start: string): Language {
   if (/^\.[mc]?[jt]s$/.test(extname(path)) || /^#!.*\bnode\b/.test(first)) return "javascript";
   if (extname(path) === ".py" || /^#!.*\bpython/.test(first)) return "python";
   if (/^\.(?:sh|bash|zsh)$/.test(extname(path)) || /^#!.*\b(?:ba|da|z|k)?sh\b/.test(first)) return "shell";
-  return "other";
+  // A shell runs a text without a first line of this kind itself.
+  return extname(path) === "" && !start.startsWith("#!") && !start.includes("\0") ? "shell" : "other";
 }
 
 /** A file that the script names relative to the working directory. Its copy has to name the other's copy instead. */
@@ -86,12 +87,13 @@ function namedFromTop({ path, text, language }: Script, workspace: Workspace) {
     isLoaded: groups?.loader !== undefined,
     name: (groups?.name ?? "").replace(/^\/+/, ""),
   }));
+  const started = new Set(Array.from(text.matchAll(startedByName), ({ groups }) => groups?.name ?? ""));
   const namesOf = (isLoaded: boolean) => [
     ...new Set(matches.filter((match) => match.isLoaded === isLoaded).map(({ name }) => name)),
   ];
   return {
     loaded: namesOf(true).flatMap(find),
-    mentioned: namesOf(false).flatMap(find).filter(isStartable),
+    mentioned: [...namesOf(false).flatMap(find).filter(isStartable), ...[...started].flatMap(find)],
   };
 }
 
@@ -104,6 +106,10 @@ const belowVariable =
 
 /** A path with a slash, or the name of a shell script, as a string or as a word in one. */
 const inQuotes = /(?<=["'`\s}])(?<name>(?:\.{0,2}\/)?[\w.-]+(?:\/[\w.-]+)+|[\w.-]+\.(?:ba|z)?sh)(?=["'`\s])/g;
+
+/** `spawn("node", ["tools/x.js"])`, `execSync("python3 tools/x.py")`, `fork("tools/x.js")`, `awk -f tools/x.awk` */
+const startedByName =
+  /(?:\b(?:node|python3?|perl|ruby|php|(?:awk|sed|make)["'`,\s]+-f)\b(?:["'`,\s[]+-[\w-]+)*|\b(?:fork|Worker)\b\)?|\b(?:execPath|executable)\b)["'`,\s[(]+(?:\.\/)?(?<name>\w[\w.-]*(?:\/[\w.-]+)+)(?=["'`\s;&|)]|$)/gm;
 
 const none: Omit<Includes, "alone"> = { files: [], named: [], packageName: null };
 
