@@ -17,6 +17,7 @@ import { sandboxRows } from "./sandbox.mjs";
 import { streamRows } from "./streams.mjs";
 import { writeThread } from "./thread.mjs";
 import { terminalRows } from "./tui.mjs";
+import { workerRows } from "./workers.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const cli = join(root, "packages/cli/bin/agentcli.cjs");
@@ -53,6 +54,7 @@ async function measureAll() {
   for (const row of await egressRows({ root, scratch })) add(...row);
   for (const row of await largeWorkspaceRows({ scratch, empty: repository, agent, rounds })) add(...row);
   for (const row of await platformRows({ root, scratch, rounds })) add(...row);
+  for (const row of await workerRows({ root, scratch, rounds })) add(...row);
 }
 
 async function hello(cwd) {

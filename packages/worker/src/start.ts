@@ -12,7 +12,7 @@ import {
   type SandboxProbe,
   supportsProxy,
 } from "@agentcli/workspace";
-import { dial } from "./connection.ts";
+import { type Dialled, dial } from "./connection.ts";
 import { openAgentFiles } from "./files.ts";
 import { openManagement } from "./management.ts";
 import { openWorkerMetrics, type SessionEnd, type WorkerMetrics } from "./metrics.ts";
@@ -30,7 +30,13 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
   const serverProgram = join(program.directory, "workspace-server.cjs");
   const { dataDirectory, variables, session } = options;
   const { log } = program;
-  const probe = await probeForAgents(options, serverProgram);
+  // Both take as long as this program needs to start: the connection is opened while the sandbox is tried, and used after that.
+  const opening = openConnection(options, program.signal);
+  opening.catch(() => {});
+  const probe = await probeForAgents(options, serverProgram).catch((error: unknown) => {
+    void opening.then(({ stream }) => stream.destroy()).catch(() => {});
+    throw error;
+  });
   const sandboxes = openAgentSandboxes({ dataDirectory, serverProgram, probe, variables });
   const sessions = openSessions({ ...session, variables, log }, sandboxes.isBusy);
   const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions };
@@ -46,6 +52,7 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
     agents,
     registration,
     metrics,
+    opening,
     link: null,
     isStopped: () => program.signal.aborted,
   };
@@ -69,6 +76,8 @@ interface Worker {
   agents: Agents;
   registration: RegisterRequest;
   metrics: WorkerMetrics;
+  /** The first connection. */
+  opening: Promise<Dialled> | null;
   /** While it is connected. */
   link: Link | null;
   /** By a signal, not because it has served its purpose. */
@@ -125,13 +134,18 @@ async function endOf(link: Link, signal: AbortSignal): Promise<void> {
   signal.removeEventListener("abort", close);
 }
 
+async function openConnection({ url, variables, readKey }: WorkerOptions, signal: AbortSignal): Promise<Dialled> {
+  const { workerPath } = await import("@agentcli/protocol/worker-link");
+  return dial({ url, path: workerPath, key: readKey(), variables, signal });
+}
+
 /** Settles once the platform has accepted the worker. */
-async function connect({ options, program, agents, registration, metrics }: Worker): Promise<Link> {
-  const { url, variables, readKey } = options;
-  const { signal } = program;
+async function connect(worker: Worker): Promise<Link> {
+  const { options, program, agents, registration, metrics, opening } = worker;
   metrics.connecting();
-  const { RegisterReply, workerPath } = await import("@agentcli/protocol/worker-link");
-  const { stream, limitSilence } = await dial({ url, path: workerPath, key: readKey(), variables, signal });
+  const { RegisterReply } = await import("@agentcli/protocol/worker-link");
+  worker.opening = null;
+  const { stream, limitSilence } = await (opening ?? openConnection(options, program.signal));
   const link = await openLink({ stream, side: "worker", onRequest: await openRequests(agents) });
   try {
     const { reply, stream: answered } = await link.request("register", registration);
