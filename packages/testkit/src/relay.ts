@@ -30,25 +30,7 @@ export async function openRelay(port: number, delayMs = 0): Promise<Relay> {
     near.on("error", () => {});
     if (isRefusing) return void near.destroy();
     const far = dial(target, "127.0.0.1");
-    far.on("error", () => {});
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from);
-      from.on("error", () => {});
-      from.on("close", () => {
-        sockets.delete(from);
-        pass(() => to.destroy());
-      });
-      from.on("data", (data) => {
-        pass(() => void to.write(data));
-        // So that a fast sender does not fill the memory of the relay.
-        if (to.writableLength < maxBufferedBytes) return;
-        from.pause();
-        to.once("drain", () => from.resume());
-      });
-    }
+    join(near, far, { sockets, pass });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -78,6 +60,33 @@ export async function openRelay(port: number, delayMs = 0): Promise<Relay> {
       server.close();
     },
   };
+}
+
+interface Passage {
+  sockets: Set<Socket>;
+  /** Now, later, or once the relay is restored. */
+  pass(act: () => void): void;
+}
+
+function join(near: Socket, far: Socket, { sockets, pass }: Passage): void {
+  for (const [from, to] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    sockets.add(from);
+    from.on("error", () => {});
+    from.on("close", () => {
+      sockets.delete(from);
+      pass(() => to.destroy());
+    });
+    from.on("data", (data) => {
+      pass(() => void to.write(data));
+      // So that a fast sender does not fill the memory of the relay.
+      if (to.writableLength < maxBufferedBytes) return;
+      from.pause();
+      to.once("drain", () => from.resume());
+    });
+  }
 }
 
 const maxBufferedBytes = 16 * 1024 * 1024;

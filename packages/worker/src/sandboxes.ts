@@ -71,18 +71,8 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
   const filesOf = (agent: string) => agentFiles(host.dataDirectory, agent);
   const directoryOf = (agent: string) => dirname(filesOf(agent));
 
-  async function end(agent: string): Promise<void> {
-    const sandboxes = [...(held.get(agent)?.sandboxes.values() ?? [])];
-    held.get(agent)?.sandboxes.clear();
-    await Promise.all(sandboxes.map(async ({ opened }) => (await opened.catch(() => undefined))?.close()));
-  }
-
-  async function endForGood(agent: string): Promise<void> {
-    await end(agent);
-    held.get(agent)?.earlier.clear();
-    removeResults(directoryOf(agent));
-  }
-
+  const end = (agent: string) => endSandboxes(held.get(agent));
+  const endForGood = (agent: string) => endWithResults(held.get(agent), directoryOf(agent));
   return {
     async claim(agent, runId) {
       if (held.get(agent)?.runId === runId) return;
@@ -134,6 +124,18 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
     isBusy: () => [...held.values()].some(({ sandboxes }) => sandboxes.size > 0),
     closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
   };
+}
+
+async function endSandboxes(agent: HeldAgent | undefined): Promise<void> {
+  const sandboxes = [...(agent?.sandboxes.values() ?? [])];
+  agent?.sandboxes.clear();
+  await Promise.all(sandboxes.map(async ({ opened }) => (await opened.catch(() => undefined))?.close()));
+}
+
+async function endWithResults(agent: HeldAgent | undefined, directory: string): Promise<void> {
+  await endSandboxes(agent);
+  agent?.earlier.clear();
+  removeResults(directory);
 }
 
 interface Confinement {

@@ -49,22 +49,16 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
   const { onStart, onEnd, idleTimeoutMs, isSingleUse, usedFile, variables, log } = options;
   const agents = new Map<string, string>();
   const running = new Set<string>();
-  let lastActivityMs = Date.now();
-  // Not the time of day: a machine whose clock is set has not been idle.
-  let usedAt = performance.now();
+  const { used, idleMs, lastActivityMs } = openActivity();
   let hasServed = false;
   let end: (reason: string) => void = () => {};
   const over = new Promise<string>((resolve) => {
     end = resolve;
   });
-  const used = () => {
-    lastActivityMs = Date.now();
-    usedAt = performance.now();
-  };
   const timer = setInterval(() => {
     if (isBusy()) used();
     const limitMs = running.size > 0 ? Math.max(idleTimeoutMs, runTimeoutMs) : idleTimeoutMs;
-    if (hasServed && idleTimeoutMs > 0 && performance.now() - usedAt >= limitMs)
+    if (hasServed && idleTimeoutMs > 0 && idleMs() >= limitMs)
       end(`No agent has used this worker for ${idleTimeoutMs / 1_000} seconds.`);
   }, checkMs);
   const runHook = async (command: string | undefined, agent: string): Promise<void> => {
@@ -85,7 +79,7 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
     released,
     finished: (agent) => void running.delete(agent),
     isActive: () => agents.size > 0,
-    lastActivityMs: () => lastActivityMs,
+    lastActivityMs,
     async claimed(agent, runId) {
       if (isSingleUse && firstAgent(usedFile, agent) !== agent) {
         if (agents.size === 0) end("The agent of this worker is done.");
@@ -108,6 +102,24 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
       clearInterval(timer);
       await Promise.all([...agents.keys()].map(released));
     },
+  };
+}
+
+interface Activity {
+  used(): void;
+  /** Not by the time of day: a machine whose clock is set has not been idle. */
+  idleMs(): number;
+  lastActivityMs(): number;
+}
+
+function openActivity(): Activity {
+  let [lastMs, usedAt] = [Date.now(), performance.now()];
+  return {
+    used() {
+      [lastMs, usedAt] = [Date.now(), performance.now()];
+    },
+    idleMs: () => performance.now() - usedAt,
+    lastActivityMs: () => lastMs,
   };
 }
 

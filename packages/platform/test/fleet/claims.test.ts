@@ -273,7 +273,7 @@ test("a team has a thousand pools at most, and known ones can still be changed a
   await expect(connectWorker("unknown", randomUUID(), stranger)).rejects.toThrow("The team has 1000 pools already");
 });
 
-/** Workers of a gateway that has one connection, or none, for whoever is asked for. */
+/** Workers of a gateway that has one connection, or none, whatever worker is asked for. */
 function workersWith(
   answer: (name: string) => Promise<object>,
   connection: Partial<ConnectedWorker> | null = {},

@@ -68,11 +68,10 @@ export function openRecorder(options: RecorderOptions): Recorder {
   };
 
   const flush = (): void => {
-    const written = inOrder(async () => {
+    inOrder(async () => {
       const groups = waiting();
       if (groups.length > 0) await store(groups, options.insertDeltas);
-    });
-    written.catch(options.onProblem);
+    }).catch(options.onProblem);
   };
 
   const timer = openTimer(flush);

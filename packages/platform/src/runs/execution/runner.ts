@@ -1,6 +1,6 @@
 // Claims and drives runs, up to the configured number at once; releases all of them when the server stops.
 import type { StopReason } from "@agentcli/engine";
-import { type ClaimedRun, type Fence, type Leases, openLeases } from "../leases/lease.ts";
+import { type ClaimedRun, type Fence, type LeaseOptions, type Leases, openLeases } from "../leases/lease.ts";
 import { type DriverHost, executeRun, type RunHost } from "./execute.ts";
 import { leavesRunOpen } from "./fault.ts";
 import { failUnopened } from "./finish.ts";
@@ -16,12 +16,8 @@ export interface Runner {
 const pollIntervalMs = 1_000;
 
 export async function startRunner(host: RunHost): Promise<Runner> {
-  const { settings, db, nodeId, notifications } = host.platform;
-  const leases = openLeases(db, {
-    nodeId,
-    leaseMs: settings.leaseMs,
-    workerWaitSeconds: settings.workers.waitSeconds,
-  });
+  const { settings, db, notifications } = host.platform;
+  const leases = openLeases(db, leaseOptions(host.platform));
   const active = new Map<string, HeldRun>();
   let stopped = false;
   const claimRuns = oneAtATime(async () => {
@@ -79,6 +75,12 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     },
   };
 }
+
+const leaseOptions = ({ nodeId, settings }: RunHost["platform"]): LeaseOptions => ({
+  nodeId,
+  leaseMs: settings.leaseMs,
+  workerWaitSeconds: settings.workers.waitSeconds,
+});
 
 /** Reported at the start, not only when the first run fails. */
 async function warnWithoutSandbox({ sandboxes, platform: { log } }: RunHost): Promise<void> {
