@@ -81,8 +81,7 @@ const actingV0: Record<string, string[]> = {
   [`${platform}/fleet/pools.ts`]: [
     ...["scope", "poolName", "repoOwner", "repoName", "repoUrl", "workerReadyTimeoutSeconds"],
   ],
-  [`${platform}/fleet/claims.ts`]: ["id", "workerId", "message"],
-  [`${platform}/fleet/routes/claims.ts`]: ["sessionToken"],
+  [`${platform}/fleet/claims.ts`]: ["id", "workerId", "sessionToken", "message"],
 };
 
 interface Schema {
