@@ -21,7 +21,7 @@ export interface WebSocketOptions {
   signal: AbortSignal;
 }
 
-/** How long a client may take for its request: whoever can connect could hold connections otherwise. */
+/** How long a client may take for its request: a process that can connect could hold connections otherwise. */
 const headersMs = 10_000;
 
 /** Settles when the program is stopped and no client can connect any more. */
