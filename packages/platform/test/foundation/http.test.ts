@@ -275,7 +275,7 @@ test("a WebSocket that is asked for before an earlier answer closes the connecti
 
 test("requests that wait behind another one of their connection hold nothing when it is closed", async () => {
   const held: string[] = [];
-  const testEnd = new Promise<void>((resolve) => onTestFinished(resolve));
+  const testEnd = new Promise<void>((resolve) => onTestFinished(() => resolve()));
   const api = createApi({
     authenticate: authenticationOf(tested),
     limits: { ...noRateLimits, concurrentRequests: 6, trustedProxies: new BlockList() },
