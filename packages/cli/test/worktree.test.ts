@@ -78,7 +78,7 @@ test("one that cannot be looked at is kept", async () => {
   writeFileSync(join(worktree.cwd, ".git"), "gitdir: /nowhere");
   await worktree.settle();
   expect(existsSync(worktree.cwd)).toBe(true);
-  expect(here.logged.join("\n")).toContain("could not be inspected");
+  expect(here.logged.join("\n")).toContain("which was kept");
 });
 
 test("work begins in the same subdirectory, at the current commit", async () => {
