@@ -47,7 +47,7 @@ const changesEnvironment = { scope: "agents:write", sharing: null, about: "envir
 const changesTeam = { scope: "agents:write", sharing: null, about: "change of the team" } as const;
 const readsAutomation = { scope: "agents:read", sharing: null, about: "automation" } as const;
 const changesAutomation = { scope: "agents:write", sharing: null, about: "automation" } as const;
-/** The ids are of nobody. */
+/** There is nothing with these ids. */
 const administers = { scope: "admin", sharing: null, status: 404 } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
 

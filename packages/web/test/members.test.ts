@@ -6,7 +6,7 @@ import { startChromium, visit } from "./chromium.ts";
 
 startChromium();
 
-test("an administrator invites somebody, who joins, becomes an administrator and is removed", async () => {
+test("an administrator invites a person, who joins, becomes an administrator and is removed", async () => {
   const { fixture, client } = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
   const { page } = await visit(await loginLink(fixture.platform, client.url));
   await page.goto(`${client.url}/members`);
@@ -36,7 +36,7 @@ test("an administrator invites somebody, who joins, becomes an administrator and
   await theirs.getByRole("heading", { name: "Log in" }).waitFor();
 });
 
-test("the only administrator is told why they stay one", async () => {
+test("the only administrator cannot become a member, and the page says why", async () => {
   const { fixture, client } = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
   const { page } = await visit(await loginLink(fixture.platform, client.url));
   await page.goto(`${client.url}/members`);

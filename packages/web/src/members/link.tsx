@@ -1,4 +1,4 @@
-// A link that is shown this once: it lets somebody in.
+// A link that is shown this once: it logs a person in, or lets them join.
 import { Field } from "../components/controls.tsx";
 
 export interface OneTimeLink {

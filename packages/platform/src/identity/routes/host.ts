@@ -12,7 +12,7 @@ export interface IdentityHost {
   publicUrl(): string;
 }
 
-/** What the caller can mend is answered as such. */
+/** Errors that the caller can correct are answered as such. */
 export async function answering<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
