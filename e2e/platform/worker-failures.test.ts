@@ -65,7 +65,7 @@ interface Scenario {
   /** The process of the worker again, with the same data. */
   startAgain(env?: Record<string, string>): TestWorker;
   /** Lets the command go on to its end. */
-  letGo(): void;
+  finishCommand(): void;
   /** Of the working directory on the worker. */
   read(name: string): string;
 }
@@ -107,7 +107,7 @@ async function runningCommand({
   const files = join(worker.data, "agents", ids.agentId, "files/shop");
   return {
     ...{ server, relay, client, ids, worker, startAgain: start },
-    letGo: () => writeFileSync(join(files, "go"), ""),
+    finishCommand: () => writeFileSync(join(files, "go"), ""),
     read: (file) => readFileSync(join(files, file), "utf8"),
   };
 }
@@ -181,7 +181,7 @@ test("the server that holds a worker is killed: another goes on with the command
   for (const way of [relay, balancer]) way.lead(portOf(other));
   await server.stop("SIGKILL");
   await connected(worker, 2);
-  scenario.letGo();
+  scenario.finishCommand();
   await expectWhole(ids, await reading);
   expect(worker.log().join("\n")).toContain("The connection was lost.");
 });
@@ -192,7 +192,7 @@ test("a worker that is killed after its command has ended has the result when it
   const scenario = await runningCommand();
   const { relay, client, ids, worker, startAgain } = scenario;
   relay.drop();
-  scenario.letGo();
+  scenario.finishCommand();
   await endKept(scenario);
   await worker.stop("SIGKILL");
   relay.restore();
@@ -200,7 +200,7 @@ test("a worker that is killed after its command has ended has the result when it
   await expectWhole(ids, await readWithReconnects(client, ids));
 });
 
-test("a command that ran when its worker was killed is not run again, and the model is told", {
+test("a command that ran when its worker was killed is not run again, and its result says so to the model", {
   timeout: 90_000,
 }, async () => {
   const { client, ids, worker, startAgain, read } = await runningCommand();
@@ -228,7 +228,7 @@ test("a network that is cut for less than the limit of silence loses nothing, no
   const { relay, client, ids, worker } = scenario;
   const reading = readWithReconnects(client, ids);
   relay.cut();
-  scenario.letGo();
+  scenario.finishCommand();
   await endKept(scenario);
   relay.restore();
   await expectWhole(ids, await reading);
@@ -244,7 +244,7 @@ test("a network that is cut for longer than the limit of silence loses nothing: 
   relay.cut();
   await expect.poll(() => worker.log().join("\n"), { timeout: 30_000 }).toContain("The connection was lost.");
   await expect.poll(() => server.log().join("\n"), { timeout: 30_000 }).toContain("worker.disconnected");
-  scenario.letGo();
+  scenario.finishCommand();
   await endKept(scenario);
   relay.restore();
   await expectWhole(ids, await reading);
@@ -288,7 +288,7 @@ test.each(process.env.SWEEP === "full" ? [-1, 1] : [1])(
     relay.drop();
     relay.restore();
     await connected(worker, 2);
-    scenario.letGo();
+    scenario.finishCommand();
     await expectWhole(ids, await reading);
   },
 );
