@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { alreadyUsed } from "@agentcli/protocol/worker-link";
+import type { alreadyUsed } from "@agentcli/protocol/worker-link";
 
 export interface SessionOptions {
   /** Shell commands of the operator; they run outside of any sandbox. */
@@ -36,7 +36,7 @@ export interface Sessions {
 /** Of a worker for one agent: another one never gets the machine. */
 class AlreadyUsed extends Error {
   override message = "This worker is for one agent alone, and has had another.";
-  readonly code = alreadyUsed;
+  readonly code: typeof alreadyUsed = "already_used";
 }
 
 const checkMs = 1_000;
