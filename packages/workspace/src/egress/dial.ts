@@ -26,7 +26,7 @@ export type DialResult =
 export type Dial = (target: Target, signal: AbortSignal) => Promise<DialResult>;
 
 /** Every address of a name. Rejects when there is none. */
-export type Resolve = (name: string) => Promise<Pick<LookupAddress, "address">[]>;
+export type Resolve = (name: string, signal: AbortSignal) => Promise<Pick<LookupAddress, "address">[]>;
 
 const connectTimeoutMs = 30_000;
 
@@ -36,7 +36,7 @@ export const openDialer =
     const decision = evaluate(rules, target);
     if (decision.kind === "blocked") return { kind: "denied", denial: denialOf(target, rules, decision) };
     try {
-      const checked = await allowedAddresses(target, rules, resolve);
+      const checked = await allowedAddresses(target, rules, (name) => resolve(name, signal));
       if (checked.allowed.length === 0) return { kind: "denied", denial: checked.listed ?? notPublic(target, rules) };
       return { kind: "connected", socket: await connectTo(target, checked.allowed, signal) };
     } catch (error) {
@@ -52,7 +52,11 @@ interface CheckedAddresses {
 }
 
 /** A name that also has private addresses is reached at its public ones only. */
-async function allowedAddresses(target: Target, rules: EgressRules, resolve: Resolve): Promise<CheckedAddresses> {
+async function allowedAddresses(
+  target: Target,
+  rules: EgressRules,
+  resolve: (name: string) => ReturnType<Resolve>,
+): Promise<CheckedAddresses> {
   const { host, port } = target;
   if (host.kind === "address") return { allowed: [entryOf(host.address)], listed: undefined };
   const checked: CheckedAddresses = { allowed: [], listed: undefined };

@@ -37,8 +37,8 @@ export async function openWebDial(allowed: string[], denied: string[]): Promise<
     import("./rules.ts"),
     import("../names/index.ts"),
   ]);
-  const dial = openDialer(readRules(allowed, denied), async (name) =>
-    (await resolveName(name)).map((address) => ({ address })),
+  const dial = openDialer(readRules(allowed, denied), async (name, signal) =>
+    (await resolveName(name, signal)).map((address) => ({ address })),
   );
   return async ({ host, port }, signal) => {
     const target = readTarget(`${host}:${port}`);

@@ -104,4 +104,4 @@ function portDetail(port: number): Buffer {
   return detail;
 }
 
-const lookUp: Resolve = async (name) => (await resolveName(name)).map((address) => ({ address }));
+const lookUp: Resolve = async (name, signal) => (await resolveName(name, signal)).map((address) => ({ address }));

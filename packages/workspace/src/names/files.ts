@@ -20,6 +20,16 @@ export function candidatesOf(name: string, text: string): string[] {
   return name.split(".").length > dots ? [name, ...searched] : [...searched, name];
 }
 
+/** Whether `hosts:` in nsswitch.conf lists a source that may know the name: other than those that are read or asked here. */
+export function hasOtherSource(text: string, name: string): boolean {
+  const [, ...words] = linesOf(text.replaceAll(/\[[^\]]*\]/g, " ")).find(([keyword]) => keyword === "hosts:") ?? [];
+  const isLocal = name.toLowerCase().endsWith(".local");
+  return words.some((source) => !asked.has(source) && (isLocal || !/^mdns\d?_minimal$/.test(source)));
+}
+
+/** `myhostname` only knows this machine and localhost. */
+const asked = new Set(["files", "dns", "myhostname"]);
+
 /** The words of each line, without comments. */
 const linesOf = (text: string): string[][] =>
   text.split("\n").flatMap((line) => {

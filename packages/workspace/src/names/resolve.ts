@@ -3,41 +3,46 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { readFile } from "node:fs/promises";
 import { isIPv4, isIPv6 } from "node:net";
-import { candidatesOf, hostsIn } from "./files.ts";
+import { candidatesOf, hasOtherSource, hostsIn } from "./files.ts";
+import { queryServers } from "./query.ts";
+import { openSystemLookup } from "./system-lookup.ts";
 
 const limitMs = 10_000;
 /** Of the first query; c-ares doubles it for the second. */
 const queryTimeoutMs = 2_500;
 const maxQueries = 2;
 
-/** Every address, IPv4 first. Rejects if there is none. On Linux from /etc/hosts and the servers of /etc/resolv.conf. */
-export async function resolveName(name: string): Promise<string[]> {
+const systemLookup = openSystemLookup();
+
+/**
+ * Every address, IPv4 first. Rejects if there is none. On Linux from /etc/hosts and the servers of /etc/resolv.conf, then
+ * from what else /etc/nsswitch.conf lists.
+ */
+export async function resolveName(name: string, signal?: AbortSignal): Promise<string[]> {
   if (process.platform !== "linux") return (await lookup(name, { all: true })).map(({ address }) => address);
   const listed = hostsIn(await textOf("/etc/hosts"), name);
   if (listed.length > 0) return sorted(listed);
-  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: maxQueries });
-  const limit = setTimeout(() => resolver.cancel(), limitMs);
+  const over = new AbortController();
+  const limit = setTimeout(() => over.abort(new DOMException("no answer", "TimeoutError")), limitMs);
+  const stop = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
   try {
-    return await query(resolver, candidatesOf(name, await textOf("/etc/resolv.conf")));
+    return await resolveBySources(name, stop);
   } finally {
     clearTimeout(limit);
   }
 }
 
-/** The first name that has addresses; what was wrong with the last one otherwise. */
-async function query(resolver: Resolver, [name = "", ...others]: string[]): Promise<string[]> {
-  const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-  if (addresses.length > 0) return addresses;
-  if (others.length > 0) return query(resolver, others);
-  throw failureOf(name, answers);
-}
-
-function failureOf(name: string, answers: PromiseSettledResult<unknown>[]): Error {
-  const codes = answers.flatMap((answer) => (answer.status === "rejected" ? [String(answer.reason.code)] : []));
-  // Another reason says more than that there are no addresses of one family.
-  const code = codes.find((one) => one !== "ENODATA") ?? "ENODATA";
-  return Object.assign(new Error(`${code} ${name}`), { code });
+async function resolveBySources(name: string, stop: AbortSignal): Promise<string[]> {
+  const resolver = new Resolver({ timeout: queryTimeoutMs, tries: maxQueries });
+  const candidates = candidatesOf(name, await textOf("/etc/resolv.conf"));
+  try {
+    return await queryServers(resolver, { name, candidates }, stop);
+  } catch (error) {
+    const isUnknown = ["ENOTFOUND", "ENODATA"].includes((error as NodeJS.ErrnoException).code ?? "");
+    if (stop.aborted || !isUnknown || !hasOtherSource(await textOf("/etc/nsswitch.conf"), name)) throw error;
+    // What the servers answered says more than why the others know nothing either.
+    return await systemLookup(name, stop).catch(() => Promise.reject(error));
+  }
 }
 
 const sorted = (addresses: string[]): string[] => [...addresses.filter(isIPv4), ...addresses.filter(isIPv6)];

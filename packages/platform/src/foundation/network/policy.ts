@@ -25,7 +25,7 @@ export interface NetworkPolicyOptions {
   /** CIDR ranges. */
   allowPrivate: string[];
   /** Every address of a name. */
-  resolve?: (name: string) => Promise<string[]>;
+  resolve?: (name: string, signal: AbortSignal) => Promise<string[]>;
 }
 
 const resolveLimitMs = 10_000;
@@ -44,7 +44,7 @@ export function openNetworkPolicy({ allowPrivate, resolve = resolveName }: Netwo
     async resolve(host, signal) {
       if (host.kind === "address") return judge([host.address]);
       try {
-        return judge((await withinLimit(resolve(host.name), signal)).flatMap(plainAddress));
+        return judge((await withinLimit(resolve(host.name, signal), signal)).flatMap(plainAddress));
       } catch (error) {
         if (isLocalName(host.name)) return { kind: "private" };
         return { kind: "unknown", reason: `${host.name} could not be resolved: ${(error as Error).message}` };
