@@ -62,6 +62,16 @@ export function runningContract([, open]: WorkspaceLocation): void {
       }
     }));
 
+  test("a process left behind that reads its own output gets nothing of later commands", () =>
+    withWorkspace(open, async (workspace) => {
+      const reader = "while :; do cat <&3; cat <&4; sleep 0.01; done > taken 2> /dev/null";
+      await bash(workspace, `exec 3< /dev/stdout 4< /dev/stderr; ${reader} & echo $! > pid`);
+      for (let round = 0; round < 30; round += 1) {
+        expect((await bash(workspace, `echo ${round}`)).stdout).toBe(`${round}\n`);
+      }
+      expect((await bash(workspace, "kill $(cat pid); cat taken")).stdout).toBe("");
+    }));
+
   test("a command runs in the root, or in the requested directory", () =>
     withWorkspace(open, async (workspace, root) => {
       mkdirSync(join(root, "inner"));

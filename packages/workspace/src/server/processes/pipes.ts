@@ -34,15 +34,7 @@ export function openPipeSupply(): PipeSupply {
   const pool: number[] = [];
   let state: "open" | "unavailable" | "closed" = process.platform === "linux" ? "open" : "unavailable";
   let refilling: Promise<void> | undefined;
-  /** The pipe of a process that has ended serves another one: to make it anew costs five times as much. */
-  const reuse = (descriptor: number) => {
-    if (state !== "open" || pool.length >= batchSize) return;
-    try {
-      pool.push(openSync(`/proc/self/fd/${descriptor}`, bothDirections));
-    } catch {
-      // Too many files are open: the pipe is closed.
-    }
-  };
+  const reuse = reuseInto(pool, () => state === "open" && pool.length < batchSize);
   const ready = openReadyPipes(pool, reuse);
 
   function refill(): Promise<void> {
@@ -93,11 +85,55 @@ interface ReadyPipes {
   close(): void;
 }
 
-/** Called with a descriptor of a pipe that no process has open any more, just before it is closed. */
-type Reuse = (descriptor: number) => void;
+/** Called with our end of a pipe from a child. */
+type Reuse = (socket: Socket, ours: number) => void;
+
+/** The pipe of a process that has ended serves another one: to make it anew costs five times as much. */
+function reuseInto(pool: number[], hasRoom: () => boolean): Reuse {
+  function recycle(reference: number): void {
+    try {
+      if (hasRoom() && !hasReader(reference)) pool.push(openSync(pathOf(reference), bothDirections));
+    } catch {
+      // Too many files are open: the pipe is closed.
+    } finally {
+      closeSync(reference);
+    }
+  }
+
+  return (socket, ours) => {
+    // Its end means that everything was read, and that no process has it open for writing any more.
+    socket.prependOnceListener("end", () => {
+      const reference = hasRoom() ? openReference(ours) : undefined;
+      if (reference !== undefined) socket.once("close", () => recycle(reference));
+    });
+  };
+}
 
 /** Never waits for the other end. */
 const bothDirections = constants.O_RDWR | constants.O_NONBLOCK;
+
+/** O_PATH: refers to a file and is neither a reader nor a writer of it. */
+const referenceOnly = 0o10000000;
+
+function openReference(descriptor: number): number | undefined {
+  try {
+    return openSync(pathOf(descriptor), referenceOnly);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A process left behind may have opened its output for reading, and would take that of the next one. */
+function hasReader(reference: number): boolean {
+  try {
+    closeSync(openSync(pathOf(reference), constants.O_WRONLY | constants.O_NONBLOCK));
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ENXIO";
+  }
+}
+
+const pathOf = (descriptor: number): string => `/proc/self/fd/${descriptor}`;
 
 /** Those of the next process: opened while the one before runs, not while one waits to be started. */
 function openReadyPipes(pool: number[], reuse: Reuse): ReadyPipes {
@@ -168,12 +204,11 @@ function makeNamedPipes(paths: string[]): Promise<void> {
 function openEnds(both: number, direction: Direction, reuse: Reuse): Pipe {
   const opened: number[] = [];
   try {
-    for (const flags of [constants.O_RDONLY, constants.O_WRONLY]) opened.push(openSync(`/proc/self/fd/${both}`, flags));
+    for (const flags of [constants.O_RDONLY, constants.O_WRONLY]) opened.push(openSync(pathOf(both), flags));
     if (direction === "to-child") opened.reverse();
     const [ours, childEnd] = opened as [number, number];
     const socket = new Socket({ fd: ours, readable: direction === "from-child", writable: direction === "to-child" });
-    // Its end means that everything was read, and that no process has it open for writing any more.
-    if (direction === "from-child") socket.prependOnceListener("end", () => reuse(ours));
+    if (direction === "from-child") reuse(socket, ours);
     return { socket, childEnd };
   } catch (error) {
     for (const descriptor of opened) closeSync(descriptor);
