@@ -12,6 +12,7 @@ const slow = [
   "e2e/platform/serve.test.ts",
   "e2e/cli/faults.test.ts",
   "e2e/platform/disk-full.test.ts",
+  "e2e/platform/worker-failures.test.ts",
   "e2e/platform/auth-matrix.test.ts",
   // Not at once with the other of Python: the first of them installs the tools of both.
   "python/platform_sdk/run.test.ts",

@@ -79,11 +79,7 @@ interface ScenarioOptions {
 }
 
 /** A run on a worker whose command has printed its first half. */
-async function runningCommand({
-  env = {},
-  workerEnv = {},
-  readyTimeoutSeconds,
-}: ScenarioOptions = {}): Promise<Scenario> {
+async function runningCommand({ env, workerEnv = {}, readyTimeoutSeconds }: ScenarioOptions = {}): Promise<Scenario> {
   const { directory: parent } = platform();
   const { user, account, repository: url } = shared();
   const server = env === undefined ? shared().server : await ownServer(env);
@@ -121,7 +117,7 @@ async function ownServer(env: Record<string, string>): Promise<PlatformServer> {
 /** So many times. */
 const connected = (worker: TestWorker, times: number) =>
   expect
-    .poll(() => worker.log().filter((line) => line.includes("Waiting for agents.")).length, { timeout: 30_000 })
+    .poll(() => worker.log().filter((line) => line.includes("Waiting for agents.")).length)
     .toBeGreaterThanOrEqual(times);
 
 /** Settles when the stream of the run has shown this. */
@@ -141,9 +137,7 @@ async function printed(client: PlatformClient, ids: RunIds, text: string): Promi
 /** The end of the command is on the disk of the worker. */
 const endKept = ({ worker, ids }: Scenario) =>
   expect
-    .poll(() => resultFiles(join(worker.data, "agents", ids.agentId, "results")).some((text) => /"ended"/.test(text)), {
-      timeout: 30_000,
-    })
+    .poll(() => resultFiles(join(worker.data, "agents", ids.agentId, "results")).some((text) => /"ended"/.test(text)))
     .toBe(true);
 
 const resultFiles = (directory: string): string[] =>
@@ -170,7 +164,7 @@ async function expectWhole(ids: RunIds, frames: StreamFrame[]): Promise<void> {
   expect(frames.map(({ id, event }) => [id, event])).toEqual(stored.map(({ event_id, event }) => [event_id, event]));
 }
 
-test("the server that holds a worker is killed: another goes on with the command", { timeout: 90_000 }, async () => {
+test("the server that holds a worker is killed: another goes on with the command", async () => {
   const scenario = await runningCommand({ env: {} });
   const { server, relay, client, ids, worker } = scenario;
   const other = await ownServer({});
@@ -186,9 +180,7 @@ test("the server that holds a worker is killed: another goes on with the command
   expect(worker.log().join("\n")).toContain("The connection was lost.");
 });
 
-test("a worker that is killed after its command has ended has the result when it is started again", {
-  timeout: 90_000,
-}, async () => {
+test("a worker that is killed after its command has ended has the result when it is started again", async () => {
   const scenario = await runningCommand();
   const { relay, client, ids, worker, startAgain } = scenario;
   relay.drop();
@@ -200,9 +192,7 @@ test("a worker that is killed after its command has ended has the result when it
   await expectWhole(ids, await readWithReconnects(client, ids));
 });
 
-test("a command that ran when its worker was killed is not run again, and its result says so to the model", {
-  timeout: 90_000,
-}, async () => {
+test("a command that ran when its worker was killed is not run again, and its result says so to the model", async () => {
   const { client, ids, worker, startAgain, read } = await runningCommand();
   await worker.stop("SIGKILL");
   await connected(startAgain(), 1);
@@ -213,7 +203,7 @@ test("a command that ran when its worker was killed is not run again, and its re
   expect(read("ran.txt")).toBe("ran\n");
 });
 
-test("a worker that is killed and stays away fails its run once its time is over", { timeout: 90_000 }, async () => {
+test("a worker that is killed and stays away fails its run once its time is over", async () => {
   const { client, ids, worker } = await runningCommand({ readyTimeoutSeconds: 1 });
   await worker.stop("SIGKILL");
   const run = await client.waitForRun(ids);
@@ -221,9 +211,7 @@ test("a worker that is killed and stays away fails its run once its time is over
   expect(run.error?.message).toContain("is not connected");
 });
 
-test("a network that is cut for less than the limit of silence loses nothing, nor does the connection end", {
-  timeout: 90_000,
-}, async () => {
+test("a network that is cut for less than the limit of silence loses nothing, nor does the connection end", async () => {
   const scenario = await runningCommand();
   const { relay, client, ids, worker } = scenario;
   const reading = readWithReconnects(client, ids);
@@ -235,15 +223,13 @@ test("a network that is cut for less than the limit of silence loses nothing, no
   expect(worker.log().join("\n")).not.toContain("The connection was lost.");
 });
 
-test("a network that is cut for longer than the limit of silence loses nothing: the worker connects again", {
-  timeout: 90_000,
-}, async () => {
-  const scenario = await runningCommand({ env: { PLATFORM_WORKERS_SILENCE_SECONDS: "1" } });
+test("a network that is cut for longer than the limit of silence loses nothing: the worker connects again", async () => {
+  const scenario = await runningCommand({ env: { PLATFORM_WORKERS_SILENCE_SECONDS: "5" } });
   const { relay, client, ids, worker, server } = scenario;
   const reading = readWithReconnects(client, ids);
   relay.cut();
-  await expect.poll(() => worker.log().join("\n"), { timeout: 30_000 }).toContain("The connection was lost.");
-  await expect.poll(() => server.log().join("\n"), { timeout: 30_000 }).toContain("worker.disconnected");
+  await expect.poll(() => worker.log().join("\n")).toContain("The connection was lost.");
+  await expect.poll(() => server.log().join("\n")).toContain("worker.disconnected");
   scenario.finishCommand();
   await endKept(scenario);
   relay.restore();
@@ -267,7 +253,6 @@ const clockAhead = (directory: string, hours: number): Record<string, string> =>
 
 test.each(process.env.SWEEP === "full" ? [-1, 1] : [1])(
   "clocks of server and worker that are %i hours off expire nothing",
-  { timeout: 90_000 },
   async (hours) => {
     const { directory } = platform();
     const scenario = await runningCommand({

@@ -25,10 +25,15 @@ export function endAfterSilence(
     lastMs = performance.now();
   };
   for (const event of ["ping", "pong", "message"] as const) socket.on(event, received);
+  const isSilent = () => performance.now() - lastMs > limitMs;
+  const endIfSilent = () => {
+    if (isSilent()) socket.terminate();
+  };
   const start = () =>
     setInterval(() => {
-      if (performance.now() - lastMs > limitMs) socket.terminate();
-      else if (socket.readyState === socket.OPEN) socket.ping();
+      if (socket.readyState === socket.OPEN) socket.ping();
+      // Timers run before input: what arrived while this process did not run is read first.
+      if (isSilent()) setImmediate(endIfSilent);
     }, limitMs / pings);
   let timer = start();
   socket.once("close", () => clearInterval(timer));
