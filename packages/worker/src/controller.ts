@@ -38,14 +38,13 @@ function readOptions(invocation: Invocation<WorkerFlag>, { environment }: RunPro
 
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;
-const reconcileMs = 60_000;
 
 /** Returns when it is stopped. Programs that it started go on. */
 export async function runController(invocation: Invocation<WorkerFlag>, program: RunProgram): Promise<void> {
   const options = readOptions(invocation, program);
   const { signal, log } = program;
   const controller = { options, program, api: openControllerApi(options, signal) };
-  const work = options.warmIdle === null ? openClaiming(controller) : everyMinute(controller, options.warmIdle);
+  const work = options.warmIdle === null ? openClaiming(controller) : openWarming(controller, options.warmIdle);
   log(`Watching ${options.pools?.join(", ") ?? "all pools"} of ${options.url}.`);
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
@@ -119,13 +118,4 @@ async function claimAndSpawn(controller: Controller, request: PendingRequest): P
   if (failure === null) return;
   program.log(`${request.id}: ${failure}`);
   await api.post(`/claims/${request.id}/fail`, { message: failure.slice(0, 500) });
-}
-
-function everyMinute(controller: Controller, wanted: number): () => Promise<void> {
-  const warm = openWarming(controller, wanted);
-  const { signal } = controller.program;
-  return async () => {
-    await warm();
-    await sleep(reconcileMs, undefined, { signal }).catch(() => {});
-  };
 }

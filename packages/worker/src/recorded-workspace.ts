@@ -16,7 +16,7 @@ export function recordResults(workspace: OpenedWorkspace, results: SandboxResult
       const record = results.begin(request.id);
       const executed = workspace.exec(request, onChunk, signal);
       // To its end, whatever becomes of the connection that asked for it.
-      void workspace.exec({ id: request.id }, record.add, new AbortController().signal).then(record.end, () => {});
+      void workspace.exec({ id: request.id }, record.add, new AbortController().signal).then(record.end, record.close);
       return executed;
     },
     release(ids) {

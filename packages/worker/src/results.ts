@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Chunk, ExecResult } from "@agentcli/protocol";
+import { linesOf } from "./result-lines.ts";
+import { limitResults } from "./results-limit.ts";
 
 /** Which sandbox of which run. */
 export interface SandboxName {
@@ -31,6 +33,8 @@ export interface SandboxResults {
 export interface RecordedResult {
   add(chunk: Chunk): void;
   end(result: ExecResult): void;
+  /** How the command ends cannot be known any more. */
+  close(): void;
 }
 
 /** Of one command; what is longer is cut, and counted. */
@@ -61,9 +65,7 @@ export function removeResults(agentDirectory: string, key?: string): void {
 export function openResults(agentDirectory: string, sandbox: SandboxName): SandboxResults {
   const directory = sandboxDirectory(agentDirectory, sandbox.key);
   if (readSandbox(directory)?.incarnation !== sandbox.incarnation) removeResults(agentDirectory, sandbox.key);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const { runId, key, incarnation } = sandbox;
-  writeFileSync(join(directory, "sandbox.json"), JSON.stringify({ runId, key, incarnation }), { mode: 0o600 });
+  writeSandbox(directory, sandbox);
   const earlier = readResults(directory);
   const files = new Map<string, string>();
   let count = earlier.count;
@@ -81,6 +83,7 @@ export function openResults(agentDirectory: string, sandbox: SandboxName): Sandb
       const file = join(directory, `${String(count).padStart(9, "0")}.jsonl`);
       files.set(id, file);
       for (const oldest of [...files.keys()].slice(0, -maxResults)) remove(oldest);
+      limitResults(directoryOf(agentDirectory));
       return openRecord(file, id, () => isStopped);
     },
     remove(ids) {
@@ -95,29 +98,42 @@ export function openResults(agentDirectory: string, sandbox: SandboxName): Sandb
 /** Written at once, so that it is there however the process ends; a full disk only costs what would be kept. */
 function openRecord(file: string, id: string, isStopped: () => boolean): RecordedResult {
   let [bytes, dropped] = [0, 0];
-  let descriptor: number | null = openSync(file, "wx", 0o600);
-  const write = (line: unknown): void => {
+  let descriptor: number | null = openFile(file);
+  const close = (): void => {
+    if (descriptor !== null) closeSync(descriptor);
+    descriptor = null;
+  };
+  const write = (line: string): void => {
     if (descriptor === null) return;
     try {
-      writeSync(descriptor, `${JSON.stringify(line)}\n`);
+      writeSync(descriptor, `${line}\n`);
     } catch {
-      closeSync(descriptor);
-      descriptor = null;
+      close();
     }
   };
-  write({ id });
+  write(JSON.stringify({ id }));
   return {
     add(chunk) {
-      bytes += Buffer.byteLength(chunk.text);
-      if (bytes <= maxBytes) write({ chunk });
+      const line = JSON.stringify({ chunk });
+      bytes += Buffer.byteLength(line);
+      if (bytes <= maxBytes) write(line);
       else dropped += Buffer.byteLength(chunk.text);
     },
     end(result) {
-      if (!isStopped()) write({ ended: withoutFile(result, dropped) });
-      if (descriptor !== null) closeSync(descriptor);
-      descriptor = null;
+      if (!isStopped()) write(JSON.stringify({ ended: withoutFile(result, dropped) }));
+      close();
     },
+    close,
   };
+}
+
+/** Null if the disk takes no more. */
+function openFile(file: string): number | null {
+  try {
+    return openSync(file, "wx", 0o600);
+  } catch {
+    return null;
+  }
 }
 
 /** Its file of the whole output ends with its sandbox. */
@@ -132,29 +148,28 @@ function readResults(directory: string): { files: Map<string, string>; count: nu
   const files = new Map<string, string>();
   for (const name of names) {
     const file = join(directory, name);
-    const [first] = linesOf(file) as { id?: string }[];
+    const [first] = linesOf(file);
     if (first?.id !== undefined) files.set(first.id, file);
   }
   return { files, count: Math.max(0, ...names.map((name) => Number.parseInt(name, 10))) };
 }
 
 function readResult(file: string): KeptResult {
-  const lines = linesOf(file) as { chunk?: Chunk; ended?: ExecResult }[];
+  const lines = linesOf(file);
   return {
     chunks: lines.flatMap(({ chunk }) => chunk ?? []),
     ended: lines.findLast(({ ended }) => ended !== undefined)?.ended ?? null,
   };
 }
 
-/** Up to the first line that was not written whole. */
-function linesOf(file: string): unknown[] {
-  const lines: unknown[] = [];
+/** Without it the results are not found after a restart; the sandbox works. */
+function writeSandbox(directory: string, { runId, key, incarnation }: SandboxName): void {
   try {
-    for (const line of readFileSync(file, "utf8").split("\n").slice(0, -1)) lines.push(JSON.parse(line));
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeFileSync(join(directory, "sandbox.json"), JSON.stringify({ runId, key, incarnation }), { mode: 0o600 });
   } catch {
-    // The rest was not written.
+    // A full disk: commands run all the same.
   }
-  return lines;
 }
 
 function readSandbox(directory: string): SandboxName | undefined {

@@ -1,4 +1,6 @@
 // Results on disk: what a worker that was killed and started again still knows of the commands it ran.
+import { existsSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Chunk, ExecResult } from "@agentcli/protocol";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { openServer } from "@agentcli/workspace";
@@ -6,6 +8,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { bash } from "../../workspace/test/support/commands.ts";
 import { recordResults } from "../src/recorded-workspace.ts";
 import { openResults, removeResults, restoreSandboxes } from "../src/results.ts";
+import { limitResults } from "../src/results-limit.ts";
 
 const sandbox = { runId: "run-1", key: "workspace-write 1", incarnation: "i-1" };
 let directory: string;
@@ -99,3 +102,43 @@ test("of a long output the beginning is kept, and what is missing is counted", a
   expect(after.text.length).toBeLessThanOrEqual(8 * 1024 * 1024);
   expect(after.text.length + dropped).toBe(9_000_000);
 });
+
+test("of a run that printed too much the oldest output goes, and its commands are still not run again", async () => {
+  const first = await open();
+  const script = "echo ran >> count; head -c 50000 /dev/zero | tr '\\0' x";
+  for (const id of ["c1", "c2"]) {
+    await exec(first, { id, start: start(script) });
+    await expect.poll(() => isKept(id)).toMatchObject({ state: "exited" });
+  }
+  limitResults(join(directory, "results"), 70_000);
+  const second = await open();
+  const [one, two] = [await exec(second, { id: "c1", start: start(script) }), await exec(second, { id: "c2" })];
+  expect(one).toMatchObject({ text: "", result: { state: "exited", exitCode: 0, droppedBytes: 50_000 } });
+  expect(two.text).toHaveLength(50_000);
+  expect((await bash(second, "wc -l < count")).stdout.trim()).toBe("2");
+});
+
+test("a command runs although its result cannot be written", async () => {
+  const workspace = await open();
+  rmSync(join(directory, "results"), { recursive: true });
+  writeFileSync(join(directory, "results"), "");
+  expect(await exec(workspace, { id: "c1", start: start("echo ran") })).toMatchObject({ text: "ran\n" });
+});
+
+test("the file of a command whose end cannot be read is closed", async () => {
+  const results = openResults(directory, sandbox);
+  const failing = { exec: () => Promise.reject(new Error("the sandbox is gone")) } as unknown as Parameters<
+    typeof recordResults
+  >[0];
+  const executed = recordResults(failing, results).exec({ id: "c1", start: start("true") }, () => {}, never);
+  await expect(executed).rejects.toThrow("the sandbox is gone");
+  await expect.poll(openFilesOf(join(directory, "results"))).toEqual([]);
+  expect(results.find("c1")).toBeUndefined();
+});
+
+/** Of this process. */
+const openFilesOf = (folder: string) => () =>
+  readdirSync("/proc/self/fd")
+    .map((name) => join("/proc/self/fd", name))
+    .flatMap((path) => (existsSync(path) ? readlinkSync(path) : []))
+    .filter((target) => target.startsWith(folder));
