@@ -7,7 +7,7 @@ import { type EnvCheck, openEnvCheck } from "./env.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import { seenEveryMs } from "./online.ts";
 import { releaseAgents } from "./release.ts";
-import { workerRetention } from "./retention.ts";
+import { poolRetention, workerRetention } from "./retention.ts";
 import { addFleetRoutes } from "./routes/index.ts";
 import { forgetConnections, reportSeen } from "./store.ts";
 import { syncDirectory } from "./sync-state.ts";
@@ -33,7 +33,7 @@ export function openFleet(context: ServerContext, { principals, authenticate }: 
       ...{ db, gateway, syncDirectory: syncDirectory(settings) },
       waitSeconds: settings.workers.waitSeconds,
     }),
-    retention: [workerRetention(db, settings.retention.workerDays)],
+    retention: [workerRetention(db, settings.retention.workerDays), poolRetention(db, settings.retention.workerDays)],
     routes(api) {
       api.socket(workerPath, gateway.accept);
       addFleetRoutes(api, { platform: context, principals, authenticate, watch: openWatch(context) });

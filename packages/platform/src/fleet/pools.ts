@@ -44,10 +44,12 @@ export async function registerPool(db: Queries, owner: PoolOwner, request: Regis
 
 const identity = ["team_id", "service_account_id", "name", "repo_owner", "repo_name"] as const;
 
-/** Pools that are registered at the same moment may exceed the limit by a few. */
+/** Counts those that are registered or not stale. Pools that are registered at the same moment may exceed the limit by a few. */
 async function isKnownOrFits(db: Queries, pool: Pick<Selectable<WorkerPoolTable>, (typeof identity)[number]>) {
   const { rows } = await sql<{ is_allowed: boolean }>`
-    select count(*) < ${maxPools} or bool_or(
+    select count(*) filter (
+      where is_registered or last_seen_at > now() - ${staleDays} * interval '1 day'
+    ) < ${maxPools} or bool_or(
       name = ${pool.name} and repo_owner = ${pool.repo_owner} and repo_name = ${pool.repo_name}
         and service_account_id is not distinct from ${pool.service_account_id}::uuid
     ) as is_allowed
@@ -69,16 +71,21 @@ export async function deregisterPool(db: Queries, owner: PoolOwner, request: Der
   return numDeletedRows > 0n;
 }
 
-/** A worker of the pool has connected. False if the team has as many pools as it may, and this is not one of them. */
-export async function notePool(db: Queries, teamId: number, name: string): Promise<boolean> {
-  const pool = { team_id: teamId, service_account_id: null, name, repo_owner: "", repo_name: "" };
-  if (!(await isKnownOrFits(db, pool))) return false;
+const namedPool = (teamId: number, name: string) => ({
+  ...{ team_id: teamId, service_account_id: null, name, repo_owner: "", repo_name: "" },
+});
+
+/** False if the team has as many pools as it may, and this is not one of them. */
+export const mayNamePool = (db: Queries, teamId: number, name: string): Promise<boolean> =>
+  isKnownOrFits(db, namedPool(teamId, name));
+
+/** A worker of the pool has connected. */
+export async function notePool(db: Queries, teamId: number, name: string): Promise<void> {
   await db
     .insertInto("worker_pools")
-    .values({ ...pool, is_registered: false })
+    .values({ ...namedPool(teamId, name), is_registered: false })
     .onConflict((conflict) => conflict.columns([...identity]).doUpdateSet({ last_seen_at: sql<Date>`now()` }))
     .execute();
-  return true;
 }
 
 /** The service account whose own pool this agent waits for; null: it waits for a pool of the team. */
@@ -111,19 +118,23 @@ interface PoolRow extends Selectable<WorkerPoolTable> {
 /** The team's, and those of this service account. */
 export async function listPools(db: Kysely<Tables>, owner: PoolOwner, filter: PoolFilter): Promise<WorkerPool[]> {
   const { rows } = await sql<PoolRow>`
-    with counted as (
-      select workers.pool, max(workers.last_seen_at) as seen_at, count(*) filter (where ${isOnline})::integer as connected,
+    with known as (
+      select workers.*, ${poolOwnerOfWorker} as pool_owner
+      from workers where workers.team_id = ${owner.teamId} and workers.pool is not null
+    ), counted as (
+      select workers.pool, workers.pool_owner, max(workers.last_seen_at) as seen_at,
+        count(*) filter (where ${isOnline})::integer as connected,
         count(runs.id) filter (where ${isOnline})::integer as in_use
-      from workers
+      from known workers
         left join worker_claims claim
           on claim.team_id = workers.team_id and claim.worker_id = workers.id and claim.is_exclusive
         left join runs on runs.agent_id = claim.agent_id and runs.status in ('CREATING', 'RUNNING')
-      where workers.team_id = ${owner.teamId} and workers.pool is not null
-      group by workers.pool
+      group by workers.pool, workers.pool_owner
     ), pools as (
       select worker_pools.*, coalesce(connected, 0) as connected, coalesce(in_use, 0) as in_use,
         greatest(worker_pools.last_seen_at, seen_at) as seen_at
-      from worker_pools left join counted on counted.pool = worker_pools.name
+      from worker_pools left join counted
+        on counted.pool = worker_pools.name and counted.pool_owner is not distinct from worker_pools.service_account_id
     )
     select pools.*, connected = 0 and seen_at < now() - ${staleDays} * interval '1 day' as is_stale
     from pools

@@ -4,6 +4,7 @@ import { type Kysely, sql } from "kysely";
 import type { AgentSettings, Tables } from "../foundation/index.ts";
 import { defaultPool } from "./default-pool.ts";
 import { isOnline } from "./online.ts";
+import { poolOwnerOfAgent, poolOwnerOfWorker } from "./pools.ts";
 
 interface QueueRow {
   env: NonNullable<AgentSettings["env"]>;
@@ -23,7 +24,8 @@ export async function readQueue(
   if (!run.needs_worker || !["CREATING", "RUNNING"].includes(run.status) || run.lease_owner !== null) return null;
   const { rows } = await sql<QueueRow>`
     with waiting as (
-      select agents.settings->'env' as env, agents.team_id, agents.user_id, runs.created_at, runs.agent_id
+      select agents.settings->'env' as env, agents.team_id, agents.user_id, runs.created_at, runs.agent_id,
+        ${poolOwnerOfAgent} as pool_owner
       from runs join agents on agents.id = runs.agent_id where runs.id = ${run.id}
     )
     select waiting.env, claimed.name as worker_name, coalesce(claimed.is_online, false) as is_online,
@@ -32,12 +34,14 @@ export async function readQueue(
         where agents.team_id = waiting.team_id and runs.status in ('CREATING', 'RUNNING') and runs.needs_worker
           and runs.lease_owner is null and runs.created_at < waiting.created_at
           and ${sameTarget("agents.settings->'env'")}
-          and (waiting.env->>'type' = 'pool' or agents.user_id is not distinct from waiting.user_id)
+          and case when waiting.env->>'type' = 'pool' then ${poolOwnerOfAgent} is not distinct from waiting.pool_owner
+            else agents.user_id is not distinct from waiting.user_id end
           and not exists (select from worker_claims claim where claim.agent_id = runs.agent_id)
       ) as ahead,
       (
         select count(*)::integer from workers where workers.team_id = waiting.team_id and ${isOnline} and case
           when waiting.env->>'type' = 'pool' then workers.pool = coalesce(waiting.env->>'name', ${defaultPool})
+            and ${poolOwnerOfWorker} is not distinct from waiting.pool_owner
           else workers.pool is null and workers.user_id is not distinct from waiting.user_id
             and (waiting.env->>'name' is null or workers.name = waiting.env->>'name') end
       ) as connected

@@ -2,7 +2,7 @@
 import type { RegisterRequest } from "@agentcli/protocol/worker-link";
 import { type Kysely, type Selectable, sql } from "kysely";
 import { notify, type Principal, type Tables, type WorkerTable } from "../foundation/index.ts";
-import { maxPools, notePool } from "./pools.ts";
+import { maxPools, mayNamePool, notePool, poolOwnerOfWorker } from "./pools.ts";
 
 export type StoredWorker = Selectable<WorkerTable>;
 
@@ -46,7 +46,7 @@ export async function registerWorker(
     const { teamId } = principal;
     const full = await limitReached(tx, principal, request.workerId);
     if (full !== null) return refused(full);
-    if (request.pool !== undefined && !(await notePool(tx, teamId, request.pool)))
+    if (request.pool !== undefined && !(await mayNamePool(tx, teamId, request.pool)))
       return refused(`The team has ${maxPools} pools already. Deregister one first.`);
     const stored = await tx
       .insertInto("workers")
@@ -58,12 +58,13 @@ export async function registerWorker(
           .where(sql<boolean>`(workers.user_id, workers.service_account_id, workers.pool) is not distinct from
             (excluded.user_id, excluded.service_account_id, excluded.pool)`),
       )
-      .returning(sql<string>`connected_at::text`.as("connectedAt"))
+      .returning([sql<string>`connected_at::text`.as("connectedAt"), poolOwnerOfWorker.as("poolOwner")])
       .executeTakeFirst();
     if (!stored)
       return refused(
         `The worker id ${request.workerId} belongs to another user or pool. Choose another with --worker-id.`,
       );
+    if (request.pool !== undefined && stored.poolOwner === null) await notePool(tx, teamId, request.pool);
     await notify(tx, "workers", request.workerId);
     return { kind: "registered" as const, connectedAt: stored.connectedAt };
   });

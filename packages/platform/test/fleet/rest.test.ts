@@ -109,7 +109,7 @@ test.each(bases)("%s: pools are registered, changed, listed and deregistered", a
   const counts = { connectedWorkerCount: 1, inUseWorkerCount: 0 };
   const bound = { repoOwner: "acme", repoName: "shop", workerReadyTimeoutSeconds: 60 };
   expect(listed).toEqual([
-    { scope: "team", ownerId: teamId, poolName, ...counts, ...seen, ...bound },
+    { scope: "team", ownerId: teamId, poolName, ...counts, connectedWorkerCount: 0, ...seen, ...bound },
     { scope: "user", ownerId: 0, poolName, ...counts, ...seen, workerReadyTimeoutSeconds: 0 },
   ]);
   const scoped = async (scope: string, key = keys.account) =>
@@ -127,6 +127,26 @@ test.each(bases)("%s: pools are registered, changed, listed and deregistered", a
     body: { deregistered: true },
   });
   expect((await call("GET", `/v1/workers/${worker}`)).status).toBe(200);
+});
+
+test("pools of one name that service accounts have for themselves count their own workers and runs only", async () => {
+  const poolName = await newPool("/v1/pools", { scope: "user" });
+  expect((await call("POST", "/v1/pools", { scope: "user", poolName }, keys.other)).status).toBe(200);
+  await connectWorker(poolName);
+  const counted = async (key: string) =>
+    poolsIn(await call("GET", "/v1/pools?scope=user", undefined, key)).find((one) => one.poolName === poolName);
+  expect(await counted(keys.account)).toMatchObject({ connectedWorkerCount: 1 });
+  expect(await counted(keys.other)).toMatchObject({ connectedWorkerCount: 0 });
+  const queued = async (key: string) => {
+    const client = openClient(server.url, key);
+    const ids = await client.create("work", { env: { type: "pool", name: poolName } });
+    onTestFinished(async () => void (await finish(ids.runId)));
+    const { queue } = await client.getJson<{ queue: object }>(`/v1/agents/${ids.agentId}/runs/${ids.runId}`);
+    return queue;
+  };
+  const none = `No worker of the pool ${poolName} is connected.`;
+  expect(await queued(keys.account)).toMatchObject({ position: 1, reason: expect.stringContaining("1 is in use") });
+  expect(await queued(keys.other)).toEqual({ position: 1, reason: none });
 });
 
 test("a pool without a worker for a week is stale, and listed on request only", async () => {

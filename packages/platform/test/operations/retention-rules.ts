@@ -4,7 +4,7 @@ import type { Kysely } from "kysely";
 import { deletedRetention, workspaceRetention } from "../../src/agents/retention.ts";
 import { idempotencyRetention } from "../../src/agents/submit/index.ts";
 import { automationRetention } from "../../src/automations/retention.ts";
-import { workerRetention } from "../../src/fleet/retention.ts";
+import { poolRetention, workerRetention } from "../../src/fleet/retention.ts";
 import type { RetentionRule, Tables } from "../../src/foundation/index.ts";
 import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
 import { invitationRetention } from "../../src/identity/invitations/index.ts";
@@ -45,6 +45,7 @@ export function rulesOf({ db, dataDirectory, hoursLater }: RuleOptions): Retenti
     deliveryRetention(db, retention.deliveryDays),
     ...automationRetention(db, retention.firingDays),
     workerRetention(db, retention.workerDays),
+    poolRetention(db, retention.workerDays),
     workspaceRetention({ platform: { db, settings }, workspaces }),
     deletedRetention({ platform: { db, settings }, workspaces }),
     mirrorRetention(files),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { once } from "../../src/agents/submit/idempotency.ts";
 import { idempotencyRetention } from "../../src/agents/submit/index.ts";
 import { automationRetention } from "../../src/automations/retention.ts";
-import { workerRetention } from "../../src/fleet/retention.ts";
+import { poolRetention, workerRetention } from "../../src/fleet/retention.ts";
 import type { RetentionRule } from "../../src/foundation/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { invitationRetention, openInvitations } from "../../src/identity/invitations/index.ts";
@@ -306,6 +306,34 @@ test("a worker that was not seen for 30 days is forgotten, with its claims, unle
   expect(left.map(({ id }) => id)).toEqual(["awaited", "away"]);
   const claims = await db.selectFrom("worker_claims").select("agent_id").execute();
   expect(claims.map(({ agent_id }) => agents.get(agent_id)).sort()).toEqual(["awaited", "away"]);
+});
+
+test("a pool that was not registered is forgotten 30 days after its last worker", async () => {
+  const { platform, principal } = fixture;
+  const { db } = platform;
+  const { teamId: team_id } = principal;
+  const pool = { team_id, service_account_id: null, repo_owner: "", repo_name: "" };
+  for (const [name, days, is_registered] of [
+    ["unused", 31, false],
+    ["lately", 29, false],
+    ["registered", 31, true],
+    ["used", 31, false],
+  ] as const)
+    await db
+      .insertInto("worker_pools")
+      .values({ ...pool, name, is_registered, last_seen_at: ago(days * dayMs) })
+      .execute();
+  const facts = { name: "w", pool: "used", labels: "{}", root_path: "/", version: "1", session: "s", repo_url: null };
+  await db
+    .insertInto("workers")
+    .values({
+      ...{ team_id, id: "of-used", user_id: null, service_account_id: null, node_id: null, ...facts },
+      ...{ connected_at: ago(31 * dayMs), last_seen_at: ago(dayMs) },
+    })
+    .execute();
+  expect(await apply(poolRetention(db, 30))).toBe(1);
+  const left = await db.selectFrom("worker_pools").select("name").orderBy("name").execute();
+  expect(left.map(({ name }) => name)).toEqual(["lately", "registered", "used"]);
 });
 
 test("invitations are removed 30 days after they expired, and not while they can be accepted", async () => {

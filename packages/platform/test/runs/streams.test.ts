@@ -11,6 +11,7 @@ import {
   openHub,
   openRecorder,
   readFrames,
+  readPrinted,
 } from "../../src/runs/streams/index.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 
@@ -41,7 +42,7 @@ async function newRun() {
   const key = await vault.unwrap(data_key);
   let after = 0;
   return {
-    runId,
+    ...{ runId, key },
     async store(...groups: FrameGroup[]): Promise<Frame[]> {
       const frames = numberFrames(groups, { after, bornAt: new Date(0) });
       after += frames.length;
@@ -165,4 +166,29 @@ test("deltas of one interval become one frame, and a record follows the deltas s
   });
   const shown = stored.flatMap(({ event, data }) => (event === "assistant" ? JSON.parse(data).text : []));
   expect(shown.join("")).toBe("the word is [REDACTED] and so on");
+});
+
+test("what open calls have printed is read over several pages of frames", async () => {
+  const run = await newRun();
+  const line = (callId: string, data: string): FrameGroup => [
+    {
+      event: "interaction_update",
+      data: { type: "shell-output-delta", event: { callId, value: { data } } },
+    } as unknown as FrameGroup[number],
+  ];
+  const count = 1_300;
+  await run.store(
+    ...Array.from({ length: count }, (_, index) => line("open", `${index}\n`)),
+    assistant("between"),
+    line("settled", "not read"),
+    line("open", "last"),
+  );
+  const printed = await readPrinted(fixture.platform.db, run, ["open", "silent"]);
+  const lines = Array.from({ length: count }, (_, index) => `${index}\n`).join("");
+  expect(printed).toEqual(
+    new Map([
+      ["open", `${lines}last`],
+      ["silent", ""],
+    ]),
+  );
 });

@@ -37,7 +37,7 @@ export async function readHistory(
   for (const stored of [...all.slice(0, 1), ...records]) recorder.recall(threadId, stored);
   const open = openCommands(records);
   if (open.length > 0) {
-    const printed = await readPrinted(db, key, run.id);
+    const printed = await readPrinted(db, { key, runId: run.id }, open);
     for (const callId of open) recorder.recallOutput(callId, printed.get(callId) ?? "");
   }
   return { state, records, ended: endOf(records, run.id) };

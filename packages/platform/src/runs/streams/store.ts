@@ -61,17 +61,26 @@ async function readPage(db: Kysely<Tables>, runId: string, after: number): Promi
   return rows;
 }
 
-/** What commands have printed according to the stored frames of a run, by the ids of their calls. */
-export async function readPrinted(db: Kysely<Tables>, key: DataKey, runId: string): Promise<Map<string, string>> {
-  const printed = new Map<string, string>();
-  const frames = db.selectFrom("frames").select(["seq", "data"]).where("run_id", "=", runId);
-  for (const { seq, data } of await frames.where("event", "=", "interaction_update").orderBy("seq").execute()) {
-    const text = key.openText(data, `frame:${runId}:${seq}`);
-    if (!text.includes("shell-output-delta")) continue;
-    const { type, event } = JSON.parse(text) as OutputUpdate;
-    if (type === "shell-output-delta") printed.set(event.callId, (printed.get(event.callId) ?? "") + event.value.data);
+/** What these calls have printed according to the stored frames of their run. Reads page after page. */
+export async function readPrinted(
+  db: Kysely<Tables>,
+  { key, runId }: { key: DataKey; runId: string },
+  callIds: string[],
+): Promise<Map<string, string>> {
+  const printed = new Map(callIds.map((callId) => [callId, ""]));
+  for (let after = 0; ; ) {
+    const frames = (await readPage(db, runId, after)).filter(isFrame);
+    for (const { seq, event, data } of frames) {
+      after = seq;
+      if (event !== "interaction_update") continue;
+      const text = key.openText(data, `frame:${runId}:${seq}`);
+      if (!text.includes("shell-output-delta")) continue;
+      const { type, event: output } = JSON.parse(text) as OutputUpdate;
+      const before = type === "shell-output-delta" ? printed.get(output.callId) : undefined;
+      if (before !== undefined) printed.set(output.callId, before + output.value.data);
+    }
+    if (frames.length === 0) return printed;
   }
-  return printed;
 }
 
 interface OutputUpdate {
