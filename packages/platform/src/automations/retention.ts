@@ -74,6 +74,7 @@ const subscriptionRetention = (db: Kysely<Tables>, limit: RawBuilder<Date>): Ret
         return Number(numAffectedRows);
       }),
   },
+  // While failed checks are fixed, they tell the runs of fixes from the follow-ups of people.
   {
     name: "wake-ups",
     remove: () =>
@@ -82,6 +83,10 @@ const subscriptionRetention = (db: Kysely<Tables>, limit: RawBuilder<Date>): Ret
           delete from wake_ups where id in (
             select id from wake_ups as due
             where created_at < ${limit} and not exists (select from subscription_events where batch_id = due.id)
+              and not exists (
+                select from subscriptions
+                where agent_id = due.agent_id and status = 'active' and source = 'ci_fix'
+              )
             limit ${batchSize} for update skip locked
           )
         `.execute(db);

@@ -1,10 +1,14 @@
 // The automatic fix of failed checks: a test for each row of its state table, then the whole way on the embedded host.
 import { call } from "@agentcli/testkit";
 import { expect, test } from "vitest";
+import { storeDelivery } from "../../src/automations/inbound/deliveries.ts";
 import { recordHostEvent } from "../../src/automations/inbound/own-host.ts";
 import { processEvents } from "../../src/automations/inbound/process.ts";
+import { insertSource } from "../../src/automations/inbound/store.ts";
+import { automationRetention } from "../../src/automations/retention.ts";
 import { listSubscriptions } from "../../src/automations/subscriptions/store.ts";
 import { wakeAgents } from "../../src/automations/subscriptions/wake.ts";
+import { teamKey } from "../../src/foundation/vault/index.ts";
 import { openRunHarness } from "../runs/run-harness.ts";
 import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
 
@@ -13,11 +17,14 @@ const pullUrl = `${repoUrl}/pull/7`;
 const branch = "agents/fix-it";
 const [first, second, foreign] = ["1".repeat(40), "2".repeat(40), "9".repeat(40)];
 
-interface Fixing extends AutomationHarness {
+interface Fixing extends Omit<AutomationHarness, "close"> {
   agentId: string;
   /** A status of a check on a commit, as a CI system reports it. */
   check(state: string, options?: { commit?: string; on?: string; name?: string }): Promise<void>;
+  /** All checks of an app, as GitHub reports them: without the name of a check. */
+  suite(conclusion: string, options?: { commit?: string; on?: string }): Promise<void>;
   comment(text: string, sender?: string): Promise<void>;
+  close(merged: boolean): Promise<void>;
   /** Ends what is active, waits until events come no more together, and wakes. */
   wake(): Promise<void>;
   /** How many follow-ups the agent got by itself. */
@@ -25,6 +32,12 @@ interface Fixing extends AutomationHarness {
   /** The agent pushes another commit. */
   push(commit: string): Promise<void>;
 }
+
+const appId = 4711;
+const suiteOf = (conclusion: string, { commit = first, on = branch } = {}) => ({
+  ...{ action: "completed", sender: { login: "ci", type: "User" } },
+  check_suite: { conclusion, head_sha: commit, head_branch: on, app: { id: appId, name: "GitHub Actions" } },
+});
 
 async function openFixing(): Promise<Fixing> {
   const harness = await openAutomationHarness("2026-03-02T08:00:00Z");
@@ -47,9 +60,12 @@ async function openFixing(): Promise<Fixing> {
     .insertInto("handoff_checks")
     .values({ ...noted, run_id: runId, commit_name: first })
     .execute();
-  const record = async (name: "status" | "issue_comment", payload: object) => {
+  const record = async (name: string, payload: object) => {
     const repository = { html_url: repoUrl };
-    await recordHostEvent(vault)(db, { teamId: principal.teamId, name, payload: { repository, ...payload } });
+    await recordHostEvent(vault)(db, {
+      ...{ teamId: principal.teamId, name: name as "status" },
+      payload: { repository, ...payload },
+    });
     await processEvents(harness.host);
     pass(1);
   };
@@ -63,6 +79,9 @@ async function openFixing(): Promise<Fixing> {
         ...{ state, sha: commit, context: name, description: "2 of 30 failed", branches: [{ name: on }] },
         sender: { login: "ci", type: "User" },
       }),
+    suite: (conclusion, options) => record("check_suite", suiteOf(conclusion, options)),
+    close: (merged) =>
+      record("pull_request", { action: "closed", pull_request: { number: 7, html_url: pullUrl, merged } }),
     comment: (body, sender = "ada") =>
       record("issue_comment", {
         ...{ action: "created", comment: { body }, sender: { login: sender, type: "User" } },
@@ -173,6 +192,52 @@ const rows: [string, (fixing: Fixing) => Promise<void>, { fixes: number; state: 
     { fixes: 1, state: "active" },
   ],
   [
+    "a suite of an app that fails on the base does not keep another of the app from being fixed",
+    async ({ suite }) => {
+      await suite("failure", { on: "main", commit: foreign });
+      await suite("failure");
+    },
+    { fixes: 1, state: "active" },
+  ],
+  [
+    "it stops when the pull request is merged, and what waits is dropped",
+    async ({ check, close }) => {
+      await check("failure");
+      await close(true);
+      await check("failure");
+    },
+    { fixes: 0, state: "Stopped: the pull request was merged." },
+  ],
+  [
+    "it stops when the pull request is closed",
+    async ({ check, close, wake }) => {
+      await check("failure");
+      await wake();
+      await close(false);
+      await check("failure");
+    },
+    { fixes: 1, state: "Stopped: the pull request was closed." },
+  ],
+  [
+    "an agent with as many subscriptions as there may be is woken",
+    async ({ check, fixture, agentId }) => {
+      const { db } = fixture.platform;
+      const shared = {
+        agent_id: agentId,
+        team_id: fixture.principal.teamId,
+        source: "timer",
+        status: "active",
+      } as const;
+      const times = { created_at: new Date("2026-03-01"), expires_at: new Date("2027-03-01"), created_by: "ada" };
+      const filter = Buffer.from("");
+      const ids = Array.from({ length: 50 }, (_, index) => `sub-${index}`);
+      const values = ids.map((id) => ({ ...shared, ...times, id, filter }));
+      await db.insertInto("subscriptions").values(values).execute();
+      await check("failure");
+    },
+    { fixes: 1, state: "active" },
+  ],
+  [
     "it stops after ten follow-ups",
     async ({ check, wake }) => {
       for (let round = 0; round < 11; round += 1) {
@@ -229,6 +294,49 @@ test.each(rows)("%s", async (_name, happen, expected) => {
   expect({ fixes: await fixing.fixes(), state }).toEqual(expected);
 });
 
+test("a check suite that the platform itself published is followed by nothing", async () => {
+  const { host, fixture, agentId } = await openFixing();
+  const { db, vault, settings } = fixture.platform;
+  const { teamId } = fixture.principal;
+  const key = await teamKey(db, vault, teamId);
+  const { source } = await insertSource(db, { teamId, name: "shop", key });
+  const body = Buffer.from(JSON.stringify({ repository: { id: 1, html_url: repoUrl }, ...suiteOf("failure") }));
+  const deliver = async (own: number) => {
+    const credentials = { kind: "app" as const, appId: String(own), privateKeyFile: "key.pem" };
+    const github = { baseUrl: "https://api.git.example.com", client: null, credentials };
+    const sourceHosts = { ...settings.sourceHosts, github };
+    await storeDelivery(db, { source, deliveryId: `of ${own}`, name: "check_suite", key, body }, null);
+    await processEvents({ ...host, platform: { ...host.platform, settings: { ...settings, sourceHosts } } });
+    return (await listSubscriptions(db, agentId)).length;
+  };
+  expect(await deliver(appId)).toBe(0);
+  expect(await deliver(appId + 1)).toBe(1);
+});
+
+test("`autofix on` lets it run as long as a new one, and its wake-ups are known until it ends", async () => {
+  const { check, comment, wake, host, fixture, agentId } = await openFixing();
+  const { db } = fixture.platform;
+  await check("failure");
+  await wake();
+  await db
+    .updateTable("subscriptions")
+    .set({ expires_at: new Date("2026-03-03") })
+    .execute();
+  await comment("@platform autofix on");
+  const [subscription] = await listSubscriptions(db, agentId);
+  expect(subscription?.expires_at.getTime()).toBeGreaterThan(host.now().getTime() + 179 * 24 * 60 * 60 * 1000);
+  const long = new Date("2020-01-01");
+  await db.updateTable("wake_ups").set({ created_at: long }).execute();
+  await db.updateTable("subscription_events").set({ created_at: long }).execute();
+  const countKept = async () => {
+    for (const rule of automationRetention(db, 90)) for await (const _ of rule.remove());
+    return (await db.selectFrom("wake_ups").select("id").execute()).length;
+  };
+  expect(await countKept()).toBe(1);
+  await comment("@platform autofix off");
+  expect(await countKept()).toBe(0);
+});
+
 test("on the embedded host an agent opens a pull request, CI fails, and the agent pushes a fix to the same pull request", async () => {
   const write = (text: string) => call("exec_command", { cmd: `echo ${text} > fix.txt` });
   const harness = await openRunHarness({
@@ -244,7 +352,7 @@ test("on the embedded host an agent opens a pull request, CI fails, and the agen
   const { pushed_commit: wrong, pr_url } = await handoff();
   const status = { state: "failure", context: "test", description: "expected right" };
   expect((await client.post(`/git/shop/statuses/${wrong}`, status)).status).toBeLessThan(300);
-  await expect.poll(async () => (await handoff()).pushed_commit, { timeout: 90_000 }).not.toBe(wrong);
+  await expect.poll(async () => (await handoff()).pushed_commit).not.toBe(wrong);
   expect((await handoff()).pr_url).toBe(pr_url);
   expect(
     requests()

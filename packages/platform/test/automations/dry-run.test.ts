@@ -1,5 +1,6 @@
 // A dry run in a network namespace of its own: it says what would start, and sends not one packet.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { storeDelivery } from "../../src/automations/inbound/deliveries.ts";
@@ -34,7 +35,9 @@ async function runIsolated({ fixture }: AutomationHarness, task: { automationId:
     ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
-  return JSON.parse(await text(child.stdout)) as Seen;
+  const [said, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
+  expect(code, `unshare ended with ${code} and said: ${said}`).toBe(0);
+  return JSON.parse(said) as Seen;
 }
 
 test("a dry run of stored events sends not one packet, where a request of the same process is counted", async () => {

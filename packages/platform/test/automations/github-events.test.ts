@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { GithubEvent } from "@agentcli/protocol/api";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readGithubEvent } from "../../src/automations/inbound/github.ts";
+import { readGithubEvent, type SourceEvent } from "../../src/automations/inbound/github.ts";
 import { type GithubTrigger, matchEvent } from "../../src/automations/inbound/match.ts";
 
 interface Example {
@@ -22,7 +22,7 @@ const published: Example[] = JSON.parse(
 const eventsIn = ({ name, payload }: Example) => [...new Set(readGithubEvent(name, payload).map(({ event }) => event))];
 
 /** As the host documents them; all other deliveries start nothing. */
-const expected: Record<string, GithubEvent> = {
+const expected: Record<string, SourceEvent["event"]> = {
   "pull_request.opened": "pull_request.opened",
   "pull_request.ready_for_review": "pull_request.opened",
   "pull_request.reopened": "pull_request.opened",

@@ -104,7 +104,7 @@ test("a model that obeys every injected text changes nothing that it must not, a
   // The pull requests of the repositories are no attacks: their events have passed before the automation is there.
   const unprocessed = () =>
     fixture.platform.db.selectFrom("inbound_events").select("id").where("status", "=", "received").execute();
-  await expect.poll(unprocessed, { timeout: 60_000 }).toEqual([]);
+  await expect.poll(unprocessed).toEqual([]);
   const automation = await client.post("/v1/automations", {
     ...{ name: "gullible", prompt: { text: "Look at the event." }, target: { type: "repo", repoUrl: shop } },
     triggers: [...events, "check.completed"].map((event) => ({ type: "github", event, repos: [shop] })),

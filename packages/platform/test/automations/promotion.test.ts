@@ -94,7 +94,7 @@ test("a change by the owner that waits while the automation is promoted is refus
   await db.transaction().execute(async (tx) => {
     await tx.selectFrom("automations").select("id").where("id", "=", automation.id).forUpdate().execute();
     answer = server.call(keys.member, "PATCH", `/v1/automations/${automation.id}`, { prompt: { text: "mine" } });
-    await expect.poll(waiting, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(waiting).toBeGreaterThan(0);
     const promoted = { scope: "team_owned" as const, user_id: null, name: "promoted meanwhile" };
     await tx.updateTable("automations").set(promoted).where("id", "=", automation.id).execute();
   });

@@ -162,9 +162,7 @@ test("an agent sets a timer with a tool, ends its turn and is woken in the same 
     (await client.getJson<{ items: { id: string; status: string; error?: object }[] }>(`/v1/agents/${agentId}/runs`))
       .items;
   await expect
-    .poll(async () => (await runs()).map(({ status, error }) => (error ? JSON.stringify(error) : status)), {
-      timeout: 60_000,
-    })
+    .poll(async () => (await runs()).map(({ status, error }) => (error ? JSON.stringify(error) : status)))
     .toEqual(["FINISHED", "FINISHED"]);
   const settled = (await records(agentId)).flatMap((record) => (record.type === "tool.settled" ? [record] : []));
   expect(JSON.stringify(settled.at(-1))).toContain("look at the build");

@@ -5,6 +5,8 @@ import { recordHostEvent } from "../../src/automations/inbound/own-host.ts";
 import { processEvents } from "../../src/automations/inbound/process.ts";
 import { openMemories } from "../../src/automations/memories/store.ts";
 import { automationRetention } from "../../src/automations/retention.ts";
+import { deleteAutomation } from "../../src/automations/store.ts";
+import { claimWakeUp, giveUpAgents } from "../../src/automations/subscriptions/batches.ts";
 import { listSubscriptions } from "../../src/automations/subscriptions/store.ts";
 import { subscribe } from "../../src/automations/subscriptions/subscribe.ts";
 import { wakeAgents } from "../../src/automations/subscriptions/wake.ts";
@@ -131,6 +133,46 @@ test("a wake-up waits while as many runs are active as may be, counts for the da
   expect([refused.status, refused.reason]).toEqual(["skipped", expect.stringContaining("limits.usdPerDay")]);
 });
 
+test("an event that waits for a wake-up which is not there wakes the agent", async () => {
+  const harness = await openAutomationHarness(start);
+  const { agentId } = await harness.fixture.newAgent();
+  await subscribeAgent(harness, agentId);
+  await endRuns(harness);
+  await comment(harness, "ada");
+  const { db } = harness.fixture.platform;
+  await db.updateTable("subscription_events").set({ batch_id: "wake-lost" }).execute();
+  harness.setClock(at(60));
+  await wakeAgents(harness.host);
+  expect(await runsOf(harness, agentId)).toHaveLength(2);
+  // A server that crashed has created the run, and not noted it.
+  await db.updateTable("subscription_events").set({ run_id: null }).execute();
+  await db.deleteFrom("wake_ups").execute();
+  await endRuns(harness);
+  await wakeAgents(harness.host);
+  expect(await runsOf(harness, agentId)).toHaveLength(2);
+});
+
+test.each([
+  ["before its agent is woken", true],
+  ["while its agent is woken", false],
+])("an automation that is deleted %s ends what the agent waits for", async (_name, isBefore) => {
+  const waiting = await startWaiting({});
+  const { fixture, host, automation, agentId } = waiting;
+  const { db } = fixture.platform;
+  await comment(waiting, "ada");
+  waiting.setClock(at(60));
+  if (!isBefore) await claimWakeUp(host, agentId);
+  await db.transaction().execute(async (tx) => {
+    if (isBefore) await giveUpAgents(tx, automation.id);
+    await deleteAutomation(tx, automation.id);
+  });
+  await wakeAgents(host);
+  expect(await runsOf(waiting, agentId)).toHaveLength(1);
+  expect(await listSubscriptions(db, agentId)).toMatchObject([
+    { status: "cancelled", ended_reason: "The agent could not be woken. Its automation was deleted." },
+  ]);
+});
+
 test("a wake-up acts for the teammate who subscribed, not for the owner of the agent", async () => {
   const harness = await openAutomationHarness(start);
   const { platform, newAgent } = harness.fixture;
@@ -139,19 +181,21 @@ test("a wake-up acts for the teammate who subscribed, not for the owner of the a
   const teammate = await platform.principals.find(key.id);
   if (teammate?.kind !== "user") return expect.fail("no user");
   const { agentId } = await newAgent();
-  await subscribeAgent(harness, agentId, `user:${teammate.userId}`);
+  const { id } = await subscribeAgent(harness, agentId, `user:${teammate.userId}`);
+  const { id: ownId } = await subscribeAgent(harness, agentId);
   await endRuns(harness);
   await comment(harness, "ada");
   harness.setClock(at(60));
-  await wakeAgents(harness.host);
-  const runs = await runsOf(harness, agentId);
+  for (const _ of [id, ownId]) {
+    await wakeAgents(harness.host);
+    await endRuns(harness);
+  }
   // Teammates may send no follow-ups here: what they could not do themselves, a subscription of theirs does not do either.
-  expect(runs).toHaveLength(1);
-  const [subscription] = await listSubscriptions(platform.db, agentId);
-  expect(subscription).toMatchObject({
-    status: "cancelled",
-    ended_reason: expect.stringContaining("could not be woken"),
-  });
+  expect(await runsOf(harness, agentId)).toHaveLength(2);
+  const subscriptions = new Map((await listSubscriptions(platform.db, agentId)).map((row) => [row.id, row]));
+  const ended_reason = expect.stringContaining("could not be woken");
+  expect(subscriptions.get(id)).toMatchObject({ status: "cancelled", ended_reason, wake_ups: 0 });
+  expect(subscriptions.get(ownId)).toMatchObject({ status: "active", wake_ups: 1 });
 });
 
 async function removeDue({ fixture }: AutomationHarness): Promise<void> {

@@ -19,13 +19,14 @@ export async function failsOnBase(
   sourceId: string,
   { event, base }: { event: SourceEvent; base: string },
 ): Promise<boolean> {
+  if (event.check === null) return false;
   const row = await tx
     .selectFrom("branch_checks")
     .select("is_failing")
     .where("source_id", "=", sourceId)
     .where("repository", "=", event.repositoryUrl.toLowerCase())
     .where("branch", "=", base)
-    .where("name", "=", event.check ?? "")
+    .where("name", "=", event.check)
     .executeTakeFirst();
   return row?.is_failing ?? false;
 }

@@ -3,6 +3,7 @@
 import { type CauseLink, type Queries, teamKey } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
 import {
+  expiry,
   insertEvent,
   insertSubscription,
   maxDays,
@@ -26,8 +27,9 @@ export interface FixEvent extends CausedEvent {
 export async function applyFix(host: AutomationHost, tx: Queries, fix: FixEvent): Promise<void> {
   const { event } = fix;
   if (event.event === "pull_request.comment") return toggle(host, tx, fix);
+  if (event.event === "pull_request.merged" || event.event === "pull_request.closed") return endWithPull(host, tx, fix);
   if (event.event !== "check.completed" && event.event !== "workflow_run.completed") return;
-  if (event.pullRequest?.isFork) return;
+  if (event.pullRequest?.isFork || isOwnCheck(host, fix)) return;
   await rememberCheck(tx, fix.sourceId, event);
   const pull = await findPull(host, tx, { ...fix, by: { branch: event.branch ?? "" } });
   if (pull === null) return;
@@ -45,6 +47,20 @@ export async function applyFix(host: AutomationHost, tx: Queries, fix: FixEvent)
     ...{ check: event.check, conclusion: event.conclusion, commit: event.commit, log: event.text.slice(-8_000) },
   });
   await insertEvent(context, { subscription: active, eventId: `${fix.eventId} ci_fix`, entry, causes: fix.causes });
+}
+
+/** The platform shows the status of runs as checks: that a run has failed is not for the agent to fix. */
+function isOwnCheck({ platform: { settings } }: AutomationHost, { source, event }: FixEvent): boolean {
+  const credentials = settings.sourceHosts.github?.credentials;
+  return source.type === "github" && credentials?.kind === "app" && credentials.appId === event.app;
+}
+
+/** Nobody waits for its checks any more. */
+async function endWithPull(host: AutomationHost, tx: Queries, fix: FixEvent): Promise<void> {
+  const pull = await findPull(host, tx, { ...fix, by: { url: fix.event.pullRequest?.url ?? "" } });
+  const subscription = pull && (await findFix(host, tx, pull));
+  const what = fix.event.event === "pull_request.merged" ? "merged" : "closed";
+  if (subscription) await stop(tx, subscription.id, `Stopped: the pull request was ${what}.`);
 }
 
 interface AgentPull {
@@ -185,11 +201,11 @@ async function toggle(host: AutomationHost, tx: Queries, fix: FixEvent): Promise
   const subscription = (await findFix(host, tx, pull)) ?? (await begin(host, tx, pull));
   const by = `turned ${wanted} by ${event.sender?.login ?? "a comment"}`;
   if (wanted === "off") return stop(tx, subscription.id, `Stopped: ${by}.`);
-  const { key } = await contextOf(host, tx, pull.teamId);
+  const { key, now } = await contextOf(host, tx, pull.teamId);
   const filter = sealFilter(key, subscription.id, await filterOf(tx, pull));
   await tx
     .updateTable("subscriptions")
-    .set({ status: "active", ended_reason: null, wake_ups: 0, filter })
+    .set({ status: "active", ended_reason: null, wake_ups: 0, filter, expires_at: expiry(now, maxDays) })
     .where("id", "=", subscription.id)
     .execute();
 }

@@ -3,7 +3,7 @@ import type { GithubEvent } from "@agentcli/protocol/api";
 
 /** What happened, with the facts that triggers filter by and rules look at. */
 export interface SourceEvent {
-  event: GithubEvent;
+  event: GithubEvent | "pull_request.closed";
   /** The repository it happened in, as people open it: https://github.com/acme/shop */
   repositoryUrl: string;
   /** The branch it is about: the base of a pull request, or the one that was pushed. */
@@ -13,8 +13,10 @@ export interface SourceEvent {
   label: { name: string; action: "added" | "removed" } | null;
   /** Of a check suite, a commit status or a workflow. */
   conclusion: string | null;
-  /** Its name, and the commit that it ran on. */
+  /** Its name, and the commit that it ran on. A check suite has no name: it is all checks of an app. */
   check: string | null;
+  /** The id of the app that published the check suite. */
+  app: string | null;
   commit: string | null;
   /** Of who commented to the repository, as the host says: OWNER, MEMBER, …; null where it says nothing. */
   association: string | null;
@@ -37,7 +39,7 @@ export function readGithubEvent(name: string, payload: unknown): SourceEvent[] {
     repositoryUrl,
     sender: sender.login === undefined ? null : { login: textOf(sender.login), isBot: sender.type === "Bot" },
     ...{ branch: null, pullRequest: null, label: null, conclusion: null, text: "" },
-    ...{ check: null, commit: null, association: null },
+    ...{ check: null, app: null, commit: null, association: null },
   };
   return read(body, textOf(body.action)).map((event) => ({ ...shared, ...event }));
 }
@@ -83,8 +85,9 @@ const readers: Record<string, Read> = {
     action === "resolved" || action === "unresolved" ? [{ event: "review_thread.updated", ...pullOf(body) }] : [],
   check_suite(body, action) {
     const suite = membersOf(body.check_suite);
-    const check = textOf(membersOf(suite.app).name) || null;
-    return action === "completed" ? [{ event: "check.completed", ...checkedOf(suite, body), check, text: "" }] : [];
+    const { id } = membersOf(suite.app);
+    const app = typeof id === "number" ? String(id) : null;
+    return action === "completed" ? [{ event: "check.completed", ...checkedOf(suite, body), app, text: "" }] : [];
   },
   status(body) {
     if (body.state === "pending" || body.state === undefined) return [];
@@ -114,7 +117,8 @@ function readPullRequest(body: Members, action: string): ReturnType<Read> {
     return [{ event: pull.draft === true ? "pull_request.draft_opened" : "pull_request.opened", ...shared }];
   if (action === "ready_for_review" || action === "reopened") return [{ event: "pull_request.opened", ...shared }];
   if (action === "synchronize") return [{ event: "pull_request.pushed", ...shared }];
-  if (action === "closed" && pull.merged === true) return [{ event: "pull_request.merged", ...shared }];
+  if (action === "closed")
+    return [{ event: pull.merged === true ? "pull_request.merged" : "pull_request.closed", ...shared }];
   return [];
 }
 

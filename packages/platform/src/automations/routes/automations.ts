@@ -15,7 +15,15 @@ import { requireAccess, requireTeamManager } from "../access.ts";
 import { checkPrompt, checkTriggers, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
-import { type AutomationRow, changeAutomation, deleteAutomation, insertAutomation, listAutomations } from "../store.ts";
+import {
+  type AutomationRow,
+  changeAutomation,
+  deleteAutomation,
+  insertAutomation,
+  listAutomations,
+  lockAutomation,
+} from "../store.ts";
+import { giveUpAgents } from "../subscriptions/batches.ts";
 import { automationOf, type ViewContext } from "../views.ts";
 
 export const tag = "Automations";
@@ -205,7 +213,11 @@ function addDelete(api: Api, { platform: { db }, access }: AutomationHost): void
     },
     async ({ params, principal }) => {
       const { id } = await access.find(principal, params.automationId, "manage");
-      await deleteAutomation(db, id);
+      await db.transaction().execute(async (tx) => {
+        await lockAutomation(tx, id);
+        await giveUpAgents(tx, id);
+        await deleteAutomation(tx, id);
+      });
       return { id };
     },
   );

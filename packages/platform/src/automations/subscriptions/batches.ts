@@ -13,6 +13,7 @@ const maxEvents = 500;
 export function claimWakeUp(host: AutomationHost, agentId: string): Promise<WakeUpRow | null> {
   const { platform, now } = host;
   return platform.db.transaction().execute(async (tx) => {
+    await freeLost(tx, agentId);
     const rows = await tx
       .selectFrom("subscription_events")
       .innerJoin("subscriptions", "subscriptions.id", "subscription_events.subscription_id")
@@ -50,6 +51,19 @@ export function claimWakeUp(host: AutomationHost, agentId: string): Promise<Wake
   });
 }
 
+/** A claim without its wake-up is none; where its run is there, the events were delivered. */
+async function freeLost(tx: Queries, agentId: string): Promise<void> {
+  const isLost = sql`
+    run_id is null and batch_id is not null and waiting.agent_id = ${agentId}
+      and not exists (select from wake_ups where wake_ups.id = batch_id)
+  `;
+  await sql`
+    update subscription_events as waiting set run_id = runs.id from runs
+    where runs.agent_id = waiting.agent_id and runs.request_id = batch_id and ${isLost}
+  `.execute(tx);
+  await sql`update subscription_events as waiting set batch_id = null where ${isLost}`.execute(tx);
+}
+
 const longest = (chains: CauseLink[][]): CauseLink[] =>
   chains.reduce((left, right) => (right.length > left.length ? right : left), []);
 
@@ -57,17 +71,17 @@ const findWakeUp = async (tx: Queries, id: string): Promise<WakeUpRow | null> =>
   (await tx.selectFrom("wake_ups").selectAll().where("id", "=", id).executeTakeFirst()) ?? null;
 
 /** Firings outlive their agents, whose ids are free again then. */
-async function automationOfAgent(tx: Queries, agentId: string): Promise<string | null> {
-  const row = await tx
+const agentsOfAutomations = (tx: Queries) =>
+  tx
     .selectFrom("automation_firings")
     .innerJoin("automations", "automations.id", "automation_firings.automation_id")
     .innerJoin("agents", "agents.id", "automation_firings.agent_id")
-    .select("automations.id")
-    .where("automation_firings.agent_id", "=", agentId)
     .where("agents.source", "=", "AUTOMATION")
-    .whereRef("agents.team_id", "=", "automations.team_id")
-    .executeTakeFirst();
-  return row?.id ?? null;
+    .whereRef("agents.team_id", "=", "automations.team_id");
+
+async function automationOfAgent(tx: Queries, agentId: string): Promise<string | null> {
+  const query = agentsOfAutomations(tx).select("automations.id").where("automation_firings.agent_id", "=", agentId);
+  return (await query.executeTakeFirst())?.id ?? null;
 }
 
 /** Its run is there. */
@@ -106,20 +120,46 @@ export async function dropWakeUp(host: AutomationHost, id: string, reason: strin
   });
 }
 
-/** It would fail again and again: the subscriptions of the agent end and say why. */
-export async function giveUp({ platform: { db } }: AutomationHost, agentId: string, reason: string): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    await tx
-      .updateTable("subscriptions")
-      .set({ status: "cancelled", ended_reason: `The agent could not be woken. ${reason}`, next_at: null })
-      .where("agent_id", "=", agentId)
-      .where("status", "=", "active")
-      .execute();
-    await tx.deleteFrom("subscription_events").where("agent_id", "=", agentId).where("run_id", "is", null).execute();
-    // One without a run would count as active.
-    await sql`
-      delete from wake_ups where agent_id = ${agentId}
-        and not exists (select from runs where runs.agent_id = ${agentId} and runs.request_id = wake_ups.id)
-    `.execute(tx);
-  });
+export interface Failure {
+  agentId: string;
+  /** Whose wake-ups fail, null: those of the owner; left out: all of the agent. */
+  actsAs?: string | null;
+  reason: string;
+}
+
+/** It would fail again and again: the subscriptions end and say why. */
+export const giveUp = ({ platform: { db } }: AutomationHost, failure: Failure): Promise<void> =>
+  db.transaction().execute((tx) => giveUpIn(tx, failure));
+
+async function giveUpIn(tx: Queries, { agentId, actsAs, reason }: Failure): Promise<void> {
+  const isMeant = actsAs === undefined ? sql<boolean>`true` : sql<boolean>`acts_as is not distinct from ${actsAs}`;
+  await sql`
+    delete from subscription_events where agent_id = ${agentId} and run_id is null and subscription_id in (
+      select id from subscriptions where agent_id = ${agentId} and ${isMeant}
+    )
+  `.execute(tx);
+  await tx
+    .updateTable("subscriptions")
+    .set({ status: "cancelled", ended_reason: `The agent could not be woken. ${reason}`, next_at: null })
+    .where("agent_id", "=", agentId)
+    .where("status", "=", "active")
+    .where(isMeant)
+    .execute();
+  // One without a run would count as active.
+  await sql`
+    delete from wake_ups where agent_id = ${agentId} and ${isMeant}
+      and not exists (select from runs where runs.agent_id = ${agentId} and runs.request_id = wake_ups.id)
+  `.execute(tx);
+}
+
+export const automationDeleted = "Its automation was deleted.";
+
+/** In the transaction that deletes the automation. */
+export async function giveUpAgents(tx: Queries, automationId: string): Promise<void> {
+  const agents = await agentsOfAutomations(tx)
+    .select("agents.id")
+    .distinct()
+    .where("automations.id", "=", automationId)
+    .execute();
+  for (const { id } of agents) await giveUpIn(tx, { agentId: id, reason: automationDeleted });
 }

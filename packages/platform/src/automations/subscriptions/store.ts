@@ -56,16 +56,9 @@ export async function insertSubscription(
   { db, key, now }: SubscriptionContext,
   { agentId, teamId, filter, days, createdBy, actsAs }: NewSubscription,
 ): Promise<SubscriptionRow> {
-  const active = await db
-    .selectFrom("subscriptions")
-    .select("id")
-    .where("agent_id", "=", agentId)
-    .where("status", "=", "active")
-    .execute();
-  if (active.length >= maxPerAgent)
-    throw new ApiError("validation_error", `The agent has ${active.length} subscriptions already; cancel one first.`);
+  if (filter.source !== "ci_fix") await checkCount(db, agentId);
   const id = `sub-${randomUUID()}`;
-  const expires_at = new Date(now.getTime() + Math.min(days, maxDays) * dayMs);
+  const expires_at = expiry(now, days);
   return db
     .insertInto("subscriptions")
     .values({
@@ -78,6 +71,21 @@ export async function insertSubscription(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+export const expiry = (now: Date, days: number): Date => new Date(now.getTime() + Math.min(days, maxDays) * dayMs);
+
+/** Those of the platform itself do not count: there is one for each pull request of the agent at most. */
+async function checkCount(db: Queries, agentId: string): Promise<void> {
+  const active = await db
+    .selectFrom("subscriptions")
+    .select("id")
+    .where("agent_id", "=", agentId)
+    .where("status", "=", "active")
+    .where("source", "<>", "ci_fix")
+    .execute();
+  if (active.length >= maxPerAgent)
+    throw new ApiError("validation_error", `The agent has ${active.length} subscriptions already; cancel one first.`);
 }
 
 /** When the timer fires next; null: never again. */

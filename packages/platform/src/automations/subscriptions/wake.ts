@@ -8,7 +8,15 @@ import { admitWakeUp } from "../firings/admit-wake-up.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOfAgent } from "../identity.ts";
 import { repeat } from "../repeat.ts";
-import { claimWakeUp, dropWakeUp, giveUp, releaseWakeUp, settleWakeUp, type WakeUpRow } from "./batches.ts";
+import {
+  automationDeleted,
+  claimWakeUp,
+  dropWakeUp,
+  giveUp,
+  releaseWakeUp,
+  settleWakeUp,
+  type WakeUpRow,
+} from "./batches.ts";
 import { wakeUpOf } from "./inbox.ts";
 import { entryAad } from "./store.ts";
 import { expireSubscriptions, fireTimers } from "./timers.ts";
@@ -53,9 +61,11 @@ async function wakeAgent(host: AutomationHost, agentId: string): Promise<void> {
   const wakeUp = await claimWakeUp(host, agentId);
   if (wakeUp === null) return;
   const principal = await principalOfAgent(db, agent, wakeUp.acts_as);
-  if (principal === null) return giveUp(host, agentId, "The user of the agent was removed from the team.");
+  const { acts_as: actsAs } = wakeUp;
+  if (principal === null)
+    return giveUp(host, { agentId, actsAs, reason: "The user of the agent was removed from the team." });
   const admitted = await admit(host, wakeUp);
-  if (admitted.kind === "ended") return giveUp(host, agentId, admitted.reason);
+  if (admitted.kind === "ended") return giveUp(host, { agentId, reason: admitted.reason });
   if (admitted.kind === "refused") return dropWakeUp(host, wakeUp.id, admitted.reason);
   if (admitted.kind === "admitted") await follow(host, { wakeUp, principal, budgetUsd: admitted.budgetUsd });
 }
@@ -71,7 +81,7 @@ async function admit(host: AutomationHost, wakeUp: WakeUpRow): Promise<Admitted>
   const { db, vault } = host.platform;
   const query = db.selectFrom("automations").selectAll().where("id", "=", wakeUp.automation_id);
   const automation = await query.executeTakeFirst();
-  if (!automation) return { kind: "ended", reason: "Its automation was deleted." };
+  if (!automation) return { kind: "ended", reason: automationDeleted };
   if (!automation.enabled) return { kind: "ended", reason: "Its automation is disabled." };
   const { limits } = openDefinition(await teamKey(db, vault, automation.team_id), automation);
   return admitWakeUp(host, { wakeUpId: wakeUp.id, automationId: automation.id, limits: limits ?? {} });
@@ -94,9 +104,13 @@ async function follow(host: AutomationHost, { wakeUp, principal, budgetUsd }: Fo
   } catch (error) {
     if (!(error instanceof ApiError) || error.status === 429 || error.status >= 500) throw error;
     if (error.code === "agent_busy") return releaseWakeUp(host, id);
-    await giveUp(host, agentId, error.message);
+    const { acts_as: actsAs } = wakeUp;
+    await giveUp(host, { agentId, reason: error.message, ...(!ofWholeAgent.includes(error.code) && { actsAs }) });
   }
 }
+
+/** Whoever wakes it meets them; what else is refused may be allowed to others. */
+const ofWholeAgent: string[] = ["agent_archived", "spend_limit_reached"];
 
 async function readEvents({ platform: { db, vault } }: AutomationHost, teamId: number, wakeUpId: string) {
   const key = await teamKey(db, vault, teamId);

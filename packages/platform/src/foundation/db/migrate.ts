@@ -43,6 +43,7 @@ import * as subscriptions from "./migrations/0039-subscriptions.ts";
 import * as workerPools from "./migrations/0040-worker-pools.ts";
 import * as wakeUps from "./migrations/0041-wake-ups.ts";
 import * as ciFix from "./migrations/0042-ci-fix.ts";
+import * as lostWakeUps from "./migrations/0043-lost-wake-ups.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -91,6 +92,7 @@ const migrations: Record<string, Migration> = {
   "0040-worker-pools": workerPools,
   "0041-wake-ups": wakeUps,
   "0042-ci-fix": ciFix,
+  "0043-lost-wake-ups": lostWakeUps,
 };
 
 /** Nothing is missing in a database that lacks them. */
