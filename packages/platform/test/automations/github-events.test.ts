@@ -27,6 +27,7 @@ const expected: Record<string, SourceEvent["event"]> = {
   "pull_request.ready_for_review": "pull_request.opened",
   "pull_request.reopened": "pull_request.opened",
   "pull_request.synchronize": "pull_request.pushed",
+  "pull_request.closed": "pull_request.closed",
   "pull_request.labeled": "pull_request.label_changed",
   "pull_request.unlabeled": "pull_request.label_changed",
   "issues.labeled": "issue.label_changed",
