@@ -35,9 +35,9 @@ async function runIsolated({ fixture }: AutomationHarness, task: { automationId:
     ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
-  const [said, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
-  expect(code, `unshare ended with ${code} and said: ${said}`).toBe(0);
-  return JSON.parse(said) as Seen;
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
+  expect(code, `unshare ended with ${code} and the output: ${output}`).toBe(0);
+  return JSON.parse(output) as Seen;
 }
 
 test("a dry run of stored events sends not one packet, where a request of the same process is counted", async () => {

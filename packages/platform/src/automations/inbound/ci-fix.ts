@@ -55,7 +55,7 @@ function isOwnCheck({ platform: { settings } }: AutomationHost, { source, event 
   return source.type === "github" && credentials?.kind === "app" && credentials.appId === event.app;
 }
 
-/** Nobody waits for its checks any more. */
+/** Its checks are of no use then. */
 async function endWithPull(host: AutomationHost, tx: Queries, fix: FixEvent): Promise<void> {
   const pull = await findPull(host, tx, { ...fix, by: { url: fix.event.pullRequest?.url ?? "" } });
   const subscription = pull && (await findFix(host, tx, pull));

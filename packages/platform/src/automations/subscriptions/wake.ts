@@ -109,7 +109,7 @@ async function follow(host: AutomationHost, { wakeUp, principal, budgetUsd }: Fo
   }
 }
 
-/** Whoever wakes it meets them; what else is refused may be allowed to others. */
+/** They hold for every person; what else is refused may be allowed to others. */
 const ofWholeAgent: string[] = ["agent_archived", "spend_limit_reached"];
 
 async function readEvents({ platform: { db, vault } }: AutomationHost, teamId: number, wakeUpId: string) {
