@@ -350,6 +350,44 @@ describe("pinned with a script are", () => {
     expect(pinnedBy(pin("node hooks/check.mjs", at), at)).toEqual(["hooks"]);
   });
 
+  test("a program of the project that it starts, and what that loads, without directories and packages", async () => {
+    const at = await prepare({
+      "repository/hooks/a.js": 'require("node:child_process").execSync("node src/cli.js --lint");\n',
+      "repository/src/cli.js": 'import "./lib/util.js";\n',
+      "repository/src/lib/util.js": 'import "lodash";\nimport "../../hooks/b/c.js";\n',
+      "repository/src/lib/other.js": "",
+      "repository/hooks/b/c.js": "",
+    });
+    expect(pinnedBy(pin("node hooks/a.js", at), at)).toEqual(["hooks", "src/cli.js", "src/lib/util.js"]);
+  });
+
+  test("as one of its own files what it loads itself, also if a program that it starts loads the same", async () => {
+    const at = await prepare({
+      "repository/hooks/a.js": 'import "../own/b.js";\nfork("src/cli.js");\n',
+      "repository/own/b.js": 'import "../last/c.js";\n',
+      "repository/last/c.js": "",
+      "repository/src/cli.js": 'import "../last/c.js";\n',
+    });
+    expect(pinnedBy(pin("node hooks/a.js", at), at)).toEqual(["hooks", "last", "own", "src/cli.js"]);
+  });
+
+  test.each([
+    ["node", "hooks/a.js", "// run by hand: node src/cli.js"],
+    ["node", "hooks/a.js", "/**\n * Run by hand: node src/cli.js\n */"],
+    ["python3", "hooks/a.py", "# run by hand: node src/cli.js"],
+  ])("not what a comment names: %s %s: %s", async (program, name, text) => {
+    const at = await prepare({ [`repository/${name}`]: `${text}\n`, "repository/src/cli.js": 'import "lodash";\n' });
+    expect(pinnedBy(pin(`${program} ${name}`, at), at)).toEqual(["hooks"]);
+  });
+
+  test("what a private method of a class starts", async () => {
+    const at = await prepare({
+      "repository/hooks/a.js": 'class A {\n  #run() { fork("src/cli.js"); }\n}\n',
+      "repository/src/cli.js": "",
+    });
+    expect(pinnedBy(pin("node hooks/a.js", at), at)).toEqual(["hooks", "src/cli.js"]);
+  });
+
   test("not a file whose name means another one after a change of the directory", async () => {
     const at = await prepare({ "repository/check.sh": "cd tools; ./x.sh\n", "repository/x.sh": "" });
     expect(pinnedBy(pin("./check.sh", at), at)).toContain("`./x.sh` of a script is");

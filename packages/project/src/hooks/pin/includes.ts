@@ -87,7 +87,8 @@ function namedFromTop({ path, text, language }: Script, workspace: Workspace) {
     isLoaded: groups?.loader !== undefined,
     name: (groups?.name ?? "").replace(/^\/+/, ""),
   }));
-  const started = new Set(Array.from(text.matchAll(startedByName), ({ groups }) => groups?.name ?? ""));
+  const code = text.replaceAll(commentLines[language], "");
+  const started = new Set(Array.from(code.matchAll(startedByName), ({ groups }) => groups?.name ?? ""));
   const namesOf = (isLoaded: boolean) => [
     ...new Set(matches.filter((match) => match.isLoaded === isLoaded).map(({ name }) => name)),
   ];
@@ -110,6 +111,15 @@ const inQuotes = /(?<=["'`\s}])(?<name>(?:\.{0,2}\/)?[\w.-]+(?:\/[\w.-]+)+|[\w.-
 /** `spawn("node", ["tools/x.js"])`, `execSync("python3 tools/x.py")`, `fork("tools/x.js")`, `awk -f tools/x.awk` */
 const startedByName =
   /(?:\b(?:node|python3?|perl|ruby|php|(?:awk|sed|make)["'`,\s]+-f)\b(?:["'`,\s[]+-[\w-]+)*|\b(?:fork|Worker)\b\)?|\b(?:execPath|executable)\b)["'`,\s[(]+(?:\.\/)?(?<name>\w[\w.-]*(?:\/[\w.-]+)+)(?=["'`\s;&|)]|$)/gm;
+
+/** They start nothing: `// run by hand: node src/cli.js`. */
+const commentLines: Record<Language, RegExp> = {
+  shell: /^[ \t]*#.*$/gm,
+  python: /^[ \t]*#.*$/gm,
+  // Not `#run() {` or `*each() {` of a class.
+  javascript: /^[ \t]*(?:\/\/|\*(?=[ \t])).*$/gm,
+  other: /^[ \t]*(?:#|\/\/).*$/gm,
+};
 
 const none: Omit<Includes, "alone"> = { files: [], named: [], packageName: null };
 

@@ -48,12 +48,20 @@ export function pinCommand(command: string, workspace: Workspace): Pin {
   return pin;
 }
 
+/** What a script that is pinned alone loads is pinned alone too, as far as it can be: it may be the project's own code. */
+interface OpenScript extends Reference {
+  isAlone: boolean;
+}
+
 /** The directories of the scripts, and every other file that they load by name. */
 function pinFiles(references: Reference[], workspace: Workspace, includes: Pin["includes"]): PinnedPath[] {
-  const open: (Reference & { isAlone?: boolean })[] = [...references];
+  const open: OpenScript[] = references.map((reference) => ({ ...reference, isAlone: false }));
+  const openAlone: OpenScript[] = [];
   const pinned = new Map<string, PinnedPath>();
   const seen = new Set<string>();
-  for (let script = open.shift(); script; script = open.shift()) {
+  // What is loaded as one of the hook's own files counts as such, whoever else mentions it: these come first.
+  const next = () => open.shift() ?? openAlone.shift();
+  for (let script = next(); script; script = next()) {
     if (seen.has(script.path)) continue;
     seen.add(script.path);
     if (seen.size > maxFiles) throw new Unpinnable(`it loads more than ${maxFiles} files`);
@@ -64,17 +72,15 @@ function pinFiles(references: Reference[], workspace: Workspace, includes: Pin["
     if (packageName !== null && !script.isAlone)
       throw new Unpinnable(`${script.path} loads the package ${packageName} from the workspace`);
     includes.set(script.path, { hash: hashOfContent(content), named });
+    const { isAlone } = script;
     const read = (path: string) => ({ path, language: languageOf(path, firstBytes(path, 256)) });
-    open.push(...files.map(read), ...alone.map((path) => ({ ...read(path), isAlone: true })));
+    for (const path of files) (isAlone ? openAlone : open).push({ ...read(path), isAlone });
+    openAlone.push(...alone.map((path) => ({ ...read(path), isAlone: true })));
   }
   return [...pinned.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-function addPin(
-  { path, isAlone = false }: { path: string; isAlone?: boolean },
-  workspace: Workspace,
-  pinned: Map<string, PinnedPath>,
-): void {
+function addPin({ path, isAlone }: OpenScript, workspace: Workspace, pinned: Map<string, PinnedPath>): void {
   if ([...pinned.keys()].some((other) => contains(other, path))) return;
   const directory = dirname(path);
   const entries = !isAlone && isOfHooks(path, workspace) ? readTree(directory) : null;
