@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { OpenedWorkspace } from "../../src/lifecycle/lazy.ts";
 import type { BackEnd } from "../../src/sandbox/back-end.ts";
 import { openSandbox, openWorkspace } from "../../src/sandbox/launch.ts";
@@ -112,6 +112,14 @@ beforeAll(() => {
   chmodSync(join(root, "unreadable"), 0);
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+test("in bubblewrap a directory that is closed for what must not be created below it is named as protected", async () => {
+  const [[, backEnd] = expect.fail()] = backEnds;
+  const absentPaths = [join(root, "scripts/bin/clean")];
+  const workspace = await open({ mode: "workspace-write", absentPaths }, backEnd);
+  onTestFinished(() => workspace.close());
+  await expectNote(workspace, "touch scripts/other", /^\[sandbox workspace-write\] \S*\/scripts\/other is protected:/);
+});
 
 const open = async (choice: Omit<PolicyOptions, "root">, backEnd: BackEnd, env: Record<string, string> = {}) =>
   openSandbox(sandboxPolicy({ root, git: "none", ...choice }), {

@@ -3,6 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { contains } from "../../paths.ts";
 import type { BackEnd } from "../back-end.ts";
+import { isMountPoint } from "../mount-points.ts";
 import { hiddenFromRoot } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { pathsIn, type ReportedLine } from "./lines.ts";
@@ -133,9 +134,17 @@ function isFree(path: string, { policy, backEnd, temporary }: Confinement): bool
   if (root === undefined) return false;
   if (backEnd !== "bubblewrap") return true;
   const names = policy.protectedNames.map((name) => join(root, name));
-  const fixed = [...names, ...policy.protectedPaths, ...policy.absentPaths];
+  const fixed = [...names, ...policy.protectedPaths, ...policy.absentPaths.map((absent) => closedFor(absent, root))];
   const repositories = policy.protectedRepositories.map((directory) => join(directory, ".git"));
   return ![...fixed, ...repositories].some((directory) => contains(directory, path));
+}
+
+/** The first directory that is missing on the way to it: bubblewrap mounts an empty one there. */
+function closedFor(absent: string, root: string): string {
+  const parent = dirname(absent);
+  if (!contains(root, parent) || parent === root) return absent;
+  const above = closedFor(parent, root);
+  return !exists(above) || isMountPoint(above) ? above : absent;
 }
 
 const isHidden = (path: string, { hidden }: SandboxPolicy) =>

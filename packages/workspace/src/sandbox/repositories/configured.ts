@@ -9,24 +9,31 @@ import { contains } from "../../paths.ts";
 /** Variables that say where git finds the settings of the user. */
 export type GitVariables = Readonly<Record<string, string | undefined>>;
 
-/** Inside the working tree, also those that do not exist. Settings of the user may name relative paths, too. */
+/**
+ * Inside the working tree, also those that do not exist. Settings of the user may name relative paths, too; but programs of
+ * theirs count only where they exist: they are meant for other repositories, and would close directories of this one.
+ */
 export function configuredPaths(root: string, variables: GitVariables = {}): string[] {
   const git = findGitDirectory(root);
   if (git === undefined) return [];
   const home = variables.HOME || homedir();
   const ofUser = userFiles(variables, home);
-  const files = [join(findCommonDirectory(git), "config"), join(git, "config.worktree"), ...ofUser];
+  const own = [join(findCommonDirectory(git), "config"), join(git, "config.worktree")];
+  const files = [...own.map((file) => ({ file, isOwn: true })), ...ofUser.map((file) => ({ file, isOwn: false }))];
   const found = new Set(ofUser.filter((file) => isIn(root, file)));
   const read = new Set<string>();
-  for (let file = files.shift(); file !== undefined && read.size < maxFiles; file = files.shift()) {
+  for (let next = files.shift(); next !== undefined && read.size < maxFiles; next = files.shift()) {
+    const { file, isOwn } = next;
     if (read.has(file)) continue;
     read.add(file);
     for (const { section, key, value } of settingsIn(readRegularFile(file)?.toString("utf8") ?? "")) {
       const named = pathsIn(section, key, value);
       const base = named.kind === "settings" ? dirname(file) : root;
       const paths = named.paths.map((path) => resolve(base, path.replace(/^~(?=\/)/, home)));
-      if (named.kind === "settings") files.push(...paths);
-      for (const path of named.kind === "command" ? programsIn(value, root, home) : paths)
+      // What the repository includes counts as its own, also if the user includes the same.
+      if (named.kind === "settings") files.unshift(...paths.map((path) => ({ file: path, isOwn })));
+      const missing = isOwn && section !== "alias" ? "counted" : "ignored";
+      for (const path of named.kind === "command" ? programsIn(value, { root, home, missing }) : paths)
         if (isIn(root, path)) found.add(path);
     }
   }
@@ -41,18 +48,25 @@ function userFiles({ XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM }: Gi
 
 const maxFiles = 64;
 
+interface ProgramSearch {
+  root: string;
+  home: string;
+  /** Programs that do not exist. */
+  missing: "counted" | "ignored";
+}
+
 /**
  * The files that a command names, in whatever directory of the tree `$(git rev-parse --show-toplevel)/x` or `$PWD/x` is.
- * A program that does not exist counts too; another word is a file only if there is one.
+ * A program may be missing; another word is a file only if there is one.
  */
-function programsIn(command: string, root: string, home: string): string[] {
+function programsIn(command: string, { root, home, missing }: ProgramSearch): string[] {
   const starts = command.split(/[|&;(]+/).map((text) => /^[\s!'"]*([^\s'"]+)/.exec(text)?.[1] ?? "");
   const programs = starts.filter((word) => /^(?:\.{1,2}\/|\w)[\w.-]*(?:\/[\w.-]+)+$/.test(word));
   const words = command.split(/[\s'"`|&;()<>${}=]+/).filter(Boolean);
   const below = words.filter((word) => word.includes("/")).map((word) => `.${word.slice(word.indexOf("/"))}`);
   const inTree = (word: string) => resolve(root, word.replace(/^~(?=\/)/, home));
   return [
-    ...programs.map(inTree),
+    ...programs.map(inTree).filter((path) => missing === "counted" || existsSync(path)),
     ...words.map(inTree).filter((path) => isNamed(path, root)),
     ...below.map(inTree).filter((path) => isFile(path) && isNamed(path, root)),
   ];

@@ -40,12 +40,12 @@ export async function protectNested(
         rootRepositories: backEnd.kind === "landlock" ? "watched" : "protected",
         newRepositories: isProtected ? "set-aside" : "kept",
       }),
-      backEnd.kind === "landlock" ? named : [],
+      backEnd.kind === "landlock" ? named : named.filter(({ path }) => isFreePackage(path)),
     ),
   };
 }
 
-/** Landlock cannot protect what the settings of a repository name: a change is reported, once. */
+/** Landlock cannot protect what the settings of a repository name, and packages stay free: a change is reported, once. */
 function withConfiguredReport(watch: RepositoryWatch, named: NamedPath[]): RepositoryWatch {
   const stamps = named.map((each) => ({ ...each, stamp: stampOf(each.path) }));
   const findChanged = (): string[] =>
@@ -69,6 +69,10 @@ interface NamedPath {
   path: string;
 }
 
+/** What does not exist among the packages, which have to be installed. */
+const isFreePackage = (path: string): boolean =>
+  path.split("/").includes("node_modules") && resolveExisting(path).length === 0;
+
 /** What does not exist cannot be created; directly below a root its name is protected, which git ignores then. */
 function withConfigured(policy: SandboxPolicy, named: NamedPath[], roots: string[]): SandboxPolicy {
   const protectedPaths = new Set(policy.protectedPaths);
@@ -79,7 +83,7 @@ function withConfigured(policy: SandboxPolicy, named: NamedPath[], roots: string
     const [real] = resolveExisting(path);
     const missing = realOfMissing(path);
     if (real !== undefined && isWritable(real)) protectedPaths.add(real);
-    if (real !== undefined || !isWritable(missing) || isLink(missing)) continue;
+    if (real !== undefined || !isWritable(missing) || isLink(missing) || isFreePackage(path)) continue;
     if (roots.includes(dirname(missing))) protectedNames.add(basename(missing));
     else absentPaths.add(missing);
   }

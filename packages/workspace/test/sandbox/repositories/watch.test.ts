@@ -1,6 +1,7 @@
 // What a search finds, what counts as a risk, and what is reported when a run ends.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   lstatSync,
@@ -14,8 +15,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { sandboxPolicy } from "../../../src/sandbox/policy.ts";
 import { configuredPaths } from "../../../src/sandbox/repositories/configured.ts";
 import { findNestedRepositories } from "../../../src/sandbox/repositories/nested.ts";
+import { protectNested } from "../../../src/sandbox/repositories/protect.ts";
 import { riskySettings } from "../../../src/sandbox/repositories/risks.ts";
 import { type Listings, searchRepositories } from "../../../src/sandbox/repositories/search.ts";
 import { openUnfinished, searchUnfinished } from "../../../src/sandbox/repositories/unfinished.ts";
@@ -114,6 +117,36 @@ test("paths that settings of the user name are those of the working tree", () =>
   mkdirSync(home);
   writeFileSync(join(home, ".gitconfig"), "[core]\n\thooksPath = .githooks\n\teditor = vim\n");
   expect(configuredPaths(join(root, "work"), { HOME: home })).toEqual([join(root, "work/.githooks")]);
+});
+
+test("programs that do not exist count in settings of the repository, but not in aliases or settings of the user", () => {
+  init("work");
+  const home = join(root, "home");
+  mkdirSync(home);
+  const work = join(root, "work");
+  mkdirSync(join(work, "there"));
+  writeFileSync(join(work, "there/tool"), "");
+  const driver = '[merge "npm"]\n\tdriver = node_modules/.bin/npm-merge-driver merge %A\n';
+  writeFileSync(join(home, ".gitconfig"), `${driver}[alias]\n\tapp = "!make && build/app"\n\town = !there/tool\n`);
+  expect(configuredPaths(work, { HOME: home })).toEqual([join(work, "there/tool")]);
+  appendFileSync(join(work, ".git/config"), '[alias]\n\tx = !out/x\n[filter "x"]\n\tclean = scripts/clean\n');
+  expect(configuredPaths(work, { HOME: home })).toEqual([join(work, "scripts/clean"), join(work, "there/tool")]);
+});
+
+test("a program among the packages closes nothing; that it was created is reported", async () => {
+  init("work");
+  const work = join(root, "work");
+  appendFileSync(join(work, ".git/config"), '[merge "npm"]\n\tdriver = node_modules/.bin/npm-merge-driver merge %A\n');
+  const backEnd = { kind: "bubblewrap", program: "/usr/bin/bwrap", processes: "own" } as const;
+  const { policy, watch } = await protectNested(sandboxPolicy({ mode: "workspace-write", root: work }), backEnd, {
+    HOME: root,
+  });
+  expect(policy.absentPaths).toEqual([]);
+  mkdirSync(join(work, "node_modules/.bin"), { recursive: true });
+  writeFileSync(join(work, "node_modules/.bin/npm-merge-driver"), "");
+  expect(await watch.findChanges()).toEqual([
+    expect.stringContaining('This run changed "node_modules/.bin/npm-merge-driver", which git reads or runs'),
+  ]);
 });
 
 describe("a watch", () => {
