@@ -43,6 +43,27 @@ describe("trust", () => {
     ]);
   });
 
+  test("of a thread persists when another hook of its file is removed, which is named with the way on", async () => {
+    const harness = await openHarness({ replies: [replyWith("Begun."), run("echo harmless"), replyWith("Done.")] });
+    const path = `${harness.home}/hooks.json`;
+    const stays = { PostToolUse: [{ command: "true" }] };
+    const first = { command: "echo first" };
+    const second = { command: "echo second" };
+    write(harness.home, "hooks.json", agentcliHooks({ UserPromptSubmit: [first, second], ...stays }));
+    await harness.run(["hooks", "trust", "--all"]);
+    await harness.events(["begin"]);
+    write(harness.home, "hooks.json", agentcliHooks({ UserPromptSubmit: [second, first] }));
+    const { events } = await harness.events(["resume", "--last", "go on"]);
+    const reason = `no longer in ${path}: switch it off in hooks.state or begin a new thread`;
+    const hooks = itemsOf(events, "hook");
+    expect(hooks).toMatchObject([
+      { event: "PostToolUse", status: "skipped", reason },
+      { event: "UserPromptSubmit", status: "completed" },
+      { event: "UserPromptSubmit", status: "completed" },
+      { event: "PostToolUse", reason: "hook modified" },
+    ]);
+  });
+
   test("of a thread does not extend to a modified hook", async () => {
     const harness = await openTrustingHarness({ replies: [replyWith("Begun."), ...writing], files: guard });
     await harness.events(["-s", "workspace-write", "begin"]);

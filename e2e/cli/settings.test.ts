@@ -44,6 +44,19 @@ describe("settings with an effect on every run", () => {
     });
   });
 
+  test("notify gets words that are data, but runs no script of the workspace", async () => {
+    const replies = [replyWith("Done."), replyWith("Done.")];
+    const { run, home } = await openHarness({ replies, files: { "out.log": "", "planted.py": "" } });
+    const received = join(home, "received");
+    const script = `require("fs").writeFileSync(process.argv[1], "")`;
+    const argv = [process.execPath, "-e", script, received, "/dev/null", "/tmp", "./out.log"];
+    const first = await run(["exec", "-c", `notify=${JSON.stringify(argv)}`, "hi"]);
+    expect(first.stderr).not.toContain("notify");
+    await expect.poll(() => existsSync(received)).toBe(true);
+    const second = await run(["exec", "-c", 'notify=["python3", "-u", "planted.py", "./out.log"]', "hi"]);
+    expect(second.stderr).toContain("the program of notify was not started: an agent can change planted.py.");
+  });
+
   test("a program of notify that cannot be started is reported, and the run is completed", async () => {
     const { run } = await openHarness({ replies: [replyWith("Done.")] });
     const { code, stderr } = await run(["exec", "-c", 'notify=["/no/such/program"]', "hi"]);

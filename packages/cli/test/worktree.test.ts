@@ -1,6 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join, relative } from "node:path";
 import { newId } from "@agentcli/host/sessions";
 import { type TemporaryRepository, temporaryRepository } from "@agentcli/testkit";
 import { openHostPrograms } from "@agentcli/workspace";
@@ -12,7 +21,7 @@ interface Scene {
   repository: TemporaryRepository;
   logged: string[];
   open(directory?: string): Promise<Worktree>;
-  reopen(worktree: Worktree): Promise<Worktree>;
+  reopen(worktree: Worktree, agentHome?: string): Promise<Worktree>;
 }
 
 async function scene(files?: Record<string, string>): Promise<Scene> {
@@ -35,7 +44,8 @@ async function scene(files?: Record<string, string>): Promise<Scene> {
     repository,
     logged,
     open: (directory = ".") => openWorktree({ directory, threadId: newId(Date.now()), ...context }),
-    reopen: ({ origin }) => reopenWorktree(origin, context),
+    reopen: ({ origin }, agentHome = home) =>
+      reopenWorktree(origin, { ...context, environment: { ...context.environment, agentHome } }),
   };
 }
 
@@ -122,6 +132,29 @@ test("a thread finds its worktree again, as it left it or again from its startin
   expect(existsSync(join(again.cwd, "README.md"))).toBe(true);
   await again.settle();
   expect(existsSync(removed.cwd)).toBe(false);
+});
+
+test("a worktree that is gone is created again below the agent home of now", async () => {
+  const here = await scene();
+  const removed = await here.open();
+  await removed.settle();
+  const moved = await temporaryHome();
+  const again = await here.reopen(removed, moved);
+  expect(again.cwd).toBe(join(realpathSync(moved), "worktrees", basename(removed.cwd)));
+  expect(existsSync(join(again.cwd, "README.md"))).toBe(true);
+  await again.settle();
+  expect(existsSync(again.cwd)).toBe(false);
+});
+
+test("one whose .git names its repository by a relative path is settled as any other", async () => {
+  const here = await scene();
+  const worktree = await here.open();
+  const file = join(worktree.cwd, ".git");
+  const target = readFileSync(file, "utf8").trim().replace("gitdir: ", "");
+  writeFileSync(file, `gitdir: ${relative(worktree.cwd, target)}\n`);
+  await worktree.settle();
+  expect(existsSync(worktree.cwd)).toBe(false);
+  expect(here.logged.at(-1)).toContain("unchanged and was removed");
 });
 
 test("outside a repository, or before its first commit, there is none", async () => {

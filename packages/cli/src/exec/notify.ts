@@ -1,7 +1,7 @@
 // `notify`: the user's program, started at the end of each completed turn with one JSON argument.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
+import { basename, resolve } from "node:path";
 import type { EndedTurn } from "@agentcli/host";
 import type { Program } from "../program.ts";
 
@@ -12,7 +12,8 @@ export function notifyProgram(
   { environment, reporter }: Pick<Program, "environment" | "reporter">,
 ): Promise<void> {
   const [program = "", ...args] = argv;
-  const planted = argv.find((word) => word.includes("/") && isOfAgent(word, turn.cwd, environment));
+  environment.programs.distrust([turn.cwd]);
+  const planted = runBy(argv, environment.cwd).find((word) => isOfAgent(word, environment));
   if (planted !== undefined) {
     const reason = `an agent can change ${planted}. Move it to a directory outside of the workspace`;
     reporter.log(`warning: the program of notify was not started: ${reason}.`);
@@ -34,10 +35,44 @@ export function notifyProgram(
 }
 
 /** It runs outside of the sandbox. */
-function isOfAgent(word: string, cwd: string, { programs, cwd: startedIn }: Program["environment"]): boolean {
-  programs.distrust([cwd]);
-  const path = resolve(startedIn, word);
-  return existsSync(path) && !programs.isTrusted(path);
+function isOfAgent(word: string, { programs, cwd }: Program["environment"]): boolean {
+  const path = resolve(cwd, word);
+  return statSync(path, { throwIfNoEntry: false }) !== undefined && !programs.isTrusted(path);
+}
+
+/** The program, the script of an interpreter, and every other word that may be run. The rest is data, such as a log. */
+function runBy(argv: string[], cwd: string): string[] {
+  return argv.filter((word, index) => {
+    if (index === 0) return word.includes("/");
+    const stats = statSync(resolve(cwd, word), { throwIfNoEntry: false });
+    if (!stats?.isFile()) return false;
+    return isScriptOf(argv, index) || (stats.mode & 0o111) !== 0 || isScript(resolve(cwd, word));
+  });
+}
+
+/** The first word after an interpreter that is not an option; also after the value of one. */
+function isScriptOf(argv: string[], index: number): boolean {
+  const start = argv.slice(0, index).findLastIndex((word) => interpreter.test(basename(word)));
+  const between = argv.slice(start + 1, index);
+  return start >= 0 && between.every((word, at) => word.startsWith("-") || between[at - 1]?.startsWith("-"));
+}
+
+const interpreter =
+  /^(?:(?:ba|da|z|k|fi)?sh|node|nodejs|bun|deno|tsx|python[\d.]*|perl|ruby|php|lua|awk|gawk|osascript|pwsh)$/;
+
+function isScript(path: string): boolean {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const start = Buffer.alloc(2);
+      return readSync(file, start) === 2 && start.toString() === "#!";
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    // What cannot be read cannot be run as a script.
+    return false;
+  }
 }
 
 const payload = ({ threadId, turnId, cwd, prompt, message }: EndedTurn) => ({

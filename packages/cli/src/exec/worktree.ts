@@ -46,11 +46,16 @@ function openParent({ agentHome }: Environment): string {
   return realpathSync(parent);
 }
 
-/** For a thread that had one: reused if it still exists, otherwise created again from its starting commit. */
+/**
+ * For a thread that had one: reused if it still exists, otherwise created again from its starting commit, where worktrees
+ * are now: the agent home may have moved.
+ */
 export async function reopenWorktree(
-  origin: WorktreeOrigin,
+  recorded: WorktreeOrigin,
   { environment, log }: Pick<WorktreeOptions, "environment" | "log">,
 ): Promise<Worktree> {
+  const isGone = !existsSync(recorded.path) && resolve(recorded.path) === recorded.path;
+  const origin = isGone ? { ...recorded, path: join(openParent(environment), basename(recorded.path)) } : recorded;
   checkOrigin(origin, environment);
   const repository = findRepositoryRoot(origin.startedIn);
   if (!repository)
@@ -109,8 +114,11 @@ function worktree(
 /** Landlock cannot protect the `.git` of the worktree, and git would run what the settings of another repository name. */
 function isOf(repository: string, path: string): boolean {
   const own = findGitDirectory(repository);
-  const [, target = ""] = /^gitdir: (\/[^\n]+)\n$/.exec(readPlain(join(path, ".git"))) ?? [];
-  if (own === undefined || !existsSync(target)) return false;
+  const [, named] = /^gitdir: ([^\n]+)\n$/.exec(readPlain(join(path, ".git"))) ?? [];
+  if (own === undefined || named === undefined) return false;
+  // Relative with `worktree.useRelativePaths`.
+  const target = resolve(path, named);
+  if (!existsSync(target)) return false;
   const worktrees = join(realpathSync(findCommonDirectory(own)), "worktrees");
   return dirname(target) === worktrees && realpathSync(target) === target;
 }

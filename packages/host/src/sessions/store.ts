@@ -104,8 +104,12 @@ export function openMemoryStore(): FileStore {
  * An approval to leave the sandbox is for the process that asked: otherwise one line in a session file would be enough to run
  * a command outside. A resumed call needs another.
  */
-const letsOut = ({ record }: StoredRecord): boolean =>
-  record.type === "noted" && record.kind === "approval" && "outside" in record.data && record.data.outside === true;
+const letsOut = ({ record }: StoredRecord): boolean => {
+  if (record.type !== "noted" || record.kind !== "approval") return false;
+  // A damaged line may have anything there.
+  const data = record.data as { outside?: unknown } | undefined | null;
+  return data?.outside === true;
+};
 
 /** Removed after it was found. */
 const gone = (threadId: string): HostError => new HostError("usage", `Session ${threadId} has just been removed.`);

@@ -59,7 +59,7 @@ function pinFiles(references: Reference[], workspace: Workspace, includes: Pin["
   const openAlone: OpenScript[] = [];
   const pinned = new Map<string, PinnedPath>();
   const seen = new Set<string>();
-  // What is loaded as one of the hook's own files counts as such, whoever else mentions it: these come first.
+  // What is loaded as one of the hook's own files counts as such, even if another program loads it too: these come first.
   const next = () => open.shift() ?? openAlone.shift();
   for (let script = next(); script; script = next()) {
     if (seen.has(script.path)) continue;
