@@ -7,6 +7,7 @@ import { Button } from "../components/controls.tsx";
 import { Empty, Failure, Skeleton } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Page } from "../components/page.tsx";
+import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 
 const auditQuery = (action: string) =>
@@ -61,14 +62,7 @@ export function AuditPage() {
 
 const EntryTable = ({ entries }: { entries: AuditEntry[] }) => (
   <table className="table">
-    <thead>
-      <tr>
-        <th>When</th>
-        <th>Who</th>
-        <th>What</th>
-        <th>Details</th>
-      </tr>
-    </thead>
+    <TableHead columns={["When", "Who", "What", "Details"]} />
     <tbody>
       {entries.map((entry) => (
         <EntryRow key={entry.seq} entry={entry} />

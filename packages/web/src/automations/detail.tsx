@@ -7,6 +7,7 @@ import { Notice } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Loaded, Page } from "../components/page.tsx";
 import { StatusBadge } from "../components/status.tsx";
+import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 import { repositoryName } from "../text/format.ts";
 import { AutomationActions } from "./actions.tsx";
@@ -94,14 +95,7 @@ const Firings = ({ firings }: { firings: Firing[] }) => (
     {firings.length === 0 && <p className="soft">It has not fired, and nothing is planned.</p>}
     {firings.length > 0 && (
       <table className="table">
-        <thead>
-          <tr>
-            <th>When</th>
-            <th>By</th>
-            <th>What became of it</th>
-            <th>Agent</th>
-          </tr>
-        </thead>
+        <TableHead columns={["When", "By", "What became of it", "Agent"]} />
         <tbody>
           {firings.map((firing) => (
             <tr key={firing.id} data-firing={firing.status}>

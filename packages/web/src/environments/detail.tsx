@@ -7,6 +7,7 @@ import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
 import { Loaded, Page } from "../components/page.tsx";
+import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 import { duration } from "../text/format.ts";
 import { BuildBadge } from "./build-status.tsx";
@@ -69,17 +70,7 @@ const Builds = ({ builds, activeId, environmentId, onAct }: BuildsProps) => (
     {builds.length === 0 && <p className="soft">There is no build yet.</p>}
     {builds.length > 0 && (
       <table className="table">
-        <thead>
-          <tr>
-            <th>Build</th>
-            <th>Status</th>
-            <th>Why</th>
-            <th>When</th>
-            <th>
-              <span className="sr-only">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={["Build", "Status", "Why", "When"]} hasActions />
         <tbody>
           {builds.map((build) => (
             <tr key={build.id} data-build={build.id}>

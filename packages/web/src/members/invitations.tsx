@@ -6,6 +6,7 @@ import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Loaded } from "../components/page.tsx";
+import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 import { invitationsKey, invitationsQuery } from "./queries.ts";
 import { roleWords } from "./words.ts";
@@ -36,16 +37,7 @@ export function Invitations() {
 
 const InvitationTable = ({ invitations, onRevoke }: { invitations: Invitation[]; onRevoke(id: string): void }) => (
   <table className="table">
-    <thead>
-      <tr>
-        <th>Address</th>
-        <th>Role</th>
-        <th>Valid until</th>
-        <th>
-          <span className="sr-only">Actions</span>
-        </th>
-      </tr>
-    </thead>
+    <TableHead columns={["Address", "Role", "Valid until"]} hasActions />
     <tbody>
       {invitations.map(({ id, email, role, expiresAt }) => (
         <tr key={id} data-invitation={email}>

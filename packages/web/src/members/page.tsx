@@ -6,6 +6,7 @@ import { useAction } from "../agents/use-action.ts";
 import { session } from "../api/session.ts";
 import { Failure } from "../components/feedback.tsx";
 import { Loaded, Page } from "../components/page.tsx";
+import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 import { MemberActions } from "./actions.tsx";
 import { Invitations } from "./invitations.tsx";
@@ -55,19 +56,7 @@ interface MemberTableProps {
 
 const MemberTable = ({ members, actions }: MemberTableProps) => (
   <table className="table section">
-    <thead>
-      <tr>
-        <th>Member</th>
-        <th>Role</th>
-        <th>Last seen</th>
-        <th>Since</th>
-        {session.isAdmin && (
-          <th>
-            <span className="sr-only">Actions</span>
-          </th>
-        )}
-      </tr>
-    </thead>
+    <TableHead columns={["Member", "Role", "Last seen", "Since"]} hasActions={session.isAdmin} />
     <tbody>
       {members.map((member) => (
         <tr key={member.id} data-member={member.email}>

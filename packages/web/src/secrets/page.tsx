@@ -7,6 +7,7 @@ import { session } from "../api/session.ts";
 import { ConfirmButton } from "../components/confirm.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
 import { Loaded, Page } from "../components/page.tsx";
+import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 import { SecretForm } from "./form.tsx";
 
@@ -70,18 +71,7 @@ interface SecretTableProps {
 
 const SecretTable = ({ secrets, onRemove }: SecretTableProps) => (
   <table className="table">
-    <thead>
-      <tr>
-        <th>Name</th>
-        <th>Of</th>
-        <th>Type</th>
-        <th>Repositories</th>
-        <th>Set</th>
-        <th>
-          <span className="sr-only">Actions</span>
-        </th>
-      </tr>
-    </thead>
+    <TableHead columns={["Name", "Of", "Type", "Repositories", "Set"]} hasActions />
     <tbody>
       {secrets.map((secret) => (
         <tr key={secret.id} data-secret={secret.name}>
