@@ -274,6 +274,11 @@ test("a login link is created for a named user, by command and by an administrat
   const { id } = (await userOf("member@example.com")) ?? expect.fail("no user");
   const made = await ask(await admin(), "POST", `/v1/members/${id}/login-link`);
   expect((await logIn(openBrowser(server.url), made.body.link)).status).toBe(303);
+  const entries = await server.platform.db.selectFrom("audit_entries").select("entry").execute();
+  expect(JSON.parse(entries.at(-1)?.entry ?? "{}")).toMatchObject({ actor: expect.stringMatching(/^user:/) });
+  expect(entries.some(({ entry }) => entry.includes("login_link.created"))).toBe(true);
+  const byKey = await server.call(await server.key(), "POST", `/v1/members/${id}/login-link`);
+  expect([byKey.status, JSON.stringify(byKey.body)]).toEqual([403, expect.stringContaining("key_not_supported")]);
 });
 
 test("an unused invitation does not readmit a removed user", async () => {

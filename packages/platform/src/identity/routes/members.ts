@@ -90,10 +90,13 @@ function addLogins(api: Api, { db, sessions, provider, publicUrl }: IdentityHost
       method: "post",
       summary: "Create a link that logs a member in once",
       answer: { status: 201, schema: LoginLink, description: "The link. No other answer has it" },
-      problems: ["not_found", "forbidden"],
+      problems: ["not_found", "forbidden", "key_not_supported"],
     },
-    async ({ params, principal: { teamId } }) => {
+    async ({ params, principal: { teamId, keyId } }) => {
       const { id } = await findMember(db, teamId, params.memberId);
+      // A key that leaks must not become a browser session of a person.
+      if ((await sessions.findUser(keyId)) === null)
+        throw new ApiError("key_not_supported", "Only a logged in administrator can create a login link, not a key.");
       if (provider !== null)
         throw new ApiError("forbidden", `Members log in with ${provider}. Login links are not available.`);
       return { link: await makeLoginLink(db, id, publicUrl()) };
