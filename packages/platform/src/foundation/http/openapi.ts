@@ -104,14 +104,21 @@ function parameters(schema: z.ZodType | undefined, location: "path" | "query", c
   }));
 }
 
-const always: ProblemCode[] = ["validation_error", "unauthorized", "rate_limited", "internal", "unavailable"];
+/** `payload_too_large`: the headers, or the body. */
+const always: ProblemCode[] = [
+  "validation_error",
+  "unauthorized",
+  "payload_too_large",
+  "rate_limited",
+  "internal",
+  "unavailable",
+];
 
 /** All codes that a route may answer. */
-export function problemCodes({ method, scope, sharing, body, problems: own = [] }: AnyRoute): ProblemCode[] {
+export function problemCodes({ method, scope, sharing, problems: own = [] }: AnyRoute): ProblemCode[] {
   const forbidden: ProblemCode[] = scope === null && method === "get" ? [] : ["forbidden"];
-  const tooLarge: ProblemCode[] = body ? ["payload_too_large"] : [];
   const unshared: ProblemCode[] = sharing ? ["agent_not_found", "integration_not_connected", "unavailable"] : [];
-  return [...new Set([...always, ...forbidden, ...tooLarge, ...unshared, ...own])];
+  return [...new Set([...always, ...forbidden, ...unshared, ...own])];
 }
 
 function problems(route: AnyRoute, components: Map<string, Json>): Json {

@@ -1,4 +1,5 @@
 // Node's HTTP server around the API: plain or TLS, with bounded waits and an orderly end.
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -94,7 +95,12 @@ function answerGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
       : { code: "validation_error", message: "This is not HTTP." },
   });
   const status = isLong ? "413 Payload Too Large" : "400 Bad Request";
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    "x-request-id": randomUUID(),
+    connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status}`, ...lines, "", body].join("\r\n"));
 }
