@@ -88,6 +88,9 @@ interface ReadyPipes {
 /** Called with our end of a pipe from a child. */
 type Reuse = (socket: Socket, ours: number) => void;
 
+/** The result of the command is sent first. */
+const afterResultMs = 2;
+
 /** The pipe of a process that has ended serves another one: to make it anew costs five times as much. */
 function reuseInto(pool: number[], hasRoom: () => boolean): Reuse {
   function recycle(reference: number): void {
@@ -104,7 +107,7 @@ function reuseInto(pool: number[], hasRoom: () => boolean): Reuse {
     // Its end means that everything was read, and that no process has it open for writing any more.
     socket.prependOnceListener("end", () => {
       const reference = hasRoom() ? openReference(ours) : undefined;
-      if (reference !== undefined) socket.once("close", () => recycle(reference));
+      if (reference !== undefined) socket.once("close", () => setTimeout(recycle, afterResultMs, reference).unref());
     });
   };
 }
