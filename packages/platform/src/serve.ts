@@ -1,9 +1,19 @@
 // A server: the API and the work of its roles, from the first request to an orderly shutdown.
+import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Settings } from "./foundation/config/index.ts";
 import { openServerContext, type PlatformContext, type ServerContext } from "./foundation/context.ts";
-import { type AdmissionLimits, type Api, addSelfRoutes, createApi, listen } from "./foundation/http/index.ts";
+import type { Forwarding } from "./foundation/forwarding/index.ts";
+import {
+  type AdmissionLimits,
+  type Api,
+  addSelfRoutes,
+  answerUnserved,
+  createApi,
+  type HostHandler,
+  listen,
+} from "./foundation/http/index.ts";
 import { readRanges } from "./foundation/network/index.ts";
 import type { Activity } from "./foundation/subject.ts";
 import { version } from "./foundation/version.ts";
@@ -37,6 +47,7 @@ export async function serve(platform: PlatformContext, open = openSubjects): Pro
     url,
     async stop() {
       end.abort();
+      context.forwarding.close();
       log.info("server.stopping", { nodeId });
       platform.storage.close();
       withdraw(platform, url);
@@ -76,17 +87,49 @@ async function endsInTime(work: Promise<void>, timeoutMs: number): Promise<boole
   }
 }
 
-/** The routes of all subjects where the server has the role `api`, and those of the server itself. */
+/** The routes of the server itself, and those of all subjects: for clients where it has the role `api`, else for other servers. */
 export function composeApi(context: ServerContext, { identity, subjects }: Subjects, end: AbortSignal): Api {
-  const { settings, log, metrics } = context;
+  const { settings, log, metrics, forwarding } = context;
   const { authenticate } = identity;
   const { queryTimeoutMs } = settings;
-  const api = createApi({ authenticate, limits: admissionLimits(settings), log, metrics, queryTimeoutMs });
-  if (settings.roles.includes("api")) for (const subject of subjects) subject.routes?.(api);
+  const { forwarded } = forwarding;
+  const limits = admissionLimits(settings);
+  const api = createApi({ authenticate, limits, forwarded, log, metrics, queryTimeoutMs });
   const obstacle = oneAtATime(() => findObstacle(context, end));
   const metricsAccess = { token: settings.metricsToken, publicUrl: settings.publicUrl };
   addSelfRoutes(api, { metrics, metricsAccess, version, url: settings.publicUrl ?? "/", obstacle });
+  const isApi = settings.roles.includes("api");
+  if (!isApi) serveOnlyForwarded(api, forwarding);
+  for (const subject of subjects) subject.routes?.(api);
+  if (!isApi) for (const [at, host] of api.hosts.entries()) api.hosts[at] = onlyForwarded(host, forwarding);
   return api;
+}
+
+/** Routes that are added later. */
+function serveOnlyForwarded(api: Api, { forwarded }: Forwarding): void {
+  api.app.use((context, next) =>
+    forwarded(context.env.incoming) ? next() : Promise.resolve(answerUnserved(context, [])),
+  );
+}
+
+const onlyForwarded = (host: HostHandler, { forwarded }: Forwarding): HostHandler => ({
+  matches: (name) => host.matches(name),
+  request(request, response) {
+    if (isForwarded(forwarded, request)) host.request(request, response);
+    else response.writeHead(404).end();
+  },
+  upgrade(request, stream, head) {
+    if (isForwarded(forwarded, request)) host.upgrade(request, stream, head);
+    else stream.destroy();
+  },
+});
+
+function isForwarded(forwarded: Forwarding["forwarded"], request: IncomingMessage): boolean {
+  try {
+    return forwarded(request) !== null;
+  } catch {
+    return false;
+  }
 }
 
 const admissionLimits = ({ rateLimits }: Settings): AdmissionLimits => ({

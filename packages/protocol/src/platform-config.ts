@@ -141,6 +141,10 @@ const Oidc = z.object({
 export const PlatformConfig = z.object({
   listen: z.string().optional().describe("HOST:PORT to serve on; port 0 takes a free one (127.0.0.1:7420)"),
   public_url: z.string().optional().describe("Address in the links given out (the one served on)"),
+  internal_url: z
+    .string()
+    .optional()
+    .describe("Address where the other servers of the database reach this one (the one served on)"),
   tls_cert: z.string().optional().describe("PEM file with the certificate; served over TLS 1.2 or newer"),
   tls_key: z.string().optional().describe("PEM file with the key of tls_cert"),
   roles: z.array(PlatformRole).optional().describe("What this server does (all of them)"),

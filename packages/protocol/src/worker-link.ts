@@ -75,6 +75,9 @@ export const OpenRequest = SandboxRequest.extend({
 });
 export type OpenRequest = z.infer<typeof OpenRequest>;
 
+/** A sandbox that was opened. */
+const which = { agent, key: z.string().max(100), incarnation: z.string().max(128) };
+
 /** What the platform can ask of a worker. */
 export const workerRequests = {
   /** The worker serves this run of the agent; what an earlier run left running ends. */
@@ -90,7 +93,9 @@ export const workerRequests = {
   "sandbox.describe": SandboxRequest,
   /** Frames of the workspace operations follow the answer. */
   "sandbox.open": OpenRequest,
-  "sandbox.close": z.object({ agent, key: z.string().max(100), incarnation: z.string().max(128) }),
+  /** Bytes of a connection to a port of its loopback follow the answer. */
+  "sandbox.dial": z.object({ ...which, port: z.int().min(1).max(65_535) }),
+  "sandbox.close": z.object(which),
 } as const;
 export type WorkerRequestName = keyof typeof workerRequests;
 export type WorkerRequest<Name extends WorkerRequestName> = z.infer<(typeof workerRequests)[Name]>;

@@ -1,4 +1,5 @@
 // What the platform may ask of this worker; each request is validated, and nothing else is done.
+import { pipeline } from "node:stream/promises";
 import type { WorkerRequest, WorkerRequestName } from "@agentcli/protocol/worker-link";
 import { type Answer, type LinkRequest, serveWorkspace } from "@agentcli/workspace";
 import type { AgentFiles } from "./files.ts";
@@ -68,6 +69,12 @@ function handlersOf({ files, sandboxes, sessions }: Agents): Requests {
       answer({});
       // What was started stays for the next connection.
       await serveWorkspace(workspace, stream, stream);
+    },
+    async "sandbox.dial"({ port, ...which }, { stream }, answer) {
+      const connection = await sandboxes.dial(which, port);
+      answer({});
+      await pipeline(stream, connection, stream).catch(() => {});
+      connection.destroy();
     },
     "sandbox.close": plain((body) => sandboxes.close(body)),
   };

@@ -2,6 +2,7 @@
 import { mkdirSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Duplex } from "node:stream";
 import type { SandboxReport } from "@agentcli/protocol";
 import type { OpenRequest, SandboxRequest } from "@agentcli/protocol/worker-link";
 import {
@@ -36,12 +37,21 @@ export interface AgentSandboxes {
   describe(request: SandboxRequest): DescribedSandbox;
   /** The sandbox with this key and incarnation, or a new one. */
   open(request: OpenRequest): Promise<OpenedWorkspace>;
-  close(request: { agent: string; key: string; incarnation: string }): Promise<void>;
+  /** A connection to a port of that sandbox. */
+  dial(which: OpenedSandbox, port: number): Promise<Duplex>;
+  close(which: OpenedSandbox): Promise<void>;
   /** Ends everything of the agent, and opens nothing meanwhile: a command could put a link in the way of this work. */
   whileStopped<Result>(agent: string, work: () => Promise<Result>): Promise<Result>;
   closeAll(): Promise<void>;
   /** A sandbox is open: a run is under way, or what it left running. */
   isBusy(): boolean;
+}
+
+/** One that the platform has opened. */
+interface OpenedSandbox {
+  agent: string;
+  key: string;
+  incarnation: string;
 }
 
 export interface DescribedSandbox {
@@ -103,6 +113,13 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       sandboxes.set(request.key, { incarnation: request.incarnation, opened });
       opened.catch(() => sandboxes.delete(request.key));
       return opened;
+    },
+    async dial({ agent, key, incarnation }, port) {
+      const sandbox = held.get(agent)?.sandboxes.get(key);
+      if (sandbox?.incarnation !== incarnation) throw new Error("This sandbox of the agent is not open.");
+      const { dial } = await sandbox.opened;
+      if (dial === undefined) throw new Error("This sandbox of the agent has no network.");
+      return dial(port);
     },
     async close({ agent, key, incarnation }) {
       const sandbox = held.get(agent)?.sandboxes.get(key);

@@ -1,8 +1,16 @@
 // Where workers connect: authenticates each, registers it, and keeps its connection for the runs that use it.
 import { linkVersion, RegisterRequest } from "@agentcli/protocol/worker-link";
 import { type Answer, endAfterSilence, type Link, type LinkRequest, openLink } from "@agentcli/workspace";
+import { sql } from "kysely";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
-import { type AcceptSocket, ApiError, type Principal, type ServerContext } from "../foundation/index.ts";
+import {
+  type AcceptSocket,
+  ApiError,
+  listNodes,
+  type Principal,
+  type ServerContext,
+  type TakeSocket,
+} from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
 import { disconnectWorker, registerWorker, releaseIdleClaims } from "./store.ts";
 import { isLiveToken, readToken, type TokenGrant } from "./tokens.ts";
@@ -51,8 +59,7 @@ export function openGateway(context: ServerContext, principals: Principals): Gat
   return {
     async accept(request) {
       const { principal, grant } = await authenticate(context, principals, request.req.header("authorization"));
-      if (!settings.roles.includes("runner"))
-        throw new ApiError("unavailable", "This server drives no runs. Connect to one with the role runner.");
+      if (!settings.roles.includes("runner")) return { principal, take: await forwardToRunner(context, request) };
       const open = (socket: WebSocket) => void serve(socket, { principal, grant, principals, context, connections });
       return { principal, take: (...upgrade) => sockets.handleUpgrade(...upgrade, open) };
     },
@@ -63,6 +70,34 @@ export function openGateway(context: ServerContext, principals: Principals): Gat
       sockets.close();
     },
   };
+}
+
+/** This server drives no runs: the connection goes through it to one that does. */
+async function forwardToRunner(
+  { db, forwarding, log }: ServerContext,
+  request: Parameters<AcceptSocket>[0],
+): Promise<TakeSocket> {
+  const nodeId = forwarding.forwarded(request.env.incoming) === null ? await findRunner(db) : null;
+  if (nodeId === null)
+    throw new ApiError("unavailable", "No server with the role runner is running. Start one.", { retryAfter: 5 });
+  return (incoming, stream, head) => {
+    forwarding.socket({ request: incoming, stream, head }, nodeId).catch((error: unknown) => {
+      log.error("worker.not_forwarded", error, { nodeId });
+      stream.destroy();
+    });
+  };
+}
+
+/** The one with the fewest workers; null if none can be reached. */
+async function findRunner(db: ServerContext["db"]): Promise<string | null> {
+  const { rows } = await sql<{ node_id: string; workers: number }>`
+    select node_id, count(*)::integer as workers from workers where node_id is not null group by node_id
+  `.execute(db);
+  const workersOf = (id: string) => rows.find(({ node_id }) => node_id === id)?.workers ?? 0;
+  const runners = (await listNodes(db)).filter(
+    ({ isRunning, roles, address }) => isRunning && address !== null && roles.includes("runner"),
+  );
+  return runners.sort((a, b) => workersOf(a.id) - workersOf(b.id))[0]?.id ?? null;
 }
 
 interface Connecting {

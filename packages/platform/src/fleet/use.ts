@@ -18,6 +18,7 @@ import type { Kysely } from "kysely";
 import { z } from "zod";
 import type { Tables } from "../foundation/index.ts";
 import { type Caller, caller, readAnswer, WaitExpiredFault, WorkerFault } from "./calls.ts";
+import { dialThrough } from "./dial.ts";
 import type { Gateway } from "./gateway.ts";
 import { endsWithoutWorker } from "./online.ts";
 import { findClaimed } from "./store.ts";
@@ -39,9 +40,14 @@ export interface WorkRequest {
   newId(): string;
   /** What the controller of the pool said that could not start a worker. */
   openFailure(sealed: Buffer | null): string;
+  /** Each time that a sandbox of its tools has been opened, which they can write in. */
+  onOpened(workspace: DialledWorkspace): void;
   /** Gives the run back, so that it is resumed once the worker is there again. */
   yieldRun(): Promise<void>;
 }
+
+/** A sandbox on a worker whose ports can be reached. */
+export type DialledWorkspace = OpenedWorkspace & Required<Pick<OpenedWorkspace, "dial">>;
 
 export interface Workers {
   /** The worker that the agent has claimed. Throws WorkerFault if it is not connected to this server. */
@@ -192,7 +198,11 @@ async function openSandbox(
   const workspace = lazyWorkspace({
     root: insideOf(root),
     newIncarnation: () => incarnations.shift() ?? newId(),
-    open: (current) => openRemote(call, { ...wanted, ...requestOf(request), incarnation: current }),
+    async open(current) {
+      const opened = await openRemote(call, { ...wanted, ...requestOf(request), incarnation: current });
+      if (mode === "workspace-write") request.onOpened(opened);
+      return opened;
+    },
   });
   return {
     workspace: guardOperations(workspace, call),
@@ -210,12 +220,13 @@ const requestOf = ({ variables, limits }: WorkRequest): Pick<OpenRequest, "varia
   return { variables, limits: { memoryBytes, processes, fileBytes, temporaryBytes } };
 };
 
-async function openRemote(call: Caller, request: OpenRequest): Promise<OpenedWorkspace> {
+async function openRemote(call: Caller, request: OpenRequest): Promise<DialledWorkspace> {
   const stream = await call.streaming("sandbox.open", request);
   const workspace = await connectWorkspace({ readable: stream, writable: stream });
   const { agent, key, incarnation } = request;
   return {
     ...workspace,
+    dial: (port) => dialThrough(call, { agent, key, incarnation, port }),
     holdOutput: () => void stream.pause(),
     resumeOutput: () => void stream.resume(),
     async close() {

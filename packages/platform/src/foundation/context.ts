@@ -12,7 +12,9 @@ import {
   refuseHalfRestored,
   type Tables,
 } from "./db/index.ts";
-import { type NetworkPolicy, openNetworkPolicy } from "./network/index.ts";
+import { type Forwarding, openForwarding } from "./forwarding/index.ts";
+import { clientAddress } from "./http/index.ts";
+import { type NetworkPolicy, openNetworkPolicy, readRanges } from "./network/index.ts";
 import { openStorage, type Storage } from "./storage/index.ts";
 import { addProcessMetrics, type Log, type Metrics, openMetrics } from "./telemetry/index.ts";
 import { openVault, type Vault } from "./vault/index.ts";
@@ -30,6 +32,8 @@ export interface PlatformContext {
   storage: Storage;
   /** This server among those of the database. A restarted one has the id of its former life. */
   nodeId: string;
+  /** Servers of the database know each other by it. */
+  serversKey: Buffer;
   /** By the clock of the database. */
   now(): Date;
   close(): Promise<void>;
@@ -38,6 +42,8 @@ export interface PlatformContext {
 /** The context of a server, which has an address. */
 export interface ServerContext extends PlatformContext {
   network: NetworkPolicy;
+  /** To other servers of the database. */
+  forwarding: Forwarding;
   /** The address it listens on; available once it listens, before the first request. */
   serverUrl(): string;
   /** The address for links: the configured one, else `serverUrl`. */
@@ -69,16 +75,23 @@ export async function openPlatformContext(settings: Settings, log: Log): Promise
     addProcessMetrics(metrics);
     const { db, connection } = database;
     const { now } = clock;
-    return { settings, db, connection, notifications, vault, log, metrics, storage, nodeId: node.id, now, close };
+    const serversKey = await vault.authenticate("servers of one database", "forwarded requests");
+    const opening = { settings, db, connection, notifications, vault, log, metrics, storage };
+    return { ...opening, nodeId: node.id, serversKey, now, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-export const openServerContext = (platform: PlatformContext, serverUrl: () => string): ServerContext => ({
-  ...platform,
-  network: openNetworkPolicy({ allowPrivate: platform.settings.allowPrivate }),
-  serverUrl,
-  publicUrl: () => platform.settings.publicUrl ?? serverUrl(),
-});
+export function openServerContext(platform: PlatformContext, serverUrl: () => string): ServerContext {
+  const { settings, serversKey: key } = platform;
+  const proxies = readRanges(settings.rateLimits.trustedProxies, "trusted_proxies");
+  return {
+    ...platform,
+    network: openNetworkPolicy({ allowPrivate: settings.allowPrivate }),
+    forwarding: openForwarding({ ...platform, key, clientAddress: (request) => clientAddress(request, proxies) }),
+    serverUrl,
+    publicUrl: () => settings.publicUrl ?? serverUrl(),
+  };
+}

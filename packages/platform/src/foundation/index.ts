@@ -78,6 +78,7 @@ export {
   walk,
   watchDisk,
 } from "./files/index.ts";
+export { type Forwarding, reachableUrl } from "./forwarding/index.ts";
 export {
   type AcceptSocket,
   type Admission,
@@ -103,6 +104,7 @@ export {
   pageOf,
   readBody,
   readJson,
+  type TakeSocket,
   validate,
 } from "./http/index.ts";
 export {

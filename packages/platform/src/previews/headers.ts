@@ -25,7 +25,7 @@ const isOurs = (pair: string): boolean => /^(?:__Host-)?platform_\w+=/.test(pair
 /** Development servers refuse host names that they do not know: they see their own. */
 export function headersForMachine(headers: IncomingHttpHeaders, { port, origin }: Shown): IncomingHttpHeaders {
   const own = `localhost:${port}`;
-  const { cookie, authorization, ...others } = withoutConnection(headers);
+  const { cookie, authorization, "x-platform-forwarded": _, ...others } = withoutConnection(headers);
   const cookies = pairsIn(cookie).filter((pair) => !isOurs(pair));
   return {
     ...others,

@@ -4,12 +4,13 @@ import { z } from "zod";
 import {
   type Api,
   ApiError,
-  type Principal,
+  type Call,
+  type Forwarding,
   recordAuditEvent,
   type ServerContext,
   type Subject,
 } from "../foundation/index.ts";
-import type { MachineInUse, MachinesInUse } from "../runs/index.ts";
+import { findDriver, type MachineInUse, type MachinesInUse } from "../runs/index.ts";
 import { previewOrigin } from "./address.ts";
 import { openPasses, type Passes } from "./passes.ts";
 import { openHostHandler, ticketPath } from "./serve.ts";
@@ -24,10 +25,18 @@ interface RouteHost extends PreviewsOptions {
   passes: Passes;
   publicUrl(): string;
   db: ServerContext["db"];
+  forwarding: Forwarding;
+  /** Null: this server, or none. */
+  findOtherDriver(agentId: string): Promise<string | null>;
 }
 
-export function openPreviews({ publicUrl, db }: ServerContext, options: PreviewsOptions): Subject {
-  const host: RouteHost = { ...options, publicUrl, db, passes: openPasses() };
+export function openPreviews(context: ServerContext, options: PreviewsOptions): Subject {
+  const { publicUrl, db, nodeId, forwarding } = context;
+  const findOtherDriver = async (agentId: string) => {
+    const driver = await findDriver(db, agentId);
+    return driver === nodeId ? null : driver;
+  };
+  const host: RouteHost = { ...options, publicUrl, db, forwarding, findOtherDriver, passes: openPasses() };
   return {
     routes(api) {
       api.hosts.push(openHostHandler({ ...host, admission: api.admission }));
@@ -44,23 +53,28 @@ const ofAgent = z.object({ id: z.string() });
 const ofTerminal = z.object({ id: z.string(), name: z.string() });
 const common = { tag, sharing: "own" } as const;
 
-/** Undefined: no run of this server uses it. */
-async function find(
-  host: RouteHost,
-  principal: Principal,
-  id: string,
-): Promise<{ agentId: string; machine: MachineInUse | undefined }> {
-  const { id: agentId } = await host.findOwned(principal, id);
-  return { agentId, machine: host.machinesInUse.find(agentId) };
+interface FoundMachine {
+  agentId: string;
+  /** Undefined: no run uses it. */
+  machine: MachineInUse | undefined;
 }
 
-async function findRunning(host: RouteHost, principal: Principal, id: string): Promise<MachineInUse> {
-  const { machine } = await find(host, principal, id);
+/** Answered by the server that drives the run: it alone can reach the machine. */
+async function whereItRuns<Answer>(
+  host: RouteHost,
+  { params, principal, context, rawBody }: Call<{ id: string }, unknown, unknown>,
+  answer: (found: FoundMachine) => Promise<Answer>,
+): Promise<Answer | Response> {
+  const { id: agentId } = await host.findOwned(principal, params.id);
+  const machine = host.machinesInUse.find(agentId);
+  const isFinal = machine !== undefined || host.forwarding.forwarded(context.env.incoming) !== null;
+  const driver = isFinal ? null : await host.findOtherDriver(agentId);
+  return driver === null ? answer({ agentId, machine }) : host.forwarding.call(context, rawBody, driver);
+}
+
+function running({ machine }: FoundMachine): MachineInUse {
   if (machine) return machine;
-  throw new ApiError(
-    "machine_not_running",
-    "The agent's machine does not run on this server now. Send the agent a prompt first.",
-  );
+  throw new ApiError("machine_not_running", "No run of the agent uses a machine now. Send the agent a prompt first.");
 }
 
 function addPorts(api: Api, host: RouteHost): void {
@@ -74,19 +88,16 @@ function addPorts(api: Api, host: RouteHost): void {
       params: ofAgent,
       answer: { status: 200, schema: AgentPorts, description: "The ports" },
     },
-    async ({ params, principal }) => {
-      const { agentId, machine } = await find(host, principal, params.id);
-      const items = (machine?.config.ports ?? []).map(({ name, port }) => {
-        const origin = previewOrigin(host.publicUrl(), { agentId, port });
-        return {
-          name,
-          port,
-          origin,
-          url: `${origin}${ticketPath}?ticket=${host.passes.issueTicket({ agentId, principal })}`,
-        };
-      });
-      return { items };
-    },
+    (call) =>
+      whereItRuns(host, call, async ({ agentId, machine }) => {
+        const { principal } = call;
+        const items = (machine?.config.ports ?? []).map(({ name, port }) => {
+          const origin = previewOrigin(host.publicUrl(), { agentId, port });
+          const ticket = host.passes.issueTicket({ agentId, principal });
+          return { name, port, origin, url: `${origin}${ticketPath}?ticket=${ticket}` };
+        });
+        return { items };
+      }),
   );
 }
 
@@ -101,10 +112,7 @@ function addTerminals(api: Api, host: RouteHost): void {
       params: ofAgent,
       answer: { status: 200, schema: AgentTerminals, description: "The terminals" },
     },
-    async ({ params, principal }) => {
-      const { machine } = await find(host, principal, params.id);
-      return { items: machine ? await listTerminals(machine) : [] };
-    },
+    (call) => whereItRuns(host, call, async ({ machine }) => ({ items: machine ? await listTerminals(machine) : [] })),
   );
 }
 
@@ -120,9 +128,8 @@ function addTerminal(api: Api, host: RouteHost): void {
       answer: { status: 200, schema: TerminalText, description: "Its text" },
       problems: ["machine_not_running"],
     },
-    async ({ params, principal }) => ({
-      text: await readTerminal(await findRunning(host, principal, params.id), params.name),
-    }),
+    (call) =>
+      whereItRuns(host, call, async (found) => ({ text: await readTerminal(running(found), call.params.name) })),
   );
 }
 
@@ -139,13 +146,15 @@ function addInput(api: Api, host: RouteHost): void {
       answer: { status: 204, description: "It was typed" },
       problems: ["machine_not_running"],
     },
-    async ({ params, body, principal }) => {
-      const machine = await findRunning(host, principal, params.id);
-      // Not the text: it may be a password.
-      const data = { terminal: params.name, characters: body.text.length };
-      await recordAuditEvent(host.db, { action: "terminal.typed", subject: params.id, data });
-      await typeInto(machine, params.name, body.text);
-      return null;
-    },
+    (call) =>
+      whereItRuns(host, call, async (found) => {
+        const { params, body } = call;
+        const machine = running(found);
+        // Not the text: it may be a password.
+        const data = { terminal: params.name, characters: body.text.length };
+        await recordAuditEvent(host.db, { action: "terminal.typed", subject: params.id, data });
+        await typeInto(machine, params.name, body.text);
+        return null;
+      }),
   );
 }

@@ -1,7 +1,7 @@
 // Serves previews: the host name says which port of which agent, a pass or a key says whether it may be seen.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type Admission, ApiError, endAnswered, type HostHandler } from "../foundation/index.ts";
+import { type Admission, ApiError, endAnswered, type Forwarding, type HostHandler } from "../foundation/index.ts";
 import { principalName } from "../identity/index.ts";
 import type { MachineInUse, MachinesInUse } from "../runs/index.ts";
 import { type PreviewTarget, previewOrigin, readPreviewHost } from "./address.ts";
@@ -15,6 +15,9 @@ export interface PreviewHost extends VisitHost {
   machinesInUse: MachinesInUse;
   passes: Passes;
   publicUrl(): string;
+  forwarding: Forwarding;
+  /** Null: this server, or none. */
+  findOtherDriver(agentId: string): Promise<string | null>;
 }
 
 /** A ticket in the address becomes a cookie of the preview's own host name. */
@@ -28,17 +31,44 @@ export function openHostHandler(options: PreviewHost): HostHandler {
       serve(host, request, response).catch((error: unknown) => answer(response, error));
     },
     upgrade(request, stream, head) {
-      authorize(host, request, stream).then(
-        (target) => forwardSocket(request, stream, { ...target, head }),
-        (error: unknown) => refuse(stream, error),
-      );
+      serveSocket(host, request, { stream, head }).catch((error: unknown) => refuse(stream, error));
     },
   };
 }
 
 type ServingHost = PreviewHost & { visits: ReturnType<typeof openVisits> };
 
+async function serveSocket(
+  host: ServingHost,
+  request: IncomingMessage,
+  { stream, head }: { stream: Duplex; head: Buffer },
+): Promise<void> {
+  const driver = await findDriverOf(host, request, stream);
+  if (driver !== null) return host.forwarding.socket({ request, stream, head }, driver);
+  forwardSocket(request, stream, { ...(await authorize(host, request, stream)), head });
+}
+
+/**
+ * Null: this server answers. Another one checks the visitor itself: passes are known to the server that drives the run.
+ * Counted here too, by address and by agent.
+ */
+async function findDriverOf(
+  { machinesInUse, admission, forwarding, findOtherDriver }: ServingHost,
+  request: IncomingMessage,
+  until: ServerResponse | Duplex,
+): Promise<string | null> {
+  const { agentId } = targetOf(request);
+  if (machinesInUse.find(agentId) !== undefined || forwarding.forwarded(request) !== null) return null;
+  const { driver } = await admission.admitOutside({ request, until, secret: undefined }, async () => ({
+    sender: `preview:${agentId}`,
+    driver: await findOtherDriver(agentId),
+  }));
+  return driver;
+}
+
 async function serve(host: ServingHost, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const driver = await findDriverOf(host, request, response);
+  if (driver !== null) return host.forwarding.request({ request, response }, driver);
   const { pathname, searchParams } = addressOf(request);
   if (pathname !== ticketPath) return forwardRequest(request, response, await authorize(host, request, response));
   const target = targetOf(request);
@@ -107,10 +137,7 @@ function checkPort({ port }: PreviewTarget): void {
 function findMachine({ machinesInUse }: PreviewHost, { agentId, port }: PreviewTarget): MachineInUse {
   const machine = machinesInUse.find(agentId);
   if (machine === undefined)
-    throw new ApiError(
-      "machine_not_running",
-      "The agent's machine does not run on this server now. Send the agent a prompt first.",
-    );
+    throw new ApiError("machine_not_running", "No run of the agent uses a machine now. Send the agent a prompt first.");
   if (!machine.config.ports?.some((each) => each.port === port))
     throw new ApiError(
       "not_found",

@@ -15,6 +15,7 @@ export { readReport, readSummary } from "./execution/run-summary.ts";
 export { type Runner, startRunner } from "./execution/runner.ts";
 export { agentLimits, openSandboxes, probeForAgents, type Sandboxes } from "./execution/sandbox/index.ts";
 export { openSessionStore, readThreadRecords } from "./execution/session-store.ts";
+export { findDriver } from "./leases/driver.ts";
 export { type Fence, type Leases, openLeases } from "./leases/lease.ts";
 export { openRuns, type Runs } from "./open.ts";
 export { readQueue } from "./queue.ts";

@@ -1,6 +1,6 @@
 // The state of the platform: `GET /v1/status`, the entry of this server among the nodes, and the disk of its data directory.
 import { PlatformStatus } from "@agentcli/protocol/api";
-import { describeNode, type ServerContext, type Subject, version } from "../foundation/index.ts";
+import { describeNode, reachableUrl, type ServerContext, type Subject, version } from "../foundation/index.ts";
 import { readStatus, readStorage } from "./read.ts";
 
 export function openStatus(context: ServerContext): Subject {
@@ -29,7 +29,8 @@ export function openStatus(context: ServerContext): Subject {
       {
         role: "every server",
         async start() {
-          await describeNode(db, nodeId, { roles: settings.roles, version });
+          const address = reachableUrl(context.serverUrl(), settings.internalUrl);
+          await describeNode(db, nodeId, { roles: settings.roles, version, address });
           return { stop: async () => {} };
         },
       },

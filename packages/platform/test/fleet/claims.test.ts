@@ -303,6 +303,7 @@ function workersWith(
         ...{ agentId, runId, name: agentId, directory: "", root: "", writable: [], variables: {}, limits },
         newId: randomUUID,
         openFailure: () => "",
+        onOpened() {},
         async yieldRun() {
           yielded += 1;
         },

@@ -318,6 +318,6 @@ test("a worker that never answers fails its run after a limit", async () => {
   });
   const limits = { memoryBytes: null, processes: null, fileBytes: null, temporaryBytes: null, diskBytes: null };
   const request = { agentId, runId, name: agentId, directory, root: "", writable: [], variables: {}, limits };
-  const actions = { newId: randomUUID, openFailure: () => "", yieldRun: async () => {} };
+  const actions = { newId: randomUUID, openFailure: () => "", onOpened() {}, yieldRun: async () => {} };
   await expect(workers.use({ ...request, ...actions })).rejects.toThrow("did not answer agent.claim");
 });

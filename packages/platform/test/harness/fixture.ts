@@ -51,6 +51,7 @@ export async function openFixture(given: Partial<Settings> = {}): Promise<AgentF
     storage: openStorage(dataDirectory, silentLog),
     log: silentLog,
     nodeId: "node",
+    serversKey: Buffer.alloc(32),
     now: () => new Date(),
     async close() {},
   };

@@ -18,6 +18,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   dataDirectory,
   listen: { host: "127.0.0.1", port: 0 },
   publicUrl: null,
+  internalUrl: null,
   tls: null,
   roles: ["api", "runner", "scheduler", "gateway"],
   databaseUrl: null,

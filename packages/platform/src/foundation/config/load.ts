@@ -76,6 +76,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     dataDirectory: data,
     listen: readAddress(config.listen ?? "127.0.0.1:7420"),
     publicUrl: config.public_url?.replace(/\/+$/, "") ?? null,
+    internalUrl: readInternalUrl(config.internal_url),
     tls: readTls(config),
     roles: config.roles ?? [...PlatformRole.options],
     databaseUrl: config.database_url ?? null,
@@ -151,6 +152,13 @@ function readAddress(text: string): Settings["listen"] {
   const port = Number(digits);
   if (host !== undefined && port <= 65_535) return { host, port };
   throw new SettingError(`listen: "${text}" is not HOST:PORT, such as 127.0.0.1:7420 or [::1]:7420.`);
+}
+
+function readInternalUrl(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url && /^https?:$/.test(url.protocol) && url.pathname === "/") return url.origin;
+  throw new SettingError(`internal_url: "${text}" is not the address of a server, such as http://10.0.0.5:7420.`);
 }
 
 function readTls({ tls_cert: certificateFile, tls_key: keyFile }: PlatformConfig): Settings["tls"] {

@@ -7,6 +7,8 @@ export interface Settings {
   listen: { host: string; port: number };
   /** Null: the address served on. */
   publicUrl: string | null;
+  /** Where other servers of the database reach this one; null: the address served on. */
+  internalUrl: string | null;
   tls: { certificateFile: string; keyFile: string } | null;
   roles: PlatformRole[];
   /** Null: the embedded server. */

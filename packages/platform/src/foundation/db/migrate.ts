@@ -44,6 +44,7 @@ import * as workerPools from "./migrations/0040-worker-pools.ts";
 import * as wakeUps from "./migrations/0041-wake-ups.ts";
 import * as ciFix from "./migrations/0042-ci-fix.ts";
 import * as lostWakeUps from "./migrations/0043-lost-wake-ups.ts";
+import * as nodeAddresses from "./migrations/0044-node-addresses.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -93,6 +94,7 @@ const migrations: Record<string, Migration> = {
   "0041-wake-ups": wakeUps,
   "0042-ci-fix": ciFix,
   "0043-lost-wake-ups": lostWakeUps,
+  "0044-node-addresses": nodeAddresses,
 };
 
 /** Nothing is missing in a database that lacks them. */

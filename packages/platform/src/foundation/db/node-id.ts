@@ -57,7 +57,7 @@ async function tryLock(client: pg.Client, id: string): Promise<boolean> {
 
 async function write(client: pg.Client, id: string): Promise<string> {
   await client.query(
-    "insert into nodes (id, heartbeat_at) values ($1, now()) on conflict (id) do update set heartbeat_at = now(), started_at = now()",
+    "insert into nodes (id, heartbeat_at) values ($1, now()) on conflict (id) do update set heartbeat_at = now(), started_at = now(), address = null",
     [id],
   );
   return id;
@@ -71,6 +71,8 @@ export interface NodeEntry {
   id: string;
   roles: PlatformRole[];
   version: string | null;
+  /** Where other servers reach it; null: not known yet, or of a version that did not write it. */
+  address: string | null;
   /** Whether a process holds its lock. */
   isRunning: boolean;
   startedAt: Date;
@@ -80,7 +82,7 @@ export interface NodeEntry {
 /** The last to be heard of first. */
 export async function listNodes(db: Queries): Promise<NodeEntry[]> {
   const { rows } = await sql<NodeEntry>`
-    select id, roles, version, started_at as "startedAt", heartbeat_at as "heartbeatAt", exists (
+    select id, roles, version, address, started_at as "startedAt", heartbeat_at as "heartbeatAt", exists (
       select from pg_locks where locktype = 'advisory' and classid = ${lockSpace}::oid and granted
         and objid::bigint = (hashtext(nodes.id)::bigint & 4294967295)
         and database = (select oid from pg_database where datname = current_database())
@@ -92,7 +94,9 @@ export async function listNodes(db: Queries): Promise<NodeEntry[]> {
 export async function describeNode(
   db: Queries,
   id: string,
-  { roles, version }: { roles: PlatformRole[]; version: string },
+  { roles, version, address }: { roles: PlatformRole[]; version: string; address: string },
 ): Promise<void> {
-  await sql`update nodes set roles = ${roles}::text[], version = ${version} where id = ${id}`.execute(db);
+  await sql`
+    update nodes set roles = ${roles}::text[], version = ${version}, address = ${address} where id = ${id}
+  `.execute(db);
 }

@@ -81,7 +81,10 @@ const maxDownloadBytes = 512 * 1024 * 1024;
 /** Probes of load balancers must not fail because others are busy. */
 const uncounted = ["/healthz", "/readyz"];
 
-export function openAdmission(limits: AdmissionLimits): Admission {
+/** Null for a request of a client. */
+export type FindForwarded = (request: IncomingMessage) => { clientAddress: string } | null;
+
+export function openAdmission(limits: AdmissionLimits, forwarded: FindForwarded = () => null): Admission {
   // Separate: requests from many addresses must not displace the counts of teams.
   const addresses = addressCounts(limits, rateLimiter(Date.now));
   const principals = rateLimiter(Date.now);
@@ -91,7 +94,10 @@ export function openAdmission(limits: AdmissionLimits): Admission {
     if (context.env.outgoing.closed) release();
     else context.get("slots").push(release);
   };
-  const addressOf = (context: Context<Env>) => clientAddress(context.env.incoming, limits.trustedProxies);
+  // Another server has counted it by the address that it came from.
+  const addressIn = (request: IncomingMessage) =>
+    forwarded(request)?.clientAddress ?? clientAddress(request, limits.trustedProxies);
+  const addressOf = (context: Context<Env>) => addressIn(context.env.incoming);
   const { perAddress, perSender } = limitsAtOnce(limits);
   const admitSender = (context: Context<Env>, { teamId, name }: Sender): void => {
     if (limits.requestsPerMinute > 0) principals.spend(`team:${teamId}`, perMinute(limits.requestsPerMinute));
@@ -128,7 +134,7 @@ export function openAdmission(limits: AdmissionLimits): Admission {
       if (context.get("isAttempt")) context.set("hasWrongSecret", true);
       else addresses.spendWrong(addressOf(context));
     },
-    admitOutside: outsideAdmission({ limits, addresses, take }),
+    admitOutside: outsideAdmission({ limits, addresses, take, addressIn }),
     admitGitProcess: (context, teamId) =>
       hold(context, { key: `git ${teamId}`, max: limits.gitProcesses, what: "git processes of one team" }),
   };
@@ -172,12 +178,13 @@ interface Counts {
   limits: AdmissionLimits;
   addresses: ReturnType<typeof addressCounts>;
   take: ReturnType<typeof concurrencyLimiter>;
+  addressIn(request: IncomingMessage): string;
 }
 
-function outsideAdmission({ limits, addresses, take }: Counts): Admission["admitOutside"] {
+function outsideAdmission({ limits, addresses, take, addressIn }: Counts): Admission["admitOutside"] {
   const { perAddress, perSender } = limitsAtOnce(limits);
   return async ({ request, until, secret }, authenticate) => {
-    const address = clientAddress(request, limits.trustedProxies);
+    const address = addressIn(request);
     const credential = credentialIn(secret);
     const attempt = addresses.admit(address, credential);
     const hold = (limit: ConcurrencyLimit): void => {

@@ -2,7 +2,7 @@
 import { type Context, Hono } from "hono";
 import { retryOnce } from "../db/index.ts";
 import { type Principal, principalName } from "../principal.ts";
-import { type AdmissionLimits, openAdmission } from "./admission.ts";
+import { type AdmissionLimits, type FindForwarded, openAdmission } from "./admission.ts";
 import { answerError, toApiError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { defaultBodyLimitBytes, isEmpty, readJson } from "./body.ts";
@@ -15,14 +15,16 @@ import { invalid, strictly, validate } from "./validate.ts";
 export interface ApiOptions extends FollowOptions {
   authenticate: Authenticate;
   limits: AdmissionLimits;
+  /** Where another server of the database forwarded the request. Throws ApiError if that is not proved. */
+  forwarded?: FindForwarded;
 }
 
-export function createApi({ authenticate, limits, ...following }: ApiOptions): Api {
+export function createApi({ authenticate, limits, forwarded, ...following }: ApiOptions): Api {
   const { log } = following;
   const app = new Hono<Env>();
   const routes: AnyRoute[] = [];
   const renderers: ErrorRenderer[] = [];
-  const admission = openAdmission(limits);
+  const admission = openAdmission(limits, forwarded);
   app.use(followRequests(following), admission.middleware);
   app.onError((error, context) => {
     const problem = toApiError(error, context, log);

@@ -4,6 +4,7 @@ export { alreadySent } from "./already-sent.ts";
 export { type ApiOptions, answerUnserved, createApi } from "./api.ts";
 export { ApiError, type ApiErrorDetails } from "./api-error.ts";
 export { readBody, readJson } from "./body.ts";
+export { clientAddress } from "./client-address.ts";
 export { decodeCursor, decodeNumber, encodeCursor, type Page, type Position, pageOf } from "./cursor.ts";
 export { drained } from "./drained.ts";
 export type { Env } from "./env.ts";
@@ -18,6 +19,7 @@ export type {
   ErrorRenderer,
   HostHandler,
   Route,
+  TakeSocket,
 } from "./route.ts";
 export { addSelfRoutes, type SelfOptions } from "./self.ts";
 export { type HttpServer, listen } from "./server.ts";

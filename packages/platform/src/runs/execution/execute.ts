@@ -180,8 +180,12 @@ interface DriveContext extends RunContext {
 async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext, signal: AbortSignal): Promise<RunEnd> {
   const { activeRun, host, environment } = context;
   if (environment === null) {
-    const worker = await openRunWorker(workspace, context);
-    return driveTurn(workspace, { ...context, machine: null, worker }, signal);
+    const worker = await openRunWorker(workspace, context, signal);
+    try {
+      return await driveTurn(workspace, { ...context, machine: null, worker }, signal);
+    } finally {
+      worker.leave();
+    }
   }
   const machine = await openRunMachine({ activeRun, ...host }, { chosen: environment, workspace }, signal);
   try {

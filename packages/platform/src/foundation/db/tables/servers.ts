@@ -17,6 +17,8 @@ export interface NodeTable {
   roles: ColumnType<PlatformRole[], PlatformRole[] | undefined, PlatformRole[]>;
   /** Null: of a version that did not write it. */
   version: Perhaps<string>;
+  /** Where other servers reach it, without a slash at the end; null: of a version that did not write it. */
+  address: Perhaps<string>;
 }
 
 /** Where servers of this database are and were reached, without a slash at the end. */
