@@ -28,13 +28,15 @@ const readsConfiguration = /smol-toml|project\/src\/config\/(?!write|toml-|model
 
 const entry = "packages/cli/src/entry.ts";
 
-/** A run loads these and all they import: the command, and what prints its records. */
+/** A run loads these and all they import: the program, the command, and what prints its records. */
 const partsOfRun = [
+  "packages/cli/src/main.ts",
   "packages/cli/src/commands/exec/exec.ts",
   "packages/surfaces/src/exec-jsonl.ts",
   "packages/surfaces/src/human.ts",
 ];
 
+const ofRun = await loadedWith(partsOfRun);
 // CommonJS: an ESM entry starts 10 ms (Node 20) to 45 ms (Node 24) later.
 await build({
   directory: "packages/cli/dist",
@@ -184,7 +186,6 @@ async function build({ directory, input, format = "cjs" }) {
       groups: [
         group("shared", 3, isShared),
         group("run", 2, isOfRun),
-        group("main", 1, isOfMain),
         group("skills", 0, isOfSkills),
         group("server", 1, isOfServer),
         group("sandbox", 0, isOfSandbox),
@@ -197,13 +198,9 @@ async function build({ directory, input, format = "cjs" }) {
 
 /** All that a run loads is one file, even where other commands share it: each further file would slow down every start. */
 function isOfRun(id, graph) {
-  return readsConfiguration.test(id) || partsOfRun.some((start) => reachedFrom(start, graph).has(id));
-}
-
-/** What every other command loads too is one more file, which is not compiled in advance: small, and mostly texts. */
-function isOfMain(id, graph) {
-  // What the entry itself needs stays there: it loads the compiled run first, and for --version nothing at all.
-  return !reachedFrom(entry, graph).has(id) && reachedFrom("packages/cli/src/main.ts", graph).has(id);
+  // What the entry itself needs stays there: for --version it loads nothing else.
+  if (reachedFrom(entry, graph).has(id)) return false;
+  return readsConfiguration.test(id) || ofRun.has(id);
 }
 
 /** A project with skills needs all of this: one file instead of four. */
@@ -230,6 +227,25 @@ function isOfCommits(id, graph) {
 /** Except for what the server in the sandbox loads too. */
 function isShared(id, graph) {
   return isOfRun(id, graph) && reachedFrom("packages/workspace/src/server/server.ts", graph).has(id);
+}
+
+/** The modules whose code these load at once. Fewer than they import: an index names more than is used. */
+async function loadedWith(paths) {
+  const bundle = await rolldown({
+    input: paths.map((path) => join(root, path)),
+    platform: "node",
+    external: outside,
+    treeshake: { moduleSideEffects: false },
+    checks: { eval: false },
+    plugins: [exportValues],
+  });
+  const { output } = await bundle.generate({ format: "cjs" });
+  await bundle.close();
+  const chunks = new Map(output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]));
+  const loaded = new Set([...chunks.values()].filter(({ isEntry }) => isEntry));
+  for (const { imports } of loaded) for (const name of imports) if (chunks.has(name)) loaded.add(chunks.get(name));
+  const modules = [...loaded].flatMap((chunk) => Object.entries(chunk.modules));
+  return new Set(modules.flatMap(([id, { renderedLength }]) => (renderedLength > 0 ? [id] : [])));
 }
 
 function reachedFrom(start, graph) {

@@ -50,7 +50,7 @@ export function testProgram(signal = new AbortController().signal): Program & { 
     },
     reporter,
     print: async (text) => void printed.push(text.toString()),
-    syntax,
+    syntax: async () => syntax,
     version: "0.0.0",
     scrub: (text) => text,
     directory: "/",

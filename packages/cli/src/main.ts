@@ -1,18 +1,17 @@
 // The program: reads the command line, runs the command, ends with its exit code after all output is written.
 import { setMaxListeners } from "node:events";
-import { exitNameOf, parseCommandLine } from "@agentcli/command-line";
+import { exitNameOf } from "@agentcli/command-line";
 import { type Scrub, scrubber } from "@agentcli/engine";
 import type { Environment, Reporter } from "@agentcli/host";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { explainLimit } from "@agentcli/protocol/system-errors";
-import { terminalCommand } from "./commands/index.ts";
 import { readEnvironment } from "./environment.ts";
 import { choosePaint } from "./output/paint.ts";
 import { humanReporter, jsonReporter, type Streams } from "./output/reporter.ts";
 import { openWriter } from "./output/writer.ts";
 import type { Program } from "./program.ts";
+import { readCommandLine } from "./read-command-line.ts";
 import { knownSecrets } from "./secrets.ts";
-import { syntax } from "./syntax.ts";
 import { version } from "./version.ts";
 
 // Every call under way listens for the end of the run; above Node's default of ten it would warn of a leak on standard error.
@@ -26,7 +25,7 @@ export async function main(argv: string[], directory: string): Promise<void> {
   const { streams, outputExit } = openStreams(stop);
   const environment = readEnvironment();
   const scrub = scrubber(knownSecrets(environment));
-  const program = { environment, scrub, syntax, version, directory, signal: stop.signal };
+  const program = { environment, scrub, syntax: readSyntax, version, directory, signal: stop.signal };
   process.on(
     "uncaughtException",
     (error) => void reportAndExit(error, { streams, scrub, json: argv.includes("--json") }),
@@ -57,8 +56,7 @@ async function runCommand(
 ): Promise<number> {
   let reporter = openReporter({ json: argv.includes("--json"), color: "auto" }, program.environment, streams);
   try {
-    const unnamed = () => terminalCommand(program.environment.variables);
-    const line = parseCommandLine(argv, { ...syntax, unnamed });
+    const line = await readCommandLine(argv, program.environment.variables);
     if (line.kind === "version") return print(streams, `agentcli ${version}\n`);
     if (line.kind === "help") return print(streams, await help(line.topic));
     if (line.kind === "incomplete") {
@@ -78,9 +76,11 @@ async function runCommand(
   }
 }
 
+const readSyntax = async () => (await import("./syntax.ts")).syntax;
+
 async function help(topic: string[]): Promise<string> {
   const { helpText } = await import("@agentcli/command-line/help");
-  return helpText(topic, syntax, (await import("./help-layout.ts")).helpLayout);
+  return helpText(topic, await readSyntax(), (await import("./help-layout.ts")).helpLayout);
 }
 
 /** An error that the user can fix is shown as its message; an internal error keeps its name for bug reports. */

@@ -9,7 +9,7 @@ export interface Program {
   /** Writes to standard output: what a command was asked for, and nothing else. */
   print(text: string | Buffer): Promise<void>;
   /** Every command and flag, for the command that writes completion scripts. */
-  syntax: Syntax;
+  syntax(): Promise<Syntax>;
   version: string;
   /** Takes known secrets out of a text; everything that is stored or shown goes through it. */
   scrub: Scrub;

@@ -4,9 +4,11 @@ import { exitCodes } from "@agentcli/protocol/exit-codes";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decode } from "../src/exec/prompt-input.ts";
-import { flags, runFlags } from "../src/flags.ts";
+import { flags } from "../src/flags.ts";
 import { helpLayout } from "../src/help-layout.ts";
-import { syntax } from "../src/syntax.ts";
+import { readCommandLine } from "../src/read-command-line.ts";
+import { runFlags } from "../src/run-flags.ts";
+import { syntax, syntaxFor } from "../src/syntax.ts";
 
 const parseCommandLine = (argv: string[]) => parse(argv, syntax);
 const helpText = (topic: string[]) => helpOf(topic, syntax, helpLayout);
@@ -150,6 +152,37 @@ describe("help", () => {
     expect(printed(["e", "-h"])).toBe(printed(["help", "exec"]));
     expect(printed(["mcp", "--help"])).toContain("mcp add NAME");
     expect(printed(["help"])).toBe(printed([]));
+  });
+});
+
+describe("the command line of a run", () => {
+  const names = Object.keys(flags);
+  const outcomeOf = async (read: () => unknown): Promise<unknown> => {
+    try {
+      const line = (await read()) as ReturnType<typeof parseCommandLine>;
+      if (line.kind !== "command") return line;
+      const { positionals, has, text } = line.invocation;
+      return [line.command.path, positionals, names.map((name) => [name, has(name), text(name)])];
+    } catch (error) {
+      return (error as CommandError).message;
+    }
+  };
+
+  test("means the same as where every command and flag is known, mistakes included", async () => {
+    const word = fc.constantFrom("exec", "e", "review", "resume", "fork", "sessions", "fix it", "--", "-", "high", "");
+    const flag = fc.constantFrom(...names, "nonsense", "modle", "yolo").map((name) => `--${name}`);
+    const short = fc.constantFrom("-m", "-s", "-c", "-h", "-V", "-i", "-z", "-mx", "--sandbox=read-only");
+    const first = fc.constantFrom("exec", "e", "review");
+    const rest = fc.array(fc.oneof(word, flag, short), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(first, rest, async (name, others) => {
+        const argv = [name, ...others];
+        expect(await outcomeOf(() => readCommandLine(argv, {}))).toEqual(
+          await outcomeOf(() => parse(argv, syntaxFor({}))),
+        );
+      }),
+      runs,
+    );
   });
 });
 

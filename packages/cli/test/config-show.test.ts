@@ -170,7 +170,7 @@ async function show(args: string[], root: string): Promise<string> {
       printed += text;
     },
     scrub: (text) => text,
-    syntax,
+    syntax: async () => syntax,
     version: "0",
     directory: root,
     signal: new AbortController().signal,

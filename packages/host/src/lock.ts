@@ -1,5 +1,5 @@
 // One holder at a time: a lock file that names its holder; a dead holder's lock is taken over.
-import { linkSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { readUnblocked } from "@agentcli/project";
 import { isRunning, ownIdentity } from "@agentcli/workspace";
 
@@ -41,7 +41,8 @@ function create(path: string, content: string): boolean {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
   } finally {
-    rmSync(draft, { force: true });
+    // Not rmSync: what it loads to be able to remove directories costs every start.
+    if (existsSync(draft)) unlinkSync(draft);
   }
 }
 

@@ -106,7 +106,7 @@ export async function testProgram({ program, variables, cwd, home }: HarnessOpti
     },
     reporter: { log() {}, show() {}, async fail() {}, async finish() {} } as unknown as Program["reporter"],
     print: async () => {},
-    syntax,
+    syntax: async () => syntax,
     version: "0.0.0",
     scrub: scrubber([]),
     directory: directory.path,

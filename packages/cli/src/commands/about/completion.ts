@@ -6,7 +6,7 @@ import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
 
 export async function run({ positionals }: Invocation, { syntax, print }: Program): Promise<number> {
-  const script = completionScript(positionals[0] ?? "", syntax);
+  const script = completionScript(positionals[0] ?? "", await syntax());
   if (script === null)
     throw new CommandError(
       "usage",

@@ -1,6 +1,6 @@
 // Commands about the program itself.
 import type { Command } from "../../command.ts";
-import { configFlags } from "../../flags.ts";
+import { configFlags } from "../../run-flags.ts";
 
 export const aboutCommands: Command[] = [
   {

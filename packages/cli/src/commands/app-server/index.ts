@@ -1,6 +1,6 @@
 // Commands for programs that drive the agent.
 import type { Command } from "../../command.ts";
-import { configFlags } from "../../flags.ts";
+import { configFlags } from "../../run-flags.ts";
 
 export const appServerCommands: Command[] = [
   {

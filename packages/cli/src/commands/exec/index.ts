@@ -1,6 +1,6 @@
 // Commands that run the agent.
 import type { Command } from "../../command.ts";
-import { runFlags } from "../../flags.ts";
+import { runFlags } from "../../run-flags.ts";
 
 export const execCommands: Command[] = [
   {

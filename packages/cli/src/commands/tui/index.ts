@@ -1,6 +1,7 @@
 // Commands of the terminal interface.
 import type { Command } from "../../command.ts";
-import { configFlags, type FlagName } from "../../flags.ts";
+import type { FlagName } from "../../flags.ts";
+import { configFlags } from "../../run-flags.ts";
 
 /** What shapes a thread, and where its server is. */
 const terminalFlags: FlagName[] = [

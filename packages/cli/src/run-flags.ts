@@ -1,0 +1,130 @@
+// The flags of commands that run the agent. Apart from those of other commands, which a run does not load.
+import type { Flag } from "@agentcli/command-line";
+
+export const flagsOfRuns = {
+  model: {
+    short: "m",
+    value: "MODEL",
+    help: "Model to use (practice needs no key and no network; eval: several with commas)",
+  },
+  sandbox: {
+    short: "s",
+    value: "MODE",
+    choices: ["read-only", "workspace-write", "danger-full-access"],
+    help: "What commands may touch",
+  },
+  "ask-for-approval": {
+    short: "a",
+    value: "POLICY",
+    choices: ["on-request", "never"],
+    help: "Whether the model may ask for more permissions; an unattended run never grants them",
+  },
+  "full-auto": { help: "Deprecated: --sandbox workspace-write" },
+  "dangerously-bypass-approvals-and-sandbox": {
+    aliases: ["yolo"],
+    help: "No sandbox and no approvals; only where the whole machine may be lost",
+  },
+  profile: { short: "p", value: "NAME", help: "Add $AGENT_HOME/NAME.config.toml to the configuration" },
+  "add-dir": { value: "DIR", repeatable: true, help: "Let workspace-write also write here" },
+  limit: {
+    value: "NAME=DURATION,…",
+    repeatable: true,
+    help: "Timeouts, as in [limits]; a run ends after wall=24h, wall=off for none (for sessions list: how many to show)",
+  },
+  "on-limit": {
+    value: "WHAT",
+    choices: ["wait", "stop"],
+    help: "What to do when the provider asks to retry later",
+  },
+  "strict-config": { help: "Refuse unknown configuration keys" },
+  "ignore-user-config": { help: "Ignore config.toml and profiles of the agent home" },
+  "trust-project": { help: "Use the configuration of this project, in this run" },
+  "sandbox-min": {
+    value: "BACKEND",
+    choices: ["bubblewrap", "landlock"],
+    help: "Weakest back end accepted for the sandbox; landlock cannot protect .git",
+  },
+  cd: { short: "C", value: "DIR", help: "Work in this directory" },
+  config: { short: "c", value: "KEY=VALUE", repeatable: true, help: "Override a configuration key (TOML value)" },
+  json: { aliases: ["experimental-json"], help: "Print JSON; a run prints one event per line" },
+  "output-last-message": {
+    short: "o",
+    value: "FILE",
+    help: "Also write the final message (or the export) to this file",
+  },
+  "output-schema": { value: "FILE", help: "JSON Schema the final message must satisfy" },
+  "skip-git-repo-check": { help: "Allow running outside a git repository" },
+  ephemeral: { help: "Do not write a session file" },
+  budget: {
+    value: "NAME=N,…",
+    repeatable: true,
+    help: "What the turn may spend (eval: all runs together): usd=2, tokens=500k, turns=40, tools=200, wall=20m",
+  },
+  "ignore-rules": { help: "Ignore the rules of user and project" },
+  "trust-hooks": {
+    value: "SHA256",
+    repeatable: true,
+    help: "Run hooks with this definition hash, as agentcli hooks list shows it, in this run",
+  },
+  "dangerously-bypass-hook-trust": { help: "Run all hooks of user and project, also untrusted ones" },
+  color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },
+  image: { short: "i", value: "FILE", repeatable: true, help: "Show the model an image; several with commas" },
+  sanitize: { help: "Remove hidden text from the prompt and from standard input, as agentcli sanitize does" },
+  record: { value: "FILE", help: "Record the run, for agentcli replay (app-server: a directory, a file per thread)" },
+  tag: { value: "KEY=VALUE", repeatable: true, help: "Label the run" },
+  worktree: { help: "Work in a fresh git worktree, kept only if something changed" },
+  search: { help: "Search the web: web_search = live" },
+  oss: { help: "Use a model server on this machine" },
+  "local-provider": { value: "NAME", choices: ["ollama", "lmstudio"], help: "With --oss: which server" },
+  uncommitted: { help: "Review staged, unstaged and untracked changes" },
+  base: { value: "BRANCH", help: "Review what this branch adds to BRANCH" },
+  commit: { value: "SHA", help: "Review the changes of one commit" },
+  title: { value: "TEXT", help: "With --commit: what the commit is about" },
+  last: { help: "Take the newest session of this directory" },
+  all: { help: "All of them (sessions: of any directory, not of this one alone)" },
+  help: { short: "h", help: "Show help" },
+  version: { short: "V", help: "Show the version" },
+} as const satisfies Record<string, Flag>;
+
+export type RunFlag = keyof typeof flagsOfRuns;
+
+/** What shapes the configuration of a run. */
+export const configFlags: RunFlag[] = [
+  "model",
+  "sandbox",
+  "ask-for-approval",
+  "full-auto",
+  "dangerously-bypass-approvals-and-sandbox",
+  "sandbox-min",
+  "cd",
+  "add-dir",
+  "config",
+  "profile",
+  "limit",
+  "strict-config",
+  "ignore-user-config",
+  "trust-project",
+];
+
+/** What every run takes, in the order the help shows it. */
+export const runFlags: RunFlag[] = [
+  ...configFlags,
+  "on-limit",
+  "json",
+  "output-last-message",
+  "output-schema",
+  "skip-git-repo-check",
+  "ephemeral",
+  "budget",
+  "image",
+  "sanitize",
+  "tag",
+  "record",
+  "search",
+  "oss",
+  "local-provider",
+  "ignore-rules",
+  "trust-hooks",
+  "dangerously-bypass-hook-trust",
+  "color",
+];
