@@ -1,7 +1,7 @@
 // Reads the command line. A run is started by the hundred: it is read without the other commands and their flags.
 import { CommandError, type CommandLine, parseCommandLine } from "@agentcli/command-line";
 import type { Command } from "./command.ts";
-import { execCommands } from "./commands/exec/index.ts";
+import { execCommands } from "./commands/index.ts";
 import { flagsOfRuns } from "./run-flags.ts";
 
 const firstWords = new Set(execCommands.flatMap(({ path, aliases = [] }) => [path, ...aliases].map(([word]) => word)));

@@ -22,6 +22,7 @@ import { testCommands } from "./test/index.ts";
 import { terminalCommands } from "./tui/index.ts";
 import { workerCommands } from "./worker/index.ts";
 
+export { execCommands } from "./exec/index.ts";
 export { terminalCommand } from "./tui/index.ts";
 
 export const commands: Command[] = [
