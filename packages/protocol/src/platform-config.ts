@@ -138,6 +138,20 @@ const Oidc = z.object({
   groups_claim: z.string().min(1).optional().describe("The claim that names the groups of a user (groups)"),
 });
 
+const ObjectStore = z.object({
+  directory: z.string().optional().describe("A directory that all servers mount; in place of a bucket"),
+  bucket: z.string().min(3).max(63).optional().describe("A bucket of S3, or of a server that speaks its protocol"),
+  endpoint: z.string().optional().describe("Address of that server (https://s3.REGION.amazonaws.com)"),
+  region: z.string().min(1).optional().describe("Region of the bucket (us-east-1)"),
+  prefix: z.string().optional().describe("What the keys of all objects begin with, such as platform (nothing)"),
+  access_key_id_env: z.string().optional().describe("Variable with the access key id (AWS_ACCESS_KEY_ID)"),
+  secret_access_key_env: z.string().optional().describe("Variable with its secret (AWS_SECRET_ACCESS_KEY)"),
+  session_token_env: z
+    .string()
+    .optional()
+    .describe("Variable with the token of temporary credentials (AWS_SESSION_TOKEN)"),
+});
+
 export const PlatformConfig = z.object({
   listen: z.string().optional().describe("HOST:PORT to serve on; port 0 takes a free one (127.0.0.1:7420)"),
   public_url: z.string().optional().describe("Address in the links given out (the one served on)"),
@@ -166,6 +180,9 @@ export const PlatformConfig = z.object({
     .string()
     .optional()
     .describe("Ed25519 key that commits are signed with, mode 0600 (signing-key in the data directory)"),
+  object_store: ObjectStore.optional().describe(
+    "Where artifacts, repositories and files of agents are kept, so that servers with other data directories have them",
+  ),
   committer: Committer.optional().describe("The committer of commits by agents"),
   source_hosts: SourceHosts.optional().describe("Where repositories come from"),
   oidc: Oidc.optional().describe("An OpenID provider that users log in with"),

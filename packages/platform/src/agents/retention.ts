@@ -9,7 +9,7 @@ import { removeDeleted } from "./routes/archive.ts";
 import { lockAgent } from "./store.ts";
 
 export interface WorkspaceRetention {
-  platform: Pick<PlatformContext, "db" | "settings">;
+  platform: Pick<PlatformContext, "db" | "settings" | "objects">;
   workspaces: Workspaces;
 }
 

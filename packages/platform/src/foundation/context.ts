@@ -15,6 +15,7 @@ import {
 import { type Forwarding, openForwarding } from "./forwarding/index.ts";
 import { clientAddress } from "./http/index.ts";
 import { type NetworkPolicy, openNetworkPolicy, readRanges } from "./network/index.ts";
+import { type Objects, openObjects } from "./objects/index.ts";
 import { openStorage, type Storage } from "./storage/index.ts";
 import { addProcessMetrics, type Log, type Metrics, openMetrics } from "./telemetry/index.ts";
 import { openVault, type Vault } from "./vault/index.ts";
@@ -30,6 +31,8 @@ export interface PlatformContext {
   metrics: Metrics;
   /** The disk of the data directory. */
   storage: Storage;
+  /** Bytes by key: sealed artifacts, files of agents, packs of repositories. */
+  objects: Objects;
   /** This server among those of the database. A restarted one has the id of its former life. */
   nodeId: string;
   /** Servers of the database know each other by it. */
@@ -76,7 +79,8 @@ export async function openPlatformContext(settings: Settings, log: Log): Promise
     const { db, connection } = database;
     const { now } = clock;
     const serversKey = await vault.authenticate("servers of one database", "forwarded requests");
-    const opening = { settings, db, connection, notifications, vault, log, metrics, storage };
+    const objects = openObjects(settings);
+    const opening = { settings, db, connection, notifications, vault, log, metrics, storage, objects };
     return { ...opening, nodeId: node.id, serversKey, now, close };
   } catch (error) {
     await close();

@@ -114,6 +114,14 @@ export {
   type NetworkPolicy,
   privateAddressReason,
 } from "./network/index.ts";
+export {
+  type ObjectContent,
+  type ObjectStore,
+  ObjectStoreFault,
+  type Objects,
+  openObjects,
+  readAll,
+} from "./objects/index.ts";
 export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export { inBatches, type RetentionRule } from "./retention.ts";
 export { isStorageFull, type Storage, storageFullMessage } from "./storage/index.ts";

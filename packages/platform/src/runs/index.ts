@@ -1,6 +1,6 @@
 // Exports of runs for other groups.
 export type { FindReadableAgent, ReadableAgent } from "./agent-reader.ts";
-export { linkArtifact, openUnsaved, shownArtifacts } from "./artifacts/index.ts";
+export { linkArtifact, openUnsaved, removeArtifacts, shownArtifacts } from "./artifacts/index.ts";
 export { insertRun, type NewRun, newRunId, requestCancel, requestCancelOfAll, waitForEnd } from "./control.ts";
 export type { ArtifactOwner, Artifacts } from "./execution/artifacts.ts";
 export { chooseModel, describeModel, identifyModel, isPractice, practiceNotice } from "./execution/compose/index.ts";

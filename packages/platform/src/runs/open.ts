@@ -56,7 +56,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
     },
     retention: [
       frameRetention(db, settings.streamRetentionSeconds),
-      artifactRetention({ db, ...settings, ...settings.retention, now: Date.now }),
+      artifactRetention({ db, objects: context.objects, ...settings.retention, now: Date.now }),
     ],
     activities: [
       { role: "runner", start: () => startInMachines(runHost(context, { hub, machines, machinesInUse }, options)) },

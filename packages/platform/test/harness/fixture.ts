@@ -6,6 +6,7 @@ import { insertAgent, insertFollowUp } from "../../src/agents/submit/insert.ts";
 import type { Settings } from "../../src/foundation/config/index.ts";
 import { openNotifications } from "../../src/foundation/db/index.ts";
 import { removeTree } from "../../src/foundation/files/index.ts";
+import { openObjects } from "../../src/foundation/objects/index.ts";
 import { openStorage } from "../../src/foundation/storage/index.ts";
 import { openMetrics, silentLog } from "../../src/foundation/telemetry/index.ts";
 import { openVault } from "../../src/foundation/vault/index.ts";
@@ -49,6 +50,7 @@ export async function openFixture(given: Partial<Settings> = {}): Promise<AgentF
     settings,
     metrics,
     storage: openStorage(dataDirectory, silentLog),
+    objects: openObjects(settings),
     log: silentLog,
     nodeId: "node",
     serversKey: Buffer.alloc(32),

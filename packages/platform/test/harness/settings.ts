@@ -28,6 +28,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   kekFile: join(dataDirectory, "kek"),
   signingKey: { path: join(dataDirectory, "signing-key"), isGiven: false },
   committer: { name: "platform", email: "agent@platform.invalid" },
+  objectStore: null,
   sourceHosts: { blocked: [], protected: [], github: null },
   oidc: null,
   leaseMs: 10_000,

@@ -5,7 +5,7 @@ import { deletedRetention, workspaceRetention } from "../../src/agents/retention
 import { idempotencyRetention } from "../../src/agents/submit/index.ts";
 import { automationRetention } from "../../src/automations/retention.ts";
 import { poolRetention, workerRetention } from "../../src/fleet/retention.ts";
-import type { RetentionRule, Tables } from "../../src/foundation/index.ts";
+import { openObjects, type RetentionRule, type Tables } from "../../src/foundation/index.ts";
 import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
 import { invitationRetention } from "../../src/identity/invitations/index.ts";
 import { sessionRetention } from "../../src/identity/sessions/index.ts";
@@ -35,7 +35,8 @@ export function rulesOf({ db, dataDirectory, hoursLater }: RuleOptions): Retenti
   const { retention } = settings;
   const now = () => Date.now() + hoursLater * 3_600_000;
   const locks = openLocks(db);
-  const files = { db, dataDirectory, locks, ...retention, now };
+  const objects = openObjects(settings);
+  const files = { db, dataDirectory, objects, locks, ...retention, now };
   const workspaces = workspacesIn(files);
   return [
     frameRetention(db, settings.streamRetentionSeconds),
@@ -46,8 +47,8 @@ export function rulesOf({ db, dataDirectory, hoursLater }: RuleOptions): Retenti
     ...automationRetention(db, retention.firingDays),
     workerRetention(db, retention.workerDays),
     poolRetention(db, retention.workerDays),
-    workspaceRetention({ platform: { db, settings }, workspaces }),
-    deletedRetention({ platform: { db, settings }, workspaces }),
+    workspaceRetention({ platform: { db, settings, objects }, workspaces }),
+    deletedRetention({ platform: { db, settings, objects }, workspaces }),
     mirrorRetention(files),
     unfinishedRetention(files),
     artifactRetention(files),

@@ -1,11 +1,9 @@
 // Cancels runs; archives and deletes agents.
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { forgetSync } from "../../fleet/index.ts";
 import { ApiError, notify, type PlatformContext, retryWhileAway } from "../../foundation/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
 import type { Workspaces } from "../../repositories/index.ts";
-import { requestCancel, requestCancelOfAll, waitForEnd } from "../../runs/index.ts";
+import { removeArtifacts, requestCancel, requestCancelOfAll, waitForEnd } from "../../runs/index.ts";
 import { lockAgent } from "../store.ts";
 
 /** Waits for the end of the run: a follow-up right after it is not refused as busy. */
@@ -62,13 +60,13 @@ export async function deleteAgent(platform: PlatformContext, workspaces: Workspa
 
 /** The files of a deleted agent, then the note that they are to be removed. */
 export async function removeDeleted(
-  { db, settings }: Pick<PlatformContext, "db" | "settings">,
+  { db, settings, objects }: Pick<PlatformContext, "db" | "settings" | "objects">,
   workspaces: Pick<Workspaces, "remove">,
   directory: string,
 ): Promise<void> {
   await removeAgentMachine(settings, directory);
   await forgetSync(settings, directory);
   await workspaces.remove(directory);
-  await rm(join(settings.dataDirectory, "artifacts", directory), { recursive: true, force: true });
+  await removeArtifacts(objects, directory);
   await db.deleteFrom("deleted_directories").where("directory", "=", directory).execute();
 }

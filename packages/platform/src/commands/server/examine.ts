@@ -4,6 +4,7 @@ import { findProvider, ProviderError } from "@agentcli/models";
 import { describeLimits } from "@agentcli/workspace";
 import { describeUnset, type Settings } from "../../foundation/config/index.ts";
 import { type Inspection, inspectDatabase } from "../../foundation/db/index.ts";
+import { checkObjects } from "../../foundation/objects/index.ts";
 import { describeStorage } from "../../foundation/storage/index.ts";
 import { readKeyFile } from "../../foundation/vault/index.ts";
 import { openAgentMachines, openMachines } from "../../machines/index.ts";
@@ -24,6 +25,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     ...examineVariables(settings, server),
     ...findUnsafe(settings).map((text): Finding => ({ subject: "settings", verdict: "wrong", text })),
     examineStorage(settings),
+    await examineObjects(settings),
     "verdict" in database ? database : describeDatabase(database),
     examineKey(settings, "verdict" in database ? null : database),
     examineSigningKey(settings),
@@ -70,6 +72,22 @@ function examineStorage({ dataDirectory }: Settings): Finding {
     verdict: "wrong",
     text: `storage_full: ${free}. Free space there, or enlarge the disk.`,
   };
+}
+
+/** Writes to it, because a store that can only be read is no store. */
+async function examineObjects(settings: Settings): Promise<Finding> {
+  const subject = "object store";
+  if (settings.objectStore === null)
+    return {
+      subject,
+      verdict: "fine",
+      text: `none: everything is in ${settings.dataDirectory}, and agents stay with it`,
+    };
+  try {
+    return { subject, verdict: "fine", text: await checkObjects(settings) };
+  } catch (error) {
+    return { subject, verdict: "wrong", text: `object_store_unavailable: ${(error as Error).message}` };
+  }
 }
 
 function describeDatabase(found: Inspection): Finding {

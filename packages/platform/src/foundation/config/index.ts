@@ -4,6 +4,7 @@ export { SettingError } from "./setting-error.ts";
 export type {
   GithubSettings,
   ModelSettings,
+  ObjectStoreSettings,
   OidcSettings,
   Settings,
   SourceHostSettings,

@@ -5,6 +5,7 @@ import { defaults } from "@agentcli/project";
 import { type PlatformConfig, PlatformRole } from "@agentcli/protocol";
 import { keys } from "./keys.ts";
 import { environmentLayer, fileLayer, flagLayer, type Layer, setAt, valueAt } from "./layers.ts";
+import { readObjectStore, variablesOfObjectStore } from "./object-store.ts";
 import { readOidc } from "./oidc.ts";
 import { rateLimitDefaults, readRateLimits } from "./rate-limits.ts";
 import { readRetention, retentionDefaults } from "./retention.ts";
@@ -92,6 +93,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
       name: config.committer?.name ?? "platform",
       email: config.committer?.email ?? "agent@platform.invalid",
     },
+    objectStore: readObjectStore(config.object_store, sources.cwd),
     sourceHosts: readSourceHosts(config),
     oidc: config.oidc === undefined ? null : readOidc(config.oidc),
     leaseMs: (config.lease_seconds ?? 10) * 1_000,
@@ -121,8 +123,9 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
 }
 
 /** Keys of models are not among them: a model without its key says so itself, and others still answer. */
-function namedVariables({ metrics, oidc, source_hosts: { github } = {} }: PlatformConfig) {
+function namedVariables({ metrics, oidc, source_hosts: { github } = {}, object_store }: PlatformConfig) {
   return [
+    ...variablesOfObjectStore(object_store),
     { setting: "metrics.token_env", variable: metrics?.token_env, remedy: "Put the token there." },
     { setting: "oidc.client_secret_env", variable: oidc?.client_secret_env, remedy: "Put the secret there." },
     { setting: "source_hosts.github.token_env", variable: github?.token_env, remedy: "Put the token there." },

@@ -2,7 +2,7 @@
 import type { PlatformConfig, PlatformRole } from "@agentcli/protocol";
 
 export interface Settings {
-  /** Shared by all servers of one database: keys, workspaces, sealed files, repositories. */
+  /** Keys, workspaces, sealed files, repositories: shared by servers of one database that have no object store. */
   dataDirectory: string;
   listen: { host: string; port: number };
   /** Null: the address served on. */
@@ -23,6 +23,8 @@ export interface Settings {
   signingKey: { path: string; isGiven: boolean };
   /** Whom commits of agents name. */
   committer: { name: string; email: string };
+  /** Null: the data directory alone. */
+  objectStore: ObjectStoreSettings | null;
   sourceHosts: SourceHostSettings;
   /** Null: no login through a provider. */
   oidc: OidcSettings | null;
@@ -52,6 +54,22 @@ export interface Settings {
   /** Where the programs beside the built one are. */
   programDirectory: string;
 }
+
+export type ObjectStoreSettings =
+  | { kind: "directory"; path: string }
+  | {
+      kind: "s3";
+      /** Without a slash at its end. */
+      endpoint: string;
+      region: string;
+      bucket: string;
+      /** Empty, or with a slash at its end. */
+      prefix: string;
+      /** Read when they are needed. */
+      accessKeyVariable: string;
+      secretKeyVariable: string;
+      sessionTokenVariable: string;
+    };
 
 export interface WorkerSettings {
   /** A connection over which nothing came for this long has ended. */

@@ -1,8 +1,7 @@
 // Moves the files an agent produced for users into sealed storage. No process of the agent runs meanwhile.
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { mkdir, rm, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { unlink } from "node:fs/promises";
 import { secretFinder } from "@agentcli/engine";
 import type { UnsavedArtifact } from "@agentcli/protocol/api";
 import { openFile, type PlatformContext, pathTo, type TreeEntry, walk } from "../../foundation/index.ts";
@@ -10,6 +9,7 @@ import { recordedSecrets } from "../../secrets/index.ts";
 import type { ArtifactOwner, Artifacts } from "../execution/artifacts.ts";
 import { agentLimits } from "../execution/sandbox/index.ts";
 import { runtimeSecrets } from "../execution/secrets.ts";
+import { artifactKey, removeArtifacts, removeEverywhere } from "./objects.ts";
 import { listArtifacts, type StoredArtifact, storeArtifact } from "./store.ts";
 import { aboveTotal, notStored, recordUnsaved, unsaved, withSecret } from "./unsaved.ts";
 
@@ -17,7 +17,7 @@ const maxFiles = 1_000;
 const maxFileBytes = 200 * 1024 * 1024;
 
 export function openArtifacts(platform: PlatformContext): Artifacts {
-  const { log, settings } = platform;
+  const { log, objects } = platform;
   const orLogged = async (agentId: string, work: () => Promise<void>) => {
     await work().catch((error: unknown) => log.error("artifacts could not be saved", error, { agentId }));
   };
@@ -30,10 +30,7 @@ export function openArtifacts(platform: PlatformContext): Artifacts {
         log.warn("artifacts left out", { agentId: owner.agent.id, runId: owner.run.id, count: left.length });
       }),
     store: (owner, name, content) => orLogged(owner.agent.id, () => storeNamed(owner, name, content, platform)),
-    removeAll: (directory) =>
-      orLogged(directory, () =>
-        rm(artifactsDirectory(settings.dataDirectory, directory), { recursive: true, force: true }),
-      ),
+    removeAll: (directory) => orLogged(directory, () => removeArtifacts(objects, directory)),
   };
 }
 
@@ -129,21 +126,20 @@ interface NewFile {
 async function storeFile(
   owner: ArtifactOwner,
   { path, content, former }: NewFile,
-  { db, settings }: PlatformContext,
+  { db, objects }: PlatformContext,
 ): Promise<void> {
   const { agent, key } = owner;
-  const to = artifactsDirectory(settings.dataDirectory, agent.directory);
-  await mkdir(to, { recursive: true, mode: 0o700 });
   const blob = randomUUID();
+  const objectKey = artifactKey(agent.directory, blob);
   try {
-    await writeFile(join(to, blob), key.seal(content, artifactAad(agent.id, blob)), { mode: 0o600 });
+    await objects.store.put(objectKey, key.seal(content, artifactAad(agent.id, blob)));
     await storeArtifact(db, owner, { path, sizeBytes: content.length, blob, former });
   } catch (error) {
-    // A part of it would take the space that others need.
-    await rm(join(to, blob), { force: true });
+    // It would take the space that others need. The first error counts.
+    await objects.store.remove([objectKey]).catch(() => {});
     throw error;
   }
-  if (former) await rm(join(to, former), { force: true });
+  if (former) await removeEverywhere(objects, [artifactKey(agent.directory, former)]);
 }
 
 /** Does not follow symbolic links: the target may be a file the agent may not read. */
@@ -158,5 +154,3 @@ async function readRegular(entry: TreeEntry): Promise<Buffer> {
 }
 
 export const artifactAad = (agentId: string, blob: string): string => `artifact:${agentId}:${blob}`;
-export const artifactsDirectory = (dataDirectory: string, directory: string): string =>
-  join(dataDirectory, "artifacts", directory);

@@ -1,41 +1,52 @@
 // Removes sealed files that no artifact names: of a server that was killed while it stored or replaced one.
-import { basename, join } from "node:path";
 import type { Kysely } from "kysely";
-import { listNames, listStale, type RetentionRule, randomId, removeTree, type Tables } from "../../foundation/index.ts";
+import { type Objects, type RetentionRule, randomId, type Tables } from "../../foundation/index.ts";
+import { artifactsPrefix } from "./objects.ts";
 
 export interface ArtifactRetention {
   db: Kysely<Tables>;
-  dataDirectory: string;
+  objects: Pick<Objects, "store" | "local">;
   draftHours: number;
   now(): number;
 }
 
-const batchSize = 50;
+const batchSize = 500;
 
 export const artifactRetention = (options: ArtifactRetention): RetentionRule => ({
   name: "unnamed artifacts",
   async *remove() {
-    const root = join(options.dataDirectory, "artifacts");
-    const names = await listNames(root);
-    for (let at = 0; at < names.length; at += batchSize) {
-      const unnamed = await findUnnamed(options, root, names.slice(at, at + batchSize));
-      for (const path of unnamed) await removeTree(path);
-      yield unnamed.length;
+    const { store, local } = options.objects;
+    for (const each of new Set([store, local])) {
+      let stale: Stored[] = [];
+      for await (const { key, modifiedAt } of each.list(artifactsPrefix)) {
+        const [, directory = "", blob = ""] = key.split("/");
+        if (modifiedAt.getTime() < options.now() - options.draftHours * 3_600_000 && randomId.test(blob))
+          stale.push({ key, directory, blob });
+        if (stale.length < batchSize) continue;
+        yield await removeUnnamed(options, each, stale);
+        stale = [];
+      }
+      yield await removeUnnamed(options, each, stale);
     }
   },
 });
 
-async function findUnnamed({ db, draftHours, now }: ArtifactRetention, root: string, names: string[]) {
-  const before = now() - draftHours * 3_600_000;
-  const agents = await db.selectFrom("agents").select("directory").where("directory", "in", names).execute();
-  const lists = agents.map(({ directory }) =>
-    listStale({ directory: join(root, directory), suffix: randomId, before }),
-  );
-  const stored = (await Promise.all(lists)).flat();
-  if (stored.length === 0) return [];
-  const named = await db.selectFrom("artifacts").select("blob").where("blob", "in", stored.map(nameOf)).execute();
-  const blobs = new Set(named.map(({ blob }) => blob));
-  return stored.filter((path) => !blobs.has(nameOf(path)));
+interface Stored {
+  key: string;
+  directory: string;
+  blob: string;
 }
 
-const nameOf = (path: string): string => basename(path);
+/** Of agents of this database only: in that of another platform, every file would look unnamed. */
+async function removeUnnamed({ db }: ArtifactRetention, store: Objects["store"], stale: Stored[]): Promise<number> {
+  if (stale.length === 0) return 0;
+  const directories = [...new Set(stale.map(({ directory }) => directory))];
+  const agents = await db.selectFrom("agents").select("directory").where("directory", "in", directories).execute();
+  const known = new Set(agents.map(({ directory }) => directory));
+  const blobs = stale.map(({ blob }) => blob);
+  const named = await db.selectFrom("artifacts").select("blob").where("blob", "in", blobs).execute();
+  const used = new Set(named.map(({ blob }) => blob));
+  const unnamed = stale.filter(({ directory, blob }) => known.has(directory) && !used.has(blob));
+  await store.remove(unnamed.map(({ key }) => key));
+  return unnamed.length;
+}

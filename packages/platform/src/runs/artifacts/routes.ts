@@ -1,12 +1,11 @@
 // Artifacts over HTTP: a list, and links that need no API key.
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { AgentId, type Artifact, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { type Api, ApiError, fileResponse, type PlatformContext } from "../../foundation/index.ts";
 import type { FindReadableAgent, ReadableAgent } from "../agent-reader.ts";
-import { artifactAad, artifactsDirectory } from "./collect.ts";
+import { artifactAad } from "./collect.ts";
 import { makeLink, readLink } from "./links.ts";
+import { artifactKey, readArtifact } from "./objects.ts";
 import { listArtifacts, type Owner, type StoredArtifact } from "./store.ts";
 
 const params = z.object({ id: z.string() });
@@ -100,7 +99,8 @@ function addDownload(api: Api, platform: PlatformContext): void {
     }
     const { blob, sizeBytes } = await findArtifact(platform, { agent: { id }, key }, path);
     api.admission.admitDownload(context, agent.team_id, sizeBytes);
-    const sealed = await readFile(join(artifactsDirectory(platform.settings.dataDirectory, agent.directory), blob));
+    const sealed = await readArtifact(platform.objects, artifactKey(agent.directory, blob));
+    if (sealed === null) throw new ApiError("artifact_not_found", `The content of ${path} is not on this server.`);
     return fileResponse(key.open(sealed, artifactAad(id, blob)), path.split("/").at(-1) ?? "artifact");
   });
 }
