@@ -311,6 +311,8 @@ async function stateOf({ harness }: ServedPlatform): Promise<Record<string, stri
     automation_firings: "run_status",
     event_sources: "",
     automation_memories: "",
+    automation_backtests: "items",
+    automation_proposals: "",
     subscriptions: "",
     worker_pools: "",
     worker_claims: "",

@@ -59,6 +59,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     workers: fleet.workers,
     environments: environments.forRuns,
     toolsOf: automations.toolsOf,
+    proposeChanges: automations.proposeChanges,
   });
   const viewers = { principals, sessions, findOwned: agents.findOwned };
   const previews = openPreviews(context, { ...viewers, machinesInUse: runs.machinesInUse });

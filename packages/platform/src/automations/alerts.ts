@@ -47,16 +47,18 @@ export function listAlerts(
 
 /** Firings that nothing has started long after their time; those that wait for their turn have a reason. Any server raises them, not only one that starts firings. */
 export async function raiseOverdueAlerts(db: Queries, limit: Date): Promise<void> {
-  await sql`
+  await overdueAlerts(limit).execute(db);
+}
+
+export const overdueAlerts = (limit: Date): RawBuilder<unknown> => sql`
     insert into automation_alerts (id, automation_id, firing_id, kind, message, created_at)
     select 'alert-' || gen_random_uuid(), automation_id, id, 'overdue',
       'Planned for ' || to_char(planned_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS') ||
       ' UTC, and no run has started. Look at the servers with the role scheduler: platform doctor',
       date_trunc('milliseconds', now())
-    from automation_firings where status = 'planned' and planned_at < ${limit} and reason is null
+    from automation_firings where status = 'planned' and planned_at < ${limit} and reason is null and backtest_id is null
     on conflict (firing_id, kind) where firing_id is not null do nothing
-  `.execute(db);
-}
+  `;
 
 /** Part of the statement that ends a run (`fence`), beside the one that records the outcome. */
 export const raiseRunAlert = (status: RunStatus, endedAt: Date): RawBuilder<unknown> => sql`
@@ -64,6 +66,6 @@ export const raiseRunAlert = (status: RunStatus, endedAt: Date): RawBuilder<unkn
   select 'alert-' || gen_random_uuid(), automation_id, automation_firings.id, 'run_failed',
     'Run ' || fence.id || ' has ' || ${outcomeWords[status].toLowerCase()}::text || '.', ${endedAt}::timestamptz
   from automation_firings join fence on automation_firings.agent_id = fence.agent_id
-  where run_status is null and ${status === "ERROR" || status === "EXPIRED"}
+  where run_status is null and backtest_id is null and ${status === "ERROR" || status === "EXPIRED"}
   on conflict (firing_id, kind) where firing_id is not null do nothing
 `;

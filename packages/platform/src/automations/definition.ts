@@ -11,6 +11,7 @@ export type StoredTrigger = Automation["triggers"][number];
 export interface Definition extends Pick<Automation, "description" | "prompt" | "model" | "target" | "tools"> {
   /** Absent in documents from before there were any. */
   limits?: Automation["limits"];
+  shadow?: boolean;
   triggers: StoredTrigger[];
 }
 

@@ -13,6 +13,8 @@ export interface AutomationHost {
   checkRepositories(principal: Principal, repositories: { url: string }[]): Promise<void>;
   /** The same text for all addresses of a repository of the embedded git host; others stay as they are. */
   shownRepository(url: string): string;
+  /** Whether the embedded git host has it. */
+  isHosted(url: string): boolean;
   sources: Pick<Repositories["sources"], "open">;
   /** The address of a pull request of a repository. */
   pullRequestUrl(repositoryUrl: string, number: number): string;

@@ -4,29 +4,35 @@ import type { AgentHost } from "../agents/index.ts";
 import type { ServerContext, Subject } from "../foundation/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import { openAutomationAccess } from "./access.ts";
-import { releaseOwnClaims, startScheduler, startWatch } from "./firings/scheduler.ts";
+import { backtestsPart } from "./backtests/replay.ts";
+import { firingsPart, releaseOwnClaims, startWatch } from "./firings/scheduler.ts";
 import type { AutomationHost } from "./host.ts";
-import { startInbound } from "./inbound/process.ts";
+import { inboundPart } from "./inbound/process.ts";
 import { inboundRetention } from "./inbound/retention.ts";
+import { type ProposingRun, proposeChanges } from "./proposals/changes.ts";
 import { automationRetention } from "./retention.ts";
 import { addAutomationRoutes } from "./routes/automations.ts";
+import { addBacktestRoutes } from "./routes/backtests.ts";
 import { addEventSourceRoutes } from "./routes/event-sources.ts";
 import { addFiringRoutes } from "./routes/firings.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
 import { addSubscriptionRoutes } from "./routes/subscriptions.ts";
 import { addSwitchRoutes } from "./routes/switch.ts";
 import { addWebhookRoute } from "./routes/webhook.ts";
-import { startWakeUps } from "./subscriptions/wake.ts";
+import { wakeUpsPart } from "./subscriptions/wake.ts";
 import { type RunOfAgent, toolsOfRun } from "./tools/of-run.ts";
+import { startWork } from "./work.ts";
 
 export interface AutomationsOptions {
   agents: Pick<AgentHost, "submit" | "access">;
-  repositories: Pick<Repositories, "checkAtCreation" | "githost" | "sources">;
+  repositories: Pick<Repositories, "checkAtCreation" | "githost" | "sources" | "diffs">;
 }
 
 export interface Automations extends Subject {
   /** What the platform itself gives to a run. */
   toolsOf(run: RunOfAgent): Promise<Tool[]>;
+  /** What a run that only proposes would have published. Safe to call again. */
+  proposeChanges(run: ProposingRun, signal: AbortSignal): Promise<void>;
 }
 
 export function openAutomations(context: ServerContext, { agents, repositories }: AutomationsOptions): Automations {
@@ -38,13 +44,16 @@ export function openAutomations(context: ServerContext, { agents, repositories }
     ...repositoriesOf(repositories),
     now: () => new Date(),
   };
+  const isScheduler = context.settings.roles.includes("scheduler");
   return {
     toolsOf: (run) => toolsOfRun(host, run),
+    proposeChanges: (run, signal) => proposeChanges({ ...host, diffs: repositories.diffs }, run, signal),
     routes(api) {
       addAutomationRoutes(api, host);
       addSwitchRoutes(api, host);
       addMemoryRoutes(api, host);
       addFiringRoutes(api, host);
+      addBacktestRoutes(api, host);
       addSubscriptionRoutes(api, host);
       addWebhookRoute(api, host);
       addEventSourceRoutes(api, host);
@@ -58,18 +67,20 @@ export function openAutomations(context: ServerContext, { agents, repositories }
         role: "scheduler",
         async start() {
           await releaseOwnClaims(host);
-          return startScheduler(host);
+          return startWork(host, [firingsPart(host), inboundPart(host), wakeUpsPart(host), backtestsPart(host)]);
         },
       },
-      { role: "scheduler", start: async () => startInbound(host) },
-      { role: "scheduler", start: async () => startWakeUps(host) },
-      { role: "every server", start: () => startWatch(host) },
+      ...(isScheduler ? [] : [{ role: "every server" as const, start: () => startWatch(host) }]),
     ],
   };
 }
 
 /** Addresses of the embedded git host change with those of its servers. */
-export function repositoriesOf({ checkAtCreation, githost, sources }: AutomationsOptions["repositories"]) {
+export function repositoriesOf({
+  checkAtCreation,
+  githost,
+  sources,
+}: Omit<AutomationsOptions["repositories"], "diffs">) {
   return {
     checkRepositories: checkAtCreation,
     sources,
@@ -77,6 +88,7 @@ export function repositoriesOf({ checkAtCreation, githost, sources }: Automation
       const own = githost.readCloneUrl(url);
       return own ? githost.cloneUrl(own.name) : url;
     },
+    isHosted: (url: string): boolean => githost.readCloneUrl(url) !== undefined,
     pullRequestUrl(url: string, number: number): string {
       const own = githost.readCloneUrl(url);
       return own ? githost.pullRequestUrl(own.name, number) : `${withoutSuffix(url)}/pull/${number}`;

@@ -38,9 +38,24 @@ export const automationRetention = (db: Kysely<Tables>, days: number): Retention
           return Number(numAffectedRows);
         }),
     },
+    backtestRetention(db, limit),
     ...subscriptionRetention(db, limit),
   ];
 };
+
+/** With its firings: what its runs proposed stays with their agents. */
+const backtestRetention = (db: Kysely<Tables>, limit: RawBuilder<Date>): RetentionRule => ({
+  name: "back-tests",
+  remove: () =>
+    inBatches(async () => {
+      const { numAffectedRows = 0n } = await sql`
+        delete from automation_backtests where id in (
+          select id from automation_backtests where created_at < ${limit} limit ${batchSize} for update skip locked
+        )
+      `.execute(db);
+      return Number(numAffectedRows);
+    }),
+});
 
 /** What was delivered is in the conversation of the agent. What waits stays. */
 const subscriptionRetention = (db: Kysely<Tables>, limit: RawBuilder<Date>): RetentionRule[] => [

@@ -26,7 +26,7 @@ export interface NewAutomation extends CreateAutomation {
 /** Throws ApiError `automation_name_conflict`. */
 export async function insertAutomation(tx: Queries, automation: NewAutomation, now: Date): Promise<AutomationRow> {
   const { teamId, userId, key, name, scope, enabled, missed } = automation;
-  const { description, prompt, model, target, tools, limits } = automation;
+  const { description, prompt, model, target, tools, limits, shadow } = automation;
   const id = `auto-${randomUUID()}`;
   const triggers = withIds(automation.triggers, []);
   const row = await tx
@@ -41,6 +41,7 @@ export async function insertAutomation(tx: Queries, automation: NewAutomation, n
         tools,
         limits,
         triggers,
+        shadow,
       }),
       ...(enabled ? {} : { disabled_reason: "It was created disabled.", disabled_at: now }),
       created_at: now,

@@ -23,6 +23,7 @@ export async function automationOf({ platform, publicUrl }: ViewContext, row: Au
   return {
     ...definition,
     limits: limitsOf(definition),
+    shadow: definition.shadow ?? false,
     id: row.id,
     name: row.name,
     scope: row.scope,
@@ -47,6 +48,7 @@ function boundaryFiring(db: Queries, automationId: string, status: "planned" | "
     .select(["planned_at", "decided_at"])
     .where("automation_id", "=", automationId)
     .where("status", "=", status)
+    .where("backtest_id", "is", null)
     .orderBy("planned_at", status === "planned" ? "asc" : "desc")
     .limit(1)
     .executeTakeFirst();
@@ -67,6 +69,7 @@ export const firingOf = (row: FiringRow): Firing => ({
   ...(row.run_id !== null && { agentId: row.agent_id, runId: row.run_id }),
   ...(row.run_status !== null && { runStatus: row.run_status }),
   ...(row.cause_id !== null && { causedBy: row.cause_id }),
+  ...(row.effects === "shadow" && { shadow: true }),
 });
 
 export const alertOf = (row: AlertRow): AutomationAlert => ({

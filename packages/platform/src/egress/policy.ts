@@ -19,6 +19,9 @@ export function resolvePolicy({ team, user, environment, always }: PolicySources
   return { mode, source, locked: inherited.locked, allowed: [...new Set([...hostsOf(mode, list), ...always])] };
 }
 
+/** Of runs that only propose: they reach nothing at all, not even the platform. */
+export const closedPolicy: EgressPolicy = { mode: "allowlist_only", source: "automation", locked: true, allowed: [] };
+
 /** How the list is called in messages. */
 export const policyName = ({ mode, source, locked }: Pick<EgressPolicy, "mode" | "source" | "locked">): string =>
   source === "server"

@@ -7,6 +7,7 @@ export {
   type AgentSettings,
   type AgentTable,
   type AutomationAlertTable,
+  type AutomationBacktestTable,
   type AutomationFiringTable,
   type AutomationTable,
   type AutomationTriggerTable,

@@ -34,6 +34,7 @@ export interface RunsOptions {
   workers: Workers;
   environments: RunEnvironments;
   toolsOf: RunHost["toolsOf"];
+  proposeChanges: RunHost["proposeChanges"];
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
@@ -70,7 +71,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
 const runHost = (
   context: ServerContext,
   opened: Pick<RunHost, "hub" | "machines" | "machinesInUse">,
-  { repositories, endOfRunStatements, secrets, workers, environments, toolsOf }: RunsOptions,
+  { repositories, endOfRunStatements, secrets, workers, environments, toolsOf, proposeChanges }: RunsOptions,
 ): RunHost => ({
   platform: context,
   publicUrl: context.publicUrl,
@@ -85,6 +86,7 @@ const runHost = (
   checkRepositories: repositories.checkAtRun,
   endOfRunStatements,
   toolsOf,
+  proposeChanges,
   handoff: repositories.openHandoff((runId) => readSummary(context, runId)),
 });
 

@@ -188,6 +188,7 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "post /v1/automations/{automationId}/enable": { prepare: () => createAutomation({ enabled: false }) },
   "post /v1/automations/{automationId}/disable": { prepare: createAutomation },
   "post /v1/automations/{automationId}/run": { prepare: createAutomation },
+  "post /v1/automations/{automationId}/backtests": { prepare: createAutomation, body: {} },
   "post /v1/automations/{automationId}/webhook-keys": { prepare: createAutomation, body: {} },
   "delete /v1/automations/{automationId}/webhook-keys/{keyId}": { prepare: createAutomation },
   "put /v1/automations/{automationId}/memories/{name}": { prepare: createAutomation, body: { text: "v" } },

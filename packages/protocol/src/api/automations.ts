@@ -132,6 +132,11 @@ const definition = {
   tools: AutomationTools,
   missed: MissedPolicy,
   limits: AutomationLimits,
+  shadow: z
+    .boolean()
+    .describe(
+      "Runs propose only: comments, reviews, memories and changes of files are recorded with the firing, not made",
+    ),
 };
 
 export const CreateAutomation = z.strictObject({
@@ -146,6 +151,7 @@ export const CreateAutomation = z.strictObject({
   tools: definition.tools.default({ createPullRequest: true }),
   missed: definition.missed.default("catch_up"),
   limits: definition.limits.default({ whenBusy: "queue" }),
+  shadow: definition.shadow.default(false),
 });
 export type CreateAutomation = z.infer<typeof CreateAutomation>;
 
@@ -216,6 +222,7 @@ export const Firing = z.object({
   runId: z.string().optional(),
   runStatus: RunStatus.optional().describe("How its run ended, once it has"),
   causedBy: z.string().optional().describe("The firing whose run caused the event"),
+  shadow: z.literal(true).optional().describe("Its run only proposes; absent: it acts"),
 });
 export type Firing = z.infer<typeof Firing>;
 export const FiringQuery = PageQuery.extend({ status: FiringStatus.optional() });

@@ -25,7 +25,9 @@ export type TeamEgress = z.infer<typeof TeamEgress>;
 
 export const EgressPolicy = z.object({
   mode,
-  source: z.enum(["server", "team", "user", "environment"]).describe("Whose policy it is; server: there is none"),
+  source: z
+    .enum(["server", "team", "user", "environment", "automation"])
+    .describe("Whose policy it is; server: there is none; automation: one whose runs only propose, and reach nothing"),
   locked: z.boolean(),
   allowed: z
     .array(z.string())

@@ -3,6 +3,7 @@ export * from "./agents.ts";
 export * from "./artifacts.ts";
 export * from "./audit.ts";
 export * from "./automations.ts";
+export * from "./backtests.ts";
 export * from "./catalogue.ts";
 export * from "./common.ts";
 export * from "./credentials.ts";

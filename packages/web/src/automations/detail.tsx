@@ -11,6 +11,7 @@ import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 import { repositoryName } from "../text/format.ts";
 import { AutomationActions } from "./actions.tsx";
+import { Proposals } from "./proposals.tsx";
 import { automationQuery, scopeWords, triggerText } from "./queries.ts";
 
 export function AutomationPage() {
@@ -29,6 +30,9 @@ export function AutomationPage() {
               <Notice tone="busy">
                 {data.automation.disabledReason ?? "It is disabled."} It does not fire until it is enabled.
               </Notice>
+            )}
+            {data.automation.shadow && (
+              <Notice tone="busy">It is in shadow mode: its runs propose only, and nothing is written.</Notice>
             )}
             <Facts automation={data.automation} />
             <Alerts alerts={data.alerts} />
@@ -106,6 +110,7 @@ const Firings = ({ firings }: { firings: Firing[] }) => (
               <td data-label="What became of it">
                 {firing.runStatus ? <StatusBadge status={firing.runStatus} /> : firingWords[firing.status]}
                 {firing.reason !== undefined && <span className="soft"> {firing.reason}</span>}
+                {firing.shadow && firing.runId !== undefined && <Proposals firing={firing} />}
               </td>
               <td data-label="Agent">
                 {firing.agentId !== undefined && firing.runId !== undefined && (

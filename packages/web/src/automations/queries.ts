@@ -1,5 +1,5 @@
 // What the pages of automations read, and what they say of a trigger.
-import type { Automation, AutomationAlert, Firing } from "@agentcli/protocol/api";
+import type { Automation, AutomationAlert, Firing, Proposal } from "@agentcli/protocol/api";
 import { queryOptions } from "@tanstack/react-query";
 import { request } from "../api/request.ts";
 import { session } from "../api/session.ts";
@@ -25,6 +25,16 @@ export const automationQuery = (id: string) =>
       return { automation, firings: firings.items, alerts: alerts.items };
     },
     refetchInterval: calmMs,
+  });
+
+export const proposalsQuery = ({ automationId, id }: Firing) =>
+  queryOptions({
+    queryKey: ["automations", automationId, "proposals", id],
+    queryFn: ({ signal }) =>
+      request<{ items: Proposal[] }>(
+        `/v1/automations/${encodeURIComponent(automationId)}/firings/${encodeURIComponent(id)}/proposals`,
+        { signal },
+      ),
   });
 
 export const mayManage = ({ ownerUserId, scope }: Automation): boolean =>

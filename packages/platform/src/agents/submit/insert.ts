@@ -46,6 +46,8 @@ export interface CreatedIds {
 export type CreateAgentRequest = Omit<CreateAgent, "webhook"> & {
   branchName?: string | undefined;
   webhook?: NewWebhook | undefined;
+  /** Of automations alone. */
+  effects?: AgentSettings["effects"];
 };
 
 export interface CreateContext {
@@ -176,6 +178,7 @@ function settingsOf(agentId: string, body: CreateAgentRequest, principal: Princi
     skipReviewerRequest: body.skipReviewerRequest ?? false,
     openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
     ...(body.recordRuns && { recordRuns: true }),
+    ...(body.effects && { effects: body.effects }),
     // Names of branches are published with the code and cannot be sealed: they tell nothing of prompt or name.
     branchName: body.branchName ?? branchName("", agentId),
   };

@@ -25,7 +25,7 @@ export async function admit(host: AutomationHost, firing: FiringRow, limits: Aut
     if (current.admitted_at !== null) return { kind: "admitted", budgetUsd: optional(current.reserved_usd) };
     const now = host.now();
     const admission = judgeLimits(
-      limits,
+      firing.backtest_id === null ? limits : limitsOfReplay(limits),
       await readUse(tx, { automationId: firing.automation_id, except: firing.id, now }),
     );
     if (admission.kind !== "admitted") return { kind: "decided", firing: await hold(tx, { firing, admission, now }) };
@@ -42,6 +42,12 @@ export async function admit(host: AutomationHost, firing: FiringRow, limits: Aut
     return { kind: "admitted", budgetUsd: admission.budgetUsd ?? undefined };
   });
 }
+
+/** What it costs counts; what is started or replaced for real does not suffer from it. */
+const limitsOfReplay = ({ startsPerHour: _, ...limits }: AutomationLimits): AutomationLimits => ({
+  ...limits,
+  whenBusy: "queue",
+});
 
 export const optional = (usd: string | null): number | undefined => (usd === null ? undefined : Number(usd));
 
@@ -66,12 +72,12 @@ export async function readUse(tx: Queries, { automationId, except, now }: UseReq
     select
       count(*) filter (where admitted and (is_active or status = 'planned')) as active,
       count(*) filter (where status = 'planned' and not admitted and planned_at <= ${now}) as waiting,
-      count(*) filter (where started_at > ${now}::timestamptz - interval '1 hour') as starts,
+      count(*) filter (where started_at > ${now}::timestamptz - interval '1 hour' and is_live) as starts,
       coalesce(sum(case when is_active or status = 'planned' then greatest(reserved_usd, cost) else cost end)
         filter (where (started_at at time zone 'utc')::date = (${now}::timestamptz at time zone 'utc')::date), 0) as "usdToday"
     from (
       select status, planned_at, reserved_usd, coalesce(admitted_at, decided_at) as started_at,
-        admitted_at is not null or run_id is not null as admitted,
+        admitted_at is not null or run_id is not null as admitted, backtest_id is null as is_live,
         exists (${activeRuns} and ${isNoWakeUp}) as is_active,
         coalesce((
           select sum(cost_usd) from runs where runs.agent_id = firings.agent_id and ${isNoWakeUp}
@@ -82,7 +88,7 @@ export async function readUse(tx: Queries, { automationId, except, now }: UseReq
         or coalesce(admitted_at, decided_at) > ${now}::timestamptz - interval '1 day' and run_id is not null)
       union all
       select case when runs.id is null then 'planned' else 'started' end, wake_ups.created_at, reserved_usd,
-        admitted_at, true, coalesce(${isActive}, false), coalesce(runs.cost_usd, 0)
+        admitted_at, true, true, coalesce(${isActive}, false), coalesce(runs.cost_usd, 0)
       from wake_ups left join runs on runs.agent_id = wake_ups.agent_id and runs.request_id = wake_ups.id
       where automation_id = ${automationId} and wake_ups.id <> ${except}
         and admitted_at > ${now}::timestamptz - interval '1 day'
@@ -102,7 +108,8 @@ async function hold(tx: Queries, { firing, admission, now }: Held): Promise<Firi
   const { reason } = admission;
   if (admission.kind === "refused") {
     const alert = { automationId: firing.automation_id, firingId: firing.id, kind: "limit_reached" } as const;
-    if (admission.isAlert) await raiseAlert(tx, { ...alert, message: `Skipped. ${reason}` });
+    if (admission.isAlert && firing.backtest_id === null)
+      await raiseAlert(tx, { ...alert, message: `Skipped. ${reason}` });
     return decideFiring(tx, firing.id, { status: "skipped", reason });
   }
   // The first attempt stays the first one, however often it has waited.

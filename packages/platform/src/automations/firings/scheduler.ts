@@ -6,11 +6,11 @@ import type { AutomationHost } from "../host.ts";
 import { repeat } from "../repeat.ts";
 import type { AutomationRow } from "../store.ts";
 import { inTurns } from "../turns.ts";
+import type { Part } from "../work.ts";
 import { graceMs, judgeDue } from "./judge.ts";
 import { failFiring, startFiring } from "./start.ts";
 import { decideFiring, type FiringRow, firingValues, scheduledFiring, scheduleOf } from "./store.ts";
 
-const pollIntervalMs = 1_000;
 /** A server that has not started a firing by then has crashed, or waits for a host that does not respond. */
 const claimMs = 60_000;
 /** After this many the firing fails. */
@@ -18,17 +18,15 @@ const maxAttempts = 5;
 /** Of one transaction: after a long downtime there may be many. */
 const maxInstants = 500;
 
-export function startScheduler(host: AutomationHost): Activity {
-  return repeat(host, {
-    failure: "automations.not_started",
-    work: () => startDueFirings(host),
-    intervalMs: pollIntervalMs,
-  });
-}
+export const firingsPart = (host: AutomationHost): Part => ({
+  failure: "automations.not_started",
+  dueAt: ({ firings }) => firings,
+  work: () => startDueFirings(host),
+});
 
 const watchIntervalMs = 60_000;
 
-/** On every server: a dead scheduler cannot report itself. */
+/** On servers without the role scheduler: a dead scheduler cannot report itself. Those with it do the same as they look. */
 export function startWatch(host: AutomationHost): Activity {
   const watch = () => raiseOverdueAlerts(host.platform.db, new Date(host.now().getTime() - graceMs));
   return repeat(host, { failure: "automations.not_watched", work: watch, intervalMs: watchIntervalMs });
@@ -99,7 +97,7 @@ async function claimNext(host: AutomationHost, tx: Queries, excluded: string[]):
     .where("id", "=", firing.automation_id)
     .executeTakeFirstOrThrow();
   // A server that began to start it may have got as far as the run: only the first one decides otherwise.
-  const isFirst = firing.attempts === 0 && firing.source === "schedule";
+  const isFirst = firing.attempts === 0 && firing.source === "schedule" && firing.backtest_id === null;
   if (isFirst && (await isDecided(tx, { firing, automation, now }))) return { firing, automation, isDecided: true };
   const claim = { claimed_by: host.platform.nodeId, claimed_until: new Date(now.getTime() + claimMs) };
   const attempts = firing.attempts + 1;

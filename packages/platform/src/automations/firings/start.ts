@@ -22,7 +22,9 @@ export async function startFiring(
   const { db, vault } = host.platform;
   const runId = await findRun(host, firing);
   if (runId !== null) return decideFiring(db, firing.id, { status: "started", runId });
-  if (!automation.enabled) return skip(host, firing, `The automation is disabled: ${automation.disabled_reason}`);
+  const isLive = firing.backtest_id === null;
+  if (!automation.enabled && isLive)
+    return skip(host, firing, `The automation is disabled: ${automation.disabled_reason}`);
   const principal = await principalOf(db, automation);
   if (principal === null) return skipWithoutUser(host, firing);
   const key = await teamKey(db, vault, automation.team_id);
@@ -30,7 +32,9 @@ export async function startFiring(
   const admitted = await admit(host, firing, limitsOf(definition));
   if (admitted.kind === "decided") return admitted.firing;
   const memories = await listMemories(host, { automation, definition, key });
-  const request = requestOf({ firing, automation, definition, key, memories });
+  const effects = await recordEffects(host, firing, definition);
+  const start = { firing: { ...firing, effects }, automation, definition, key, memories };
+  const request = requestOf(start, host.isHosted);
   try {
     const submission = {
       principal,
@@ -47,6 +51,17 @@ export async function startFiring(
   }
 }
 
+/** Before the agent exists: what a run may do does not change with the automation after that. */
+async function recordEffects(
+  { platform: { db } }: AutomationHost,
+  { id, effects }: FiringRow,
+  { shadow }: Definition,
+): Promise<FiringRow["effects"]> {
+  if (effects !== null || !shadow) return effects;
+  await db.updateTable("automation_firings").set({ effects: "shadow" }).where("id", "=", id).execute();
+  return "shadow";
+}
+
 /** Another server may have created the agent in the meantime. */
 async function decideRefused(host: AutomationHost, firing: FiringRow, error: ApiError): Promise<FiringRow> {
   const runId = await findRun(host, firing);
@@ -56,12 +71,8 @@ async function decideRefused(host: AutomationHost, firing: FiringRow, error: Api
 
 export function failFiring(host: AutomationHost, firing: FiringRow, reason: string): Promise<FiringRow> {
   return host.platform.db.transaction().execute(async (tx) => {
-    await raiseAlert(tx, {
-      automationId: firing.automation_id,
-      firingId: firing.id,
-      kind: "failed_to_start",
-      message: `The run could not start. ${reason}`,
-    });
+    const alert = { automationId: firing.automation_id, firingId: firing.id, kind: "failed_to_start" } as const;
+    if (firing.backtest_id === null) await raiseAlert(tx, { ...alert, message: `The run could not start. ${reason}` });
     return decideFiring(tx, firing.id, { status: "failed", reason });
   });
 }
@@ -113,19 +124,26 @@ async function listMemories(
   return entries.map(({ name, bytes }) => `${name} (${bytes} bytes)`);
 }
 
-function requestOf({ firing, automation, definition, key, memories }: Start): CreateAgentRequest {
+/** A back-test fetches nothing: what another host has is not there. */
+function requestOf(
+  { firing, automation, definition, key, memories }: Start,
+  isHosted: AutomationHost["isHosted"],
+): CreateAgentRequest {
   const { prompt, model, target, tools } = definition;
+  const { effects } = firing;
   const payload = firing.payload && openPayload(key, firing.id, firing.payload);
-  const repository = target.type === "repo" && {
-    repos: [{ url: target.repoUrl, ...(target.branch && { startingRef: target.branch }) }],
-    autoCreatePR: tools.createPullRequest,
-  };
+  const repository = target.type === "repo" &&
+    (effects !== "backtest" || isHosted(target.repoUrl)) && {
+      repos: [{ url: target.repoUrl, ...(target.branch && { startingRef: target.branch }) }],
+      autoCreatePR: tools.createPullRequest,
+    };
   return {
     agentId: firing.agent_id,
     name: automation.name,
     prompt: { text: promptOf(withMemories(prompt.text, memories), payload) },
     ...(model && { model }),
     ...repository,
+    ...(effects && { effects }),
     metadata: { automationId: automation.id, firingId: firing.id },
   };
 }

@@ -148,6 +148,7 @@ export function listFirings(
     .selectFrom("automation_firings")
     .selectAll()
     .where("automation_id", "=", automationId)
+    .where("backtest_id", "is", null)
     .orderBy("planned_at", "desc")
     .orderBy("id", "desc")
     .limit(limit + 1);

@@ -1,12 +1,12 @@
 // Turns received events into firings, one event after another. Safe to repeat: a firing is made once per delivery.
-import { type Activity, type CauseLink, isDatabaseAway, type Queries, teamKey } from "../../foundation/index.ts";
+import { type CauseLink, isDatabaseAway, type Queries, teamKey } from "../../foundation/index.ts";
 import { openDefinition } from "../definition.ts";
 import { recordFiring } from "../firings/fire.ts";
 import type { AutomationHost } from "../host.ts";
-import { repeat } from "../repeat.ts";
 import type { AutomationRow } from "../store.ts";
 import { inTurns } from "../turns.ts";
 import { variablesOf } from "../variables.ts";
+import type { Part } from "../work.ts";
 import { findCauses, loopOf } from "./cause.ts";
 import { applyFix } from "./ci-fix.ts";
 import { readGithubEvent, type SourceEvent } from "./github.ts";
@@ -22,14 +22,11 @@ import {
 } from "./store.ts";
 import { keepForSubscribers } from "./subscribers.ts";
 
-const pollIntervalMs = 1_000;
-
-export const startInbound = (host: AutomationHost): Activity =>
-  repeat(host, {
-    failure: "automations.events_not_processed",
-    work: () => processEvents(host),
-    intervalMs: pollIntervalMs,
-  });
+export const inboundPart = (host: AutomationHost): Part => ({
+  failure: "automations.events_not_processed",
+  dueAt: ({ events }) => events,
+  work: () => processEvents(host),
+});
 
 /** All that wait. The firings are started by the scheduler. */
 export async function processEvents(host: AutomationHost): Promise<void> {

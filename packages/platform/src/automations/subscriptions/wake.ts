@@ -2,12 +2,12 @@
 // a run that is active, once, and within the limits of the automation that started the agent. Safe to repeat.
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { type Activity, ApiError, type Principal, teamKey } from "../../foundation/index.ts";
+import { ApiError, type Principal, teamKey } from "../../foundation/index.ts";
 import { openDefinition } from "../definition.ts";
 import { admitWakeUp } from "../firings/admit-wake-up.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOfAgent } from "../identity.ts";
-import { repeat } from "../repeat.ts";
+import type { Part } from "../work.ts";
 import {
   automationDeleted,
   claimWakeUp,
@@ -22,11 +22,18 @@ import { entryAad } from "./store.ts";
 import { expireSubscriptions, fireTimers } from "./timers.ts";
 
 export const coalesceMs = 10_000;
-const pollIntervalMs = 1_000;
 const maxAgents = 100;
 
-export const startWakeUps = (host: AutomationHost): Activity =>
-  repeat(host, { failure: "subscriptions.not_processed", work: () => wakeAgents(host), intervalMs: pollIntervalMs });
+/** While events wait for agents that are busy, it looks for their end each second. */
+export const wakeUpsPart = (host: AutomationHost): Part => ({
+  failure: "subscriptions.not_processed",
+  dueAt: ({ timers, expiries, wakeUps }) =>
+    earliest([timers, expiries, wakeUps && new Date(wakeUps.getTime() + coalesceMs)]),
+  work: () => wakeAgents(host),
+});
+
+const earliest = (times: (Date | null)[]): Date | null =>
+  times.reduce((left, right) => (left === null || (right !== null && right < left) ? right : left), null);
 
 /** Once: timers, what has expired, and every agent that may be woken now. */
 export async function wakeAgents(host: AutomationHost): Promise<void> {

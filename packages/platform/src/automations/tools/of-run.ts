@@ -6,6 +6,8 @@ import type { PullRequest } from "../../repositories/index.ts";
 import { type Definition, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { openMemories } from "../memories/store.ts";
+import { recordProposal } from "../proposals/store.ts";
+import { type ProposedCall, proposingServers, proposingTools } from "../proposals/tools.ts";
 import type { AutomationRow } from "../store.ts";
 import { endSubscription, listSubscriptions, maxDays } from "../subscriptions/store.ts";
 import { subscribe } from "../subscriptions/subscribe.ts";
@@ -20,13 +22,21 @@ export interface RunOfAgent {
   repositories: { url: string }[];
   /** A plan changes nothing, so it has no tools that do. */
   mode: "agent" | "plan";
+  /** Absent: it writes; else what it would write is recorded. */
+  effects?: "shadow" | "backtest" | undefined;
+  /** MCP servers whose calls are recorded. */
+  proposedServers?: string[];
   /** Removes secrets from what leaves the run. */
   scrub(text: string): string;
 }
 
 export async function toolsOfRun(host: AutomationHost, run: RunOfAgent): Promise<Tool[]> {
   if (run.mode === "plan") return [];
-  return [...(await toolsOfAutomation(host, run)), ...waitingTools(host, run)];
+  const tools = [...(await toolsOfAutomation(host, run)), ...waitingTools(host, run)];
+  if (run.effects === undefined) return tools;
+  const { agentId, teamId, scrub, proposedServers = [] } = run;
+  const record = (call: ProposedCall) => recordProposal(host.platform, { ...call, agentId, teamId });
+  return [...proposingTools(tools, { record, scrub }), ...proposingServers(proposedServers, { record, scrub })];
 }
 
 /** For any agent. */
@@ -69,7 +79,7 @@ async function requesterOf({ platform: { db } }: AutomationHost, agentId: string
 
 /** None for an agent that no automation started. */
 async function toolsOfAutomation(host: AutomationHost, run: RunOfAgent): Promise<Tool[]> {
-  const automation = await findAutomationOf(host, run.agentId);
+  const automation = await findAutomationOf(host, run);
   if (automation === undefined) return [];
   const { db, vault } = host.platform;
   const key = await teamKey(db, vault, automation.team_id);
@@ -85,7 +95,10 @@ async function toolsOfAutomation(host: AutomationHost, run: RunOfAgent): Promise
 }
 
 /** Firings outlive their agents, whose ids are free again then; and an automation that was promoted has another owner. */
-const findAutomationOf = ({ platform: { db } }: AutomationHost, agentId: string): Promise<AutomationRow | undefined> =>
+const findAutomationOf = (
+  { platform: { db } }: AutomationHost,
+  { agentId, effects }: RunOfAgent,
+): Promise<AutomationRow | undefined> =>
   db
     .selectFrom("automation_firings")
     .innerJoin("automations", "automations.id", "automation_firings.automation_id")
@@ -95,7 +108,8 @@ const findAutomationOf = ({ platform: { db } }: AutomationHost, agentId: string)
     .whereRef("agents.team_id", "=", "automations.team_id")
     .where(sql<boolean>`agents.user_id is not distinct from automations.user_id`)
     .where("agents.source", "=", "AUTOMATION")
-    .where("automations.enabled", "=", true)
+    // A back-test writes nothing: it may be done before the automation is enabled.
+    .where("automations.enabled", "in", effects === "backtest" ? [true, false] : [true])
     .executeTakeFirst();
 
 interface PullContext {

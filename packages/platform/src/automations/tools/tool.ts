@@ -73,7 +73,7 @@ interface CallDetails {
   durationMs: number;
 }
 
-function outcomeOf({ tool, args, durationMs }: CallDetails, answer: ToolAnswer): Outcome {
+export function outcomeOf({ tool, args, durationMs }: CallDetails, answer: ToolAnswer): Outcome {
   const isDone = answer.kind === "done";
   const text = isDone ? answer.text : answer.reason;
   const result = { content: [{ type: "text", text }], structuredContent: null };

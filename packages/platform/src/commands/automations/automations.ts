@@ -42,6 +42,15 @@ export const withAutomation = <T>(
     return use(command, await command.automations.find(name));
   });
 
+/** Throws CommandError where no server would start what is requested. */
+export function requireScheduler({ dataDirectory }: Settings): void {
+  if (listServers(dataDirectory).some(({ roles }) => roles.includes("scheduler"))) return;
+  throw new CommandError(
+    "failed",
+    "Automations are started by a server with the role scheduler, and none is running on this data directory. Start one with: platform serve",
+  );
+}
+
 export function printRows<Row>(
   { invocation, program }: { invocation: Invocation; program: Program },
   rows: Row[],

@@ -44,6 +44,14 @@ export const automationsCommands: Command[] = [
     load: () => import("./run.ts"),
   },
   {
+    path: ["automations", "backtest"],
+    takes: "NAME",
+    maxPositionals: 1,
+    summary: "Replay the latest events for an automation on a running server; its runs propose only, and reach nothing",
+    flags: [...settingFlags, "last", "json"],
+    load: () => import("./backtest.ts"),
+  },
+  {
     path: ["automations", "enable"],
     takes: "NAME",
     maxPositionals: 1,

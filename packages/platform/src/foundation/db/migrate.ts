@@ -45,6 +45,8 @@ import * as wakeUps from "./migrations/0041-wake-ups.ts";
 import * as ciFix from "./migrations/0042-ci-fix.ts";
 import * as lostWakeUps from "./migrations/0043-lost-wake-ups.ts";
 import * as nodeAddresses from "./migrations/0044-node-addresses.ts";
+import * as proposals from "./migrations/0045-proposals.ts";
+import * as automationChanges from "./migrations/0046-automation-changes.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -95,6 +97,8 @@ const migrations: Record<string, Migration> = {
   "0042-ci-fix": ciFix,
   "0043-lost-wake-ups": lostWakeUps,
   "0044-node-addresses": nodeAddresses,
+  "0045-proposals": proposals,
+  "0046-automation-changes": automationChanges,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -2,10 +2,17 @@
 import type { Tool } from "@agentcli/engine";
 import { driveServiceTurn } from "@agentcli/host";
 import type { HookDefinition, TurnEnd } from "@agentcli/protocol";
-import { type EgressRecord, type EgressRecordOptions, openEgressRecord, readPolicy } from "../../egress/index.ts";
+import {
+  closedPolicy,
+  type EgressRecord,
+  type EgressRecordOptions,
+  openEgressRecord,
+  readPolicy,
+} from "../../egress/index.ts";
 import type { ChosenEnvironment, RunEnvironments } from "../../environments/index.ts";
 import { needsWorker, type UsedWorker, type Workers } from "../../fleet/index.ts";
 import {
+  type AgentSettings,
   isStorageFull,
   type NetworkPolicy,
   type PlatformContext,
@@ -59,6 +66,13 @@ export interface RunHost {
   endOfRunStatements: EndOfRunStatements;
   /** What the platform itself gives to the run. */
   toolsOf(run: RunOfAgent): Promise<Tool[]>;
+  /** In place of the hand-off, for an agent that only proposes. Safe to call again. */
+  proposeChanges(run: ProposingRun, signal: AbortSignal): Promise<void>;
+}
+
+export interface ProposingRun extends Pick<RunOfAgent, "agentId" | "teamId" | "scrub"> {
+  runId: string;
+  autoCreatePR: boolean;
 }
 
 /** What the tools of the platform are chosen by. */
@@ -67,6 +81,9 @@ export interface RunOfAgent {
   teamId: number;
   repositories: { url: string }[];
   mode: "agent" | "plan";
+  effects: AgentSettings["effects"];
+  /** MCP servers that are not connected, because the run only proposes. */
+  proposedServers: string[];
   /** Removes secrets from what leaves the run. */
   scrub(text: string): string;
 }
@@ -211,7 +228,9 @@ async function driveTurn(
   const store = recording.store(traces.tracedStore(stored, worker?.description));
   const [history, policy, tools] = await Promise.all([
     readHistory(activeRun, { store, db }, recorder),
-    readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() }),
+    agent.settings.effects === undefined
+      ? readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() })
+      : closedPolicy,
     toolsFor(plan, host),
   ]);
   const isNewThread = history.state.seq === 0;
@@ -256,11 +275,13 @@ async function driveTurn(
   await collectArtifacts(ended, { activeRun, assembly, host });
   // After those of the agent: none of them replaces it. A turn that an earlier server finished was recorded there.
   if (history.ended === null) await recording.keep();
-  return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, host }, signal);
+  return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, plan, host }, signal);
 }
 
-const toolsFor = ({ agent, request: { mode }, scrub }: RunPlan, { toolsOf }: DriverHost) =>
-  toolsOf({ agentId: agent.id, teamId: agent.teamId, repositories: agent.settings.repos, mode, scrub });
+const toolsFor = ({ agent, request: { mode }, proposedServers, scrub }: RunPlan, { toolsOf }: DriverHost) => {
+  const { repos: repositories, effects } = agent.settings;
+  return toolsOf({ agentId: agent.id, teamId: agent.teamId, repositories, mode, effects, proposedServers, scrub });
+};
 
 /** The hooks that the conversation began with. */
 const hooksOf = ({ state }: RunHistory, paths: AgentPaths): HookDefinition[] =>
@@ -292,10 +313,17 @@ async function collectArtifacts(
 
 async function publishChanges(
   end: RunEnd,
-  { activeRun, host }: { activeRun: ActiveRun; host: RunHost },
+  { activeRun, plan, host }: Pick<RunContext, "activeRun" | "plan" | "host">,
   signal: AbortSignal,
 ): Promise<RunEnd> {
   if (end.status !== "FINISHED" || activeRun.run.request.mode === "plan") return end;
+  const { id: agentId, teamId, settings } = activeRun.agent;
+  if (settings.effects !== undefined) {
+    const { autoCreatePR } = settings;
+    const { scrub } = plan;
+    await host.proposeChanges({ agentId, teamId, runId: activeRun.run.id, autoCreatePR, scrub }, signal);
+    return end;
+  }
   const { branches, faults } = await host.handoff.publish(activeRun.run.id, signal);
   const [fault] = faults.map(asRunError);
   return fault ? { ...end, branches, status: "ERROR", error: fault } : { ...end, branches };

@@ -37,6 +37,8 @@ export interface AgentSettings {
   openAsApp: boolean;
   /** Absent: not. */
   recordRuns?: boolean;
+  /** What its runs would write is recorded, and not written; absent: it is written. */
+  effects?: "shadow" | "backtest" | undefined;
   /** Of the branch it makes; absent: named after the agent. */
   branchName?: string | undefined;
 }

@@ -120,6 +120,10 @@ export interface AutomationFiringTable {
   admitted_at: Perhaps<Date>;
   /** US dollars that its run may cost. */
   reserved_usd: Perhaps<string>;
+  /** What its run would write is recorded, and not written; null: it is written. */
+  effects: Perhaps<"shadow" | "backtest">;
+  /** The back-test that it is part of. */
+  backtest_id: Perhaps<string>;
   created_at: Stamped;
 }
 

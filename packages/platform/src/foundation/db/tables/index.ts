@@ -27,6 +27,7 @@ import type {
   SubscriptionTable,
   WakeUpTable,
 } from "./automations.ts";
+import type { AutomationBacktestTable, AutomationProposalTable } from "./backtests.ts";
 import type {
   EnvironmentBuildLogTable,
   EnvironmentBuildTable,
@@ -67,6 +68,7 @@ import type { WorkerClaimTable, WorkerPoolTable, WorkerTable, WorkerTokenTable }
 
 export type * from "./agents.ts";
 export type * from "./automations.ts";
+export type * from "./backtests.ts";
 export type { Sealed } from "./columns.ts";
 export type * from "./environments.ts";
 export type * from "./git-host.ts";
@@ -131,6 +133,8 @@ export interface Tables {
   automation_webhook_keys: AutomationWebhookKeyTable;
   automation_firings: AutomationFiringTable;
   automation_alerts: AutomationAlertTable;
+  automation_backtests: AutomationBacktestTable;
+  automation_proposals: AutomationProposalTable;
   inbox_marks: InboxMarkTable;
   automation_memories: AutomationMemoryTable;
   subscriptions: SubscriptionTable;

@@ -17,6 +17,8 @@ export interface RunPlan {
   contextWindow: number;
   /** MCP servers of the run's request, otherwise the agent's. */
   servers: McpServer[];
+  /** Names of those that are not connected, because the run only proposes. */
+  proposedServers: string[];
   /** Environment variables of commands. */
   variables: Record<string, string>;
   scrub: Scrub;
@@ -37,7 +39,9 @@ export function planRun({ agent, run: { request }, secrets }: RunOrder, settings
     request,
     selectedModel,
     contextWindow: settings.models.model_context_window ?? selectedModel.facts.contextWindow,
-    servers,
+    ...(agent.settings.effects === undefined
+      ? { servers, proposedServers: [] }
+      : { servers: [], proposedServers: servers.map(({ name }) => name) }),
     variables: {
       ...committerVariables(settings),
       ...Object.fromEntries(secrets.map(({ name, value }) => [name, value])),
