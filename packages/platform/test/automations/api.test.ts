@@ -56,6 +56,7 @@ test("an automation is created, read, listed, changed, disabled, enabled and del
       tools: { createPullRequest: true },
       missed: "catch_up",
       limits: { whenBusy: "queue" },
+      shadow: false,
       triggers: triggers.map((trigger) => ({ ...trigger, id: id("trg") })),
       webhook: { url: expect.stringMatching(/\/automations\/webhook\/[0-9a-f-]{36}$/), keyPrefixes: [] },
       nextFiringAt: instant,

@@ -4,6 +4,7 @@ import type { Backtest, Firing, Proposal } from "@agentcli/protocol/api";
 import { call, type Reply } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { recordHostEvent } from "../../src/automations/inbound/own-host.ts";
+import { command } from "../harness/command.ts";
 import { openRunHarness, type RunHarness } from "../runs/run-harness.ts";
 
 const tool = (name: string, args: Parameters<typeof call>[1]): Reply => call(`mcp__platform__${name}`, args);
@@ -123,5 +124,8 @@ test("a back-test says for each event whether it starts a run, and what that run
   expect(await stateOf(harness, id)).toEqual(before);
   // It is no firing of the automation, and another one may follow.
   expect((await client.getJson<{ items: Firing[] }>(`/v1/automations/${id}/firings`)).items).toEqual([]);
-  expect((await client.post(`/v1/automations/${id}/backtests`, { last: 1 })).status).toBe(201);
+  const { platform, databaseUrl } = harness.fixture;
+  const tested = { platform: { ...platform, settings: { ...platform.settings, databaseUrl } } };
+  const printed = await command(tested, "automations", "backtest", "watch", "--last", "1");
+  expect(printed).toMatch(/^\S+ {2}issues {2}not for it {2}No trigger of the automation is for this event\.$/);
 });

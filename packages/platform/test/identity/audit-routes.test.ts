@@ -278,7 +278,7 @@ const auditReaders = ["audit verify", "audit export"];
 const environmentReaders = ["env list", "env logs", "env diff"];
 const automationReaders = ["automations list", "automations show", "automations firings", "automations alerts"];
 /** They wait for a server that builds, or starts the run; the entry is that of the server. */
-const onServers = ["env build", "env verify", "automations run"];
+const onServers = ["env build", "env verify", "automations run", "automations backtest"];
 
 test("every command that changes something is listed here and leaves an audit entry of the operator", async () => {
   const [database, restored, folder] = [await freshDatabase(), await emptyDatabase(), await temporaryDirectory()];
