@@ -7,12 +7,12 @@ import { type Definition, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { openMemories } from "../memories/store.ts";
 import { recordProposal } from "../proposals/store.ts";
-import { type ProposedCall, proposingServers, proposingTools } from "../proposals/tools.ts";
 import type { AutomationRow } from "../store.ts";
 import { endSubscription, listSubscriptions, maxDays } from "../subscriptions/store.ts";
 import { subscribe } from "../subscriptions/subscribe.ts";
 import { subscriptionOf } from "../subscriptions/view.ts";
 import { memoryTools } from "./memory-tools.ts";
+import { type ProposedCall, proposingServers, proposingTools } from "./proposing-tools.ts";
 import { pullRequestTools } from "./pull-request-tools.ts";
 import { subscriptionTools } from "./subscription-tools.ts";
 

@@ -1,7 +1,7 @@
 // The tools of a run that only proposes: reading is done, everything else is recorded with its arguments.
 import type { Tool } from "@agentcli/engine";
 import { z } from "zod";
-import { done, outcomeOf, platformTool } from "../tools/tool.ts";
+import { done, outcomeOf, platformTool } from "./tool.ts";
 
 export interface ProposedCall {
   callId: string;
