@@ -38,6 +38,15 @@ const operations = [
   "repos/list-for-authenticated-user",
   "users/get-authenticated",
   "users/get-by-username",
+  "pulls/list-files",
+  "pulls/dismiss-review",
+  "repos/compare-commits-with-basehead",
+  "repos/list-commits",
+  "apps/list-webhook-deliveries",
+  "apps/get-webhook-delivery",
+  "actions/list-jobs-for-workflow-run",
+  "actions/download-job-logs-for-workflow-run",
+  "checks/list-for-suite",
 ];
 
 /** The path of the whole description, downloaded unless it is cached. */

@@ -185,6 +185,11 @@ export const PlatformConfig = z.object({
   ),
   committer: Committer.optional().describe("The committer of commits by agents"),
   source_hosts: SourceHosts.optional().describe("Where repositories come from"),
+  bot_name: z
+    .string()
+    .regex(/^[A-Za-z0-9][\w.-]{0,99}$/, "must be a name of letters, digits and .-_")
+    .optional()
+    .describe("How people mention the platform in comments, without @, such as the slug of its GitHub App (platform)"),
   oidc: Oidc.optional().describe("An OpenID provider that users log in with"),
   lease_seconds: seconds.optional().describe("How long a run belongs to a server that does not report (10)"),
   stop_timeout_seconds: z

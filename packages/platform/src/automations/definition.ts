@@ -38,11 +38,20 @@ export function checkTriggers(triggers: AutomationTrigger[], target: Automation[
   const complaints = triggers.flatMap((trigger, index) => {
     if (trigger.type === "github" && target.type !== "repo")
       return [`triggers.${index}: a trigger of a source host needs a repository; set target`];
+    if (trigger.type === "github") return pathProblems(trigger).map((problem) => `triggers.${index}.paths: ${problem}`);
     if (trigger.type !== "cron") return [];
     const read = readSchedule(trigger.cron, trigger.timezone);
     return read.kind === "invalid" ? [`triggers.${index}: ${read.problem}`] : [];
   });
   if (complaints.length > 0) throw invalid(complaints);
+}
+
+const withoutPaths = ["issue.label_changed", "issue.comment", "check.completed", "workflow_run.completed"];
+
+function pathProblems({ event, paths = [] }: Extract<AutomationTrigger, { type: "github" }>): string[] {
+  if (paths.length === 0) return [];
+  if (withoutPaths.includes(event)) return [`${event} changes no paths; leave them out`];
+  return paths.every((path) => path.startsWith("!")) ? ["name at least one path that counts, without !"] : [];
 }
 
 /** Those that are the same as before keep their ids, and with them what is planned. */

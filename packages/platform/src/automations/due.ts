@@ -7,6 +7,7 @@ import { overdueAlerts } from "./alerts.ts";
 export interface Due {
   firings: Date | null;
   events: Date | null;
+  mentions: Date | null;
   backtests: Date | null;
   timers: Date | null;
   expiries: Date | null;
@@ -24,6 +25,7 @@ export async function readDue(db: Kysely<Tables>, overdueBefore: Date): Promise<
         order by greatest(planned_at, claimed_until), planned_at limit 1
       ) as firings,
       (select min(created_at) from inbound_events where status = 'received') as events,
+      (select min(retry_at) from mentions where status = 'planned') as mentions,
       (select min(created_at) from automation_backtests where items is null) as backtests,
       (select min(next_at) from subscriptions where status = 'active' and next_at is not null) as timers,
       (select min(expires_at) from subscriptions where status = 'active') as expiries,

@@ -16,6 +16,7 @@ export interface AutomationHost {
   /** Whether the embedded git host has it. */
   isHosted(url: string): boolean;
   sources: Pick<Repositories["sources"], "open">;
+  hookDeliveries: Repositories["hookDeliveries"];
   /** The address of a pull request of a repository. */
   pullRequestUrl(repositoryUrl: string, number: number): string;
   now(): Date;

@@ -8,7 +8,9 @@ import { backtestsPart } from "./backtests/replay.ts";
 import { firingsPart, releaseOwnClaims, startWatch } from "./firings/scheduler.ts";
 import type { AutomationHost } from "./host.ts";
 import { inboundPart } from "./inbound/process.ts";
+import { startReconciling } from "./inbound/reconcile.ts";
 import { inboundRetention } from "./inbound/retention.ts";
+import { mentionsPart } from "./inbound/start-mentions.ts";
 import { type ProposingRun, proposeChanges } from "./proposals/changes.ts";
 import { automationRetention } from "./retention.ts";
 import { addAutomationRoutes } from "./routes/automations.ts";
@@ -25,7 +27,7 @@ import { startWork } from "./work.ts";
 
 export interface AutomationsOptions {
   agents: Pick<AgentHost, "submit" | "access">;
-  repositories: Pick<Repositories, "checkAtCreation" | "githost" | "sources" | "diffs">;
+  repositories: Pick<Repositories, "checkAtCreation" | "githost" | "hookDeliveries" | "sources" | "diffs">;
 }
 
 export interface Automations extends Subject {
@@ -67,9 +69,12 @@ export function openAutomations(context: ServerContext, { agents, repositories }
         role: "scheduler",
         async start() {
           await releaseOwnClaims(host);
-          return startWork(host, [firingsPart(host), inboundPart(host), wakeUpsPart(host), backtestsPart(host)]);
+          const waking = [mentionsPart(host), wakeUpsPart(host)];
+          return startWork(host, [firingsPart(host), inboundPart(host), ...waking, backtestsPart(host)]);
         },
       },
+      // Without an app there is nothing to ask.
+      ...(host.hookDeliveries ? [{ role: "scheduler" as const, start: async () => startReconciling(host) }] : []),
       ...(isScheduler ? [] : [{ role: "every server" as const, start: () => startWatch(host) }]),
     ],
   };
@@ -79,11 +84,13 @@ export function openAutomations(context: ServerContext, { agents, repositories }
 export function repositoriesOf({
   checkAtCreation,
   githost,
+  hookDeliveries,
   sources,
 }: Omit<AutomationsOptions["repositories"], "diffs">) {
   return {
     checkRepositories: checkAtCreation,
     sources,
+    hookDeliveries,
     shownRepository(url: string): string {
       const own = githost.readCloneUrl(url);
       return own ? githost.cloneUrl(own.name) : url;

@@ -70,6 +70,7 @@ export const firingOf = (row: FiringRow): Firing => ({
   ...(row.run_status !== null && { runStatus: row.run_status }),
   ...(row.cause_id !== null && { causedBy: row.cause_id }),
   ...(row.effects === "shadow" && { shadow: true }),
+  ...(row.recovered && { recovered: true }),
 });
 
 export const alertOf = (row: AlertRow): AutomationAlert => ({

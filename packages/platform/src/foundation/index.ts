@@ -33,6 +33,7 @@ export {
   isUniqueViolation,
   type Listener,
   listNodes,
+  type MentionTable,
   markRestore,
   migrationNames,
   type Notifications,

@@ -32,7 +32,19 @@ export {
   type VerifiedCommand,
 } from "./handoff/index.ts";
 export { openRepositories, type Repositories } from "./open.ts";
-export { isReference, type PullRequest, type PullRequests, repositoryOfPullRequest } from "./scm/index.ts";
+export {
+  type Branches,
+  type CommitRange,
+  type FailedCheck,
+  type HookDeliveries,
+  type HookDelivery,
+  type Inquiries,
+  isReference,
+  type PullRequest,
+  type PullRequests,
+  type RepositoryPermission,
+  repositoryOfPullRequest,
+} from "./scm/index.ts";
 export {
   branchName,
   type CommitFile,

@@ -40,6 +40,7 @@ import {
 import {
   type Github,
   type GithubAccounts,
+  type HookDeliveries,
   openAccessRules,
   openGithub,
   openSourceHosts,
@@ -62,6 +63,8 @@ import {
 export interface Repositories extends Subject, RepositoryChecks {
   githost: GitHost;
   sources: SourceHosts;
+  /** Deliveries of the webhook of the GitHub App; null where there is none. */
+  hookDeliveries: HookDeliveries | null;
   /** Accounts that users can connect; null without a GitHub host. */
   accounts: GithubAccounts | null;
   workspaces: Workspaces;
@@ -107,6 +110,7 @@ export function openRepositories(
     githost,
     sources,
     accounts,
+    hookDeliveries: github?.deliveries ?? null,
     workspaces,
     commits: openCommitReader(checkouts),
     namesOf: (repositories) => directoryNames(repositories, sources),

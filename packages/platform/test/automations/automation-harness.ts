@@ -12,6 +12,7 @@ import { repositoriesOf } from "../../src/automations/open.ts";
 import { type AutomationRow, insertAutomation } from "../../src/automations/store.ts";
 import { firingOf } from "../../src/automations/views.ts";
 import { openFleet } from "../../src/fleet/index.ts";
+import type { Settings } from "../../src/foundation/config/index.ts";
 import type { PlatformContext } from "../../src/foundation/context.ts";
 import { openServerContext } from "../../src/foundation/context.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
@@ -58,8 +59,11 @@ export interface AutomationHarness {
 }
 
 /** Closed at the end of the test. */
-export async function openAutomationHarness(start: string): Promise<AutomationHarness> {
-  const fixture = await openFixture();
+export async function openAutomationHarness(
+  start: string,
+  settings: Partial<Settings> = {},
+): Promise<AutomationHarness> {
+  const fixture = await openFixture(settings);
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= fixture.close();

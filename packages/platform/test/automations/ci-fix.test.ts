@@ -25,6 +25,7 @@ interface Fixing extends Omit<AutomationHarness, "close"> {
   suite(conclusion: string, options?: { commit?: string; on?: string }): Promise<void>;
   comment(text: string, sender?: string): Promise<void>;
   close(merged: boolean): Promise<void>;
+  reopen(): Promise<void>;
   /** Ends what is active, waits until events come no more together, and wakes. */
   wake(): Promise<void>;
   /** How many follow-ups the agent got by itself. */
@@ -82,6 +83,7 @@ async function openFixing(): Promise<Fixing> {
     suite: (conclusion, options) => record("check_suite", suiteOf(conclusion, options)),
     close: (merged) =>
       record("pull_request", { action: "closed", pull_request: { number: 7, html_url: pullUrl, merged } }),
+    reopen: () => record("pull_request", { action: "reopened", pull_request: { number: 7, html_url: pullUrl } }),
     comment: (body, sender = "ada") =>
       record("issue_comment", {
         ...{ action: "created", comment: { body }, sender: { login: sender, type: "User" } },
@@ -217,6 +219,35 @@ const rows: [string, (fixing: Fixing) => Promise<void>, { fixes: number; state: 
       await check("failure");
     },
     { fixes: 1, state: "Stopped: the pull request was closed." },
+  ],
+  [
+    "a check that fails for the first time after the merge is followed by nothing",
+    async ({ check, close }) => {
+      await close(true);
+      await check("failure");
+    },
+    { fixes: 0, state: "Stopped: the pull request was merged." },
+  ],
+  [
+    "it goes on when a closed pull request is opened again",
+    async ({ check, close, reopen, wake }) => {
+      await check("failure");
+      await wake();
+      await close(false);
+      await reopen();
+      await check("failure");
+    },
+    { fixes: 2, state: "active" },
+  ],
+  [
+    "it stays off when a pull request is opened again for which it was turned off",
+    async ({ check, close, comment, reopen }) => {
+      await comment("@platform autofix off");
+      await close(false);
+      await reopen();
+      await check("failure");
+    },
+    { fixes: 0, state: "Stopped: turned off by ada." },
   ],
   [
     "an agent with as many subscriptions as there may be is woken",

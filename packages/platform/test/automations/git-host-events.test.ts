@@ -53,9 +53,9 @@ async function inClone(...args: string[]): Promise<string> {
 }
 
 /** Commits a file on the branch, pushes it and returns the commit. */
-async function push(branch: string, text: string): Promise<string> {
+async function push(branch: string, text: string, file = "notes.txt"): Promise<string> {
   await inClone("checkout", "--quiet", "-B", branch);
-  await writeFile(join(clone(), "notes.txt"), `${text}\n`);
+  await writeFile(join(clone(), file), `${text}\n`);
   await inClone("add", ".");
   await inClone("commit", "--quiet", "-m", `write ${text}`);
   await inClone("push", "--quiet", cloneUrl().replace("://", `://${key}:@`), branch);
@@ -96,6 +96,44 @@ const settled = () =>
     .toBe(0);
 
 const noEvents = { opened: 0, draft: 0, pushed: 0, merged: 0, push: 0, comment: 0, inline: 0, review: 0, label: 0 };
+
+test("a trigger with paths fires for pushes and pull requests that change them, and for no others", async () => {
+  const ids = [
+    await automate("push", { paths: ["*.md"], branches: ["topic/*"] }),
+    await automate("push", { paths: ["*.md"], branches: ["other"] }),
+    await automate("pull_request.opened", { paths: ["*.md"] }),
+    await automate("pull_request.opened", { paths: ["**", "!*.md"] }),
+  ];
+  const counts = async () => {
+    await settled();
+    return Promise.all(ids.map(async (id) => (await firingsOf(id)).length));
+  };
+  await push("topic/text", "one", "guide.md");
+  await onHost("POST", "/pulls", { title: "Text", head: "topic/text" });
+  await expect.poll(counts, { timeout: 60_000 }).toEqual([1, 0, 1, 0]);
+  await inClone("checkout", "--quiet", "main");
+  await push("topic/code", "one", "code.ts");
+  await onHost("POST", "/pulls", { title: "Code", head: "topic/code" });
+  await expect.poll(counts, { timeout: 60_000 }).toEqual([1, 0, 1, 1]);
+  await push("topic/code", "two", "readme.md");
+  await expect.poll(counts, { timeout: 60_000 }).toEqual([2, 0, 1, 1]);
+});
+
+test("paths are refused where an event changes none, and where all of them are excluded", async () => {
+  const refusal = async (event: string, paths: string[]) => {
+    const { status, body } = await server.call(key, "POST", "/v1/automations", {
+      ...{ name: "paths", prompt: { text: "look" }, target: { type: "repo", repoUrl: cloneUrl() } },
+      triggers: [{ type: "github", event, repos: [cloneUrl()], paths }],
+    });
+    return { status, message: (body as { error: { message: string } }).error.message };
+  };
+  expect(await refusal("check.completed", ["src/**"])).toEqual({
+    ...{ status: 400, message: expect.stringContaining("triggers.0.paths: check.completed changes no paths") },
+  });
+  expect(await refusal("push", ["!src/**"])).toEqual({
+    ...{ status: 400, message: expect.stringContaining("triggers.0.paths: name at least one path that counts") },
+  });
+});
 
 test("each event of the embedded host starts the automations for it, and no others", async () => {
   const ids = {

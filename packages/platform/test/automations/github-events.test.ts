@@ -182,14 +182,18 @@ test.each([
   ["the label", { label: "bug" }, { label: "bugs" }],
   ["what was done with the label", { labelAction: "added" }, { labelAction: "removed" }],
   ["a keyword", { keyword: "PLEASE" }, { keyword: "thanks" }],
+  ["paths", { paths: ["src/**"] }, { paths: ["*.md"] }],
+  ["a path that is not excluded", { paths: ["**", "!docs/**"] }, { paths: ["src/**", "!*.ts"] }],
+  ["paths that are included again", { paths: ["**", "!src/**", "src/a.ts"] }, { paths: ["src/a.ts", "!src/**"] }],
   ["the repository", {}, { repos: ["https://github.com/acme/shop2"] }],
 ] as const)("a trigger filters by %s", (_, fits, others) => {
   const payload = {
     ...{ action: "labeled", label: { name: "bug" } },
     ...pull({ title: "Fix it", body: "please" }),
   };
-  const [event] = readGithubEvent("pull_request", payload);
-  if (event === undefined) throw new Error("nothing was read");
+  const [read] = readGithubEvent("pull_request", payload);
+  if (read === undefined) throw new Error("nothing was read");
+  const event = { ...read, paths: ["src/a.ts"] };
   const trigger: GithubTrigger = { id: "trg-1", type: "github", event: "pull_request.label_changed", repos };
   expect(matchEvent({ ...trigger, ...(fits as object) }, event).kind).toBe("start");
   expect(matchEvent({ ...trigger, ...(others as object) }, event).kind).toBe("other");
@@ -210,6 +214,37 @@ test("a merged pull request of a fork starts, from the branch that it was merged
   if (event === undefined) throw new Error("nothing was read");
   expect(event.branch).toBe("main");
   expect(matchEvent({ id: "trg-1", type: "github", event: "pull_request.merged", repos }, event).kind).toBe("start");
+});
+
+test.each<[string, object, SourceEvent["paths"]]>([
+  ["one commit", { commits: [{ added: ["a"], modified: ["b", "c"], removed: ["d"] }] }, ["a", "b", "c", "d"]],
+  ["several commits", { commits: [1, 2].map(() => ({ added: ["a"], modified: [], removed: [] })) }, ["a"]],
+  ["no commits", {}, null],
+  ["commits without files", { commits: [{ id: "1" }] }, null],
+  [
+    "as many commits as a server names at most",
+    { commits: Array(20).fill({ added: [], modified: [], removed: [] }) },
+    null,
+  ],
+  [
+    "a new default branch",
+    { before: "0".repeat(40), repository: { html_url: "https://github.com/a/b", default_branch: "main" } },
+    "too many",
+  ],
+  ["a forced push", { forced: true, commits: [{ added: ["a"], modified: [], removed: [] }] }, null],
+])("the changed paths of a push with %s", (_, more, paths) => {
+  const [event] = readGithubEvent("push", { ...pull(), ref: "refs/heads/main", ...more });
+  expect(event?.paths).toEqual(paths);
+});
+
+test("a push names what it is compared with: what was there before, or the default branch for a new one", () => {
+  const [before, after] = ["1".repeat(40), "2".repeat(40)];
+  const repository = { html_url: "https://github.com/acme/shop", default_branch: "main" };
+  const rangeOf = (more: object) => readGithubEvent("push", { ref: "refs/heads/topic", repository, ...more })[0]?.range;
+  expect(rangeOf({ before, after })).toEqual({ before, after });
+  expect(rangeOf({ before: "0".repeat(40), after })).toEqual({ before: "main", after });
+  expect(rangeOf({ before: "0".repeat(40), after, ref: "refs/heads/main" })).toBeNull();
+  expect(rangeOf({ before: "--output=x", after })).toBeNull();
 });
 
 test("no JSON makes the reader fail", () => {

@@ -155,6 +155,46 @@ test("a run comments on pull requests of its repository alone; approvals need th
   ).toEqual([...["commented", "approved"]]);
 });
 
+test("with approvals a run dismisses reviews, but not on its own pull requests, and asks for reviews with the reason", async () => {
+  const dismiss = (number: number) => tool("dismiss_reviews", { number, reviewer: "user:1", message: "It is fixed." });
+  const harness = await openRunHarness({
+    replies: [
+      dismiss(1),
+      dismiss(1),
+      dismiss(2),
+      tool("request_reviewers", { number: 1 }),
+      tool("request_reviewers", { number: 1, reviewers: [{ login: "ada", reason: "knows the shop" }] }),
+      { messages: ["done"] },
+    ],
+  });
+  const { client } = harness;
+  const repoUrl = await harness.repository("shop", { "a.txt": "a\n" });
+  await openPull(harness, "shop", "topic");
+  await openPull(harness, "shop", "agents/own");
+  for (const number of [1, 2])
+    await client.post(`/git/shop/pulls/${number}/reviews`, { verdict: "changes_requested", body: "no" });
+  const id = await create(harness, {
+    target: { type: "repo", repoUrl },
+    tools: { commentOnPullRequest: { enabled: true, allowApprovals: true }, requestReviewers: true },
+  });
+  await earlierFiring(harness, id);
+  const { agentId } = await runNow(harness, id);
+  expect(await outcomes(harness, agentId)).toEqual([
+    "completed Dismissed 1 of user:1 on pull request 1.",
+    "failed user:1 has no approval or request for changes on pull request 1.",
+    "failed Pull request 2 is of this automation itself; a person decides on it.",
+    "failed The history of the changed files names no person; name reviewers.",
+    "completed Requested reviews of ada.",
+  ]);
+  const verdicts = async (number: number) =>
+    (await client.getJson<{ items: { verdict: string }[] }>(`/git/shop/pulls/${number}/reviews`)).items;
+  expect(await verdicts(1)).toMatchObject([{ verdict: "dismissed" }]);
+  expect(await verdicts(2)).toMatchObject([{ verdict: "changes_requested" }]);
+  expect(await client.getJson("/git/shop/pulls/1/comments")).toMatchObject({
+    items: [{ author: `agent:${agentId}`, body: "Requested reviews:\n- ada: knows the shop" }],
+  });
+});
+
 /** A branch with its pull request, as a person would make them. */
 async function openPull({ client, dataDirectory, fixture }: RunHarness, name: string, head: string): Promise<void> {
   const { id } = await fixture.platform.db

@@ -30,6 +30,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   committer: { name: "platform", email: "agent@platform.invalid" },
   objectStore: null,
   sourceHosts: { blocked: [], protected: [], github: null },
+  botName: "platform",
   oidc: null,
   leaseMs: 10_000,
   stopTimeoutMs: 60_000,

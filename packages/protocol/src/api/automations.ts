@@ -65,6 +65,13 @@ const GithubTrigger = z.strictObject({
     .max(50)
     .optional()
     .describe("The base of a pull request, or the branch that was pushed or checked; * stands for any text"),
+  paths: z
+    .array(z.string().min(1).max(500))
+    .max(50)
+    .optional()
+    .describe(
+      "Of pushes and pull requests: globs of changed files, such as docs/** and !docs/old/**; the last that matches decides, and one file is enough",
+    ),
   label: z.string().min(1).max(200).optional().describe("Left out: any label"),
   labelAction: z.enum(["added", "removed", "any"]).optional(),
   keyword: z.string().min(1).max(200).optional().describe("In the text of the event, whatever its case"),
@@ -98,9 +105,12 @@ const AutomationTools = z.strictObject({
       allowApprovals: z
         .boolean()
         .default(false)
-        .describe("Also approve and request changes; never on pull requests of this automation itself"),
+        .describe(
+          "Also approve, request changes and dismiss reviews; never on pull requests of this automation itself",
+        ),
     })
     .optional(),
+  requestReviewers: z.boolean().optional().describe("Ask people for reviews, with the reason; left out: false"),
   memories: z.boolean().optional().describe("Notes that runs keep for later runs; left out: true"),
 });
 
@@ -223,6 +233,10 @@ export const Firing = z.object({
   runStatus: RunStatus.optional().describe("How its run ended, once it has"),
   causedBy: z.string().optional().describe("The firing whose run caused the event"),
   shadow: z.literal(true).optional().describe("Its run only proposes; absent: it acts"),
+  recovered: z
+    .boolean()
+    .optional()
+    .describe("true: the delivery of its event never came, and the platform asked the host for it"),
 });
 export type Firing = z.infer<typeof Firing>;
 export const FiringQuery = PageQuery.extend({ status: FiringStatus.optional() });

@@ -2,6 +2,7 @@
 import type { Context } from "openapi-backend";
 import { accountOperations } from "./accounts.ts";
 import { checkOperations } from "./checks.ts";
+import { inquiryOperations } from "./inquiries.ts";
 import { type Operation, pageOf, type RequestReader } from "./request.ts";
 import { idOf, type Shapes } from "./shapes.ts";
 import { type FakePull, type FakeRepository, GithubError, type GithubState, tipOf } from "./state.ts";
@@ -17,6 +18,7 @@ export function operationsOf(state: GithubState, shapes: Shapes): Record<string,
     ...commentOperations(reader),
     ...checkOperations(reader),
     ...accountOperations(state, reader),
+    ...inquiryOperations(state, reader),
   };
 }
 
@@ -189,8 +191,11 @@ const reviewOperations = ({
     const { pull } = onPull(context, ["pull_requests", "read"]);
     return {
       status: 200,
-      body: pageOf(pull.reviews, context).map(({ author }) =>
-        shapes.listed("pulls/list-reviews", { user: shapes.user(author) }),
+      body: pageOf(pull.reviews, context).map(({ author, event }) =>
+        shapes.listed("pulls/list-reviews", {
+          ...{ id: pull.reviews.findIndex((one) => one.author === author && one.event === event) + 1 },
+          ...{ user: shapes.user(author), state: reviewStates[event] ?? event },
+        }),
       ),
     };
   },
@@ -203,6 +208,14 @@ const reviewOperations = ({
     pull.reviews.push({ event: body.event, body: body.body ?? "", author: login, comments: body.comments ?? [] });
     return { status: 200, body: shapes.with("pulls/create-review", { user: shapes.user(login) }) };
   },
+  "pulls/dismiss-review": async (context) => {
+    const { pull, body } = onPull(context, ["pull_requests", "write"]);
+    const review = pull.reviews[Number(context.request.params.review_id) - 1];
+    if (review === undefined) throw new GithubError(404, "Not Found");
+    if (review.event === "COMMENT") throw new GithubError(422, "Can not dismiss a commented pull request review");
+    Object.assign(review, { event: "DISMISSED", body: body.message });
+    return { status: 200, body: shapes.with("pulls/dismiss-review", { user: shapes.user(review.author) }) };
+  },
   "repos/check-collaborator": async (context) => {
     const { repository } = at(context, ["metadata", "read"]);
     if (!repository.collaborators.includes(String(context.request.params.username)))
@@ -210,6 +223,12 @@ const reviewOperations = ({
     return { status: 204 };
   },
 });
+
+const reviewStates: Record<string, string> = {
+  APPROVE: "APPROVED",
+  REQUEST_CHANGES: "CHANGES_REQUESTED",
+  COMMENT: "COMMENTED",
+};
 
 const commentOperations = ({ shapes, pullRequest: onPull }: RequestReader): Record<string, Operation> => ({
   "pulls/create-review-comment": async (context) => {

@@ -7,6 +7,7 @@ import type { Need } from "./tokens.ts";
 export interface OperationResult {
   status: number;
   body?: unknown;
+  headers?: Record<string, string>;
 }
 
 export type Operation = (context: Context) => Promise<OperationResult>;

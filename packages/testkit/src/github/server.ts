@@ -15,7 +15,8 @@ import { type FakeRepository, GithubError, type GithubState, gitIn, type Planned
 import { addGrant, findGrant } from "./tokens.ts";
 import { answerWeb, client } from "./web.ts";
 
-export interface FakeGithub extends Pick<GithubState, "url" | "grants" | "accounts" | "requests" | "violations"> {
+export interface FakeGithub
+  extends Pick<GithubState, "url" | "grants" | "accounts" | "deliveries" | "requests" | "violations"> {
   /** Of the API, as an enterprise server has it. */
   apiUrl: string;
   app: { id: string; privateKey: string; client: { id: string; secret: string } };
@@ -47,6 +48,7 @@ export async function startGithub(options: { description?: string } = {}): Promi
     repositories: [],
     grants: [],
     accounts: [],
+    deliveries: [],
     requests: [],
     violations: [],
     plannedResponses: [],
@@ -67,6 +69,7 @@ export async function startGithub(options: { description?: string } = {}): Promi
     apiUrl: `${state.url}/api/v3`,
     grants: state.grants,
     accounts: state.accounts,
+    deliveries: state.deliveries,
     requests: state.requests,
     violations: state.violations,
     // PKCS #1, as GitHub issues them.
@@ -122,7 +125,14 @@ interface ServerContext {
 
 async function answer(serving: ServerContext, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.url?.startsWith("/api/v3/")) return answerApi(serving, request, response);
+  if (request.url?.startsWith("/job-logs/")) return void response.end(findLog(serving.state, request.url));
   if (!(await answerWeb(serving.state, request, response))) await answerGit(serving, request, response);
+}
+
+function findLog({ repositories }: GithubState, path: string): string {
+  const [repository, job] = path.slice("/job-logs/".length).split("/").map(Number);
+  const jobs = repositories.find(({ id }) => id === repository)?.jobs ?? [];
+  return jobs.find(({ id }) => id === job)?.log ?? "";
 }
 
 async function answerApi(
@@ -147,7 +157,7 @@ async function answerApi(
   state.requests.push({ operation, path, status: answer.status, body });
   checkResponse(answer, { state, api, operation });
   if (surprise?.response === "execute, then disconnect") return void request.socket.destroy();
-  const headers = typeof surprise?.response === "object" ? surprise.response.headers : {};
+  const headers = "headers" in answer ? answer.headers : {};
   response.writeHead(answer.status, { "content-type": "application/json; charset=utf-8", ...headers });
   response.end(answer.body === undefined ? undefined : JSON.stringify(answer.body));
 }
@@ -228,6 +238,7 @@ async function addRepository(
     allowsDrafts: true,
     pulls: [],
     checks: [],
+    jobs: [],
     git: gitIn(directory),
     async rename(newName) {
       const former = `${repository.owner}/${repository.name}`;

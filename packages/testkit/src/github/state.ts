@@ -10,6 +10,8 @@ export interface GithubState {
   repositories: FakeRepository[];
   grants: Grant[];
   accounts: FakeAccount[];
+  /** Oldest first. */
+  deliveries: FakeDelivery[];
   requests: LoggedOperation[];
   /** Requests, and responses of the fake, that the official description does not allow. */
   violations: string[];
@@ -50,9 +52,37 @@ export interface FakeRepository {
   allowsDrafts: boolean;
   pulls: FakePull[];
   checks: FakeCheck[];
+  /** Of workflows, and of other apps. */
+  jobs: FakeJob[];
   git(...args: string[]): Promise<string>;
   /** The former name redirects to the new one. */
   rename(fullName: string): Promise<void>;
+}
+
+export interface FakeJob {
+  id: number;
+  /** The workflow run, or the check suite. */
+  run: number;
+  name: string;
+  conclusion: string;
+  /** `github-actions` has a log, others a summary. */
+  app: string;
+  log: string;
+  summary: string;
+}
+
+/** A delivery of the webhook of the app, which may have failed. */
+export interface FakeDelivery {
+  id: number;
+  guid: string;
+  delivered_at: string;
+  event: string;
+  status: string;
+  status_code: number;
+  redelivery: boolean;
+  /** That it was sent to. */
+  url: string;
+  payload: object;
 }
 
 export interface FakeCheck {

@@ -51,6 +51,8 @@ export interface NewRecord extends Omit<FiringRequest, "source" | "idempotencyKe
   causeId: string | null;
   /** What led to the event, the nearest first. */
   causes?: CauseLink[];
+  /** The delivery of its event never came, and the platform asked for it. */
+  recovered?: boolean;
   /** Of the server that starts it at once; absent: the scheduler does. */
   claim?: { claimed_by: string; claimed_until: Date; attempts: number };
 }
@@ -59,7 +61,7 @@ export interface NewRecord extends Omit<FiringRequest, "source" | "idempotencyKe
 export async function recordFiring(
   host: AutomationHost,
   automation: AutomationRow,
-  { db, source, triggerId, payload, skipReason, dedupeKey, causeId, causes, claim }: NewRecord,
+  { db, source, triggerId, payload, skipReason, dedupeKey, causeId, causes, recovered, claim }: NewRecord,
 ): Promise<FiringRow | undefined> {
   const now = host.now();
   const values = firingValues({ automationId: automation.id, source, triggerId, plannedAt: now, dedupeKey });
@@ -73,6 +75,7 @@ export async function recordFiring(
       payload: skipReason === null ? payload && sealPayload(key, values.id, payload) : null,
       cause_id: causeId,
       causes: causes && causes.length > 0 ? JSON.stringify(causes) : null,
+      recovered: recovered ?? false,
       ...claim,
       ...(skipReason !== null && { status: "skipped", reason: skipReason, decided_at: now }),
     })

@@ -11,8 +11,9 @@ import {
   type SubscriptionRow,
   sealFilter,
 } from "../subscriptions/store.ts";
+import { type AgentPull, findPull } from "./agent-pulls.ts";
 import { failsOnBase, rememberCheck } from "./branch-checks.ts";
-import { agentBehind, type CausedEvent, isOf } from "./cause.ts";
+import { agentBehind, type CausedEvent } from "./cause.ts";
 import type { SourceEvent } from "./github.ts";
 import { type FixFacts, judgeFix, readToggle } from "./judge-fix.ts";
 
@@ -28,6 +29,7 @@ export async function applyFix(host: AutomationHost, tx: Queries, fix: FixEvent)
   const { event } = fix;
   if (event.event === "pull_request.comment") return toggle(host, tx, fix);
   if (event.event === "pull_request.merged" || event.event === "pull_request.closed") return endWithPull(host, tx, fix);
+  if (event.event === "pull_request.opened" && event.action === "reopened") return resume(host, tx, fix);
   if (event.event !== "check.completed" && event.event !== "workflow_run.completed") return;
   if (event.pullRequest?.isFork || isOwnCheck(host, fix)) return;
   await rememberCheck(tx, fix.sourceId, event);
@@ -44,7 +46,8 @@ export async function applyFix(host: AutomationHost, tx: Queries, fix: FixEvent)
   const context = await contextOf(host, tx, pull.teamId);
   const entry = JSON.stringify({
     ...{ event: event.event, repository: event.repositoryUrl, pullRequest: pull.number, branch: event.branch },
-    ...{ check: event.check, conclusion: event.conclusion, commit: event.commit, log: event.text.slice(-8_000) },
+    ...{ check: event.check, conclusion: event.conclusion, commit: event.commit },
+    log: (event.log ?? event.text).slice(-8_000),
   });
   await insertEvent(context, { subscription: active, eventId: `${fix.eventId} ci_fix`, entry, causes: fix.causes });
 }
@@ -58,50 +61,25 @@ function isOwnCheck({ platform: { settings } }: AutomationHost, { source, event 
 /** Its checks are of no use then. */
 async function endWithPull(host: AutomationHost, tx: Queries, fix: FixEvent): Promise<void> {
   const pull = await findPull(host, tx, { ...fix, by: { url: fix.event.pullRequest?.url ?? "" } });
+  if (pull === null) return;
+  // One that had not begun is known as stopped: a check may fail after the merge.
+  const subscription = (await findFix(host, tx, pull)) ?? (await begin(host, tx, pull));
+  await stop(tx, subscription.id, fix.event.event === "pull_request.merged" ? merged : closed);
+}
+
+const merged = "Stopped: the pull request was merged.";
+const closed = "Stopped: the pull request was closed.";
+
+/** Only what the end of the pull request has stopped; it goes on counting. */
+async function resume(host: AutomationHost, tx: Queries, fix: FixEvent): Promise<void> {
+  const pull = await findPull(host, tx, { ...fix, by: { url: fix.event.pullRequest?.url ?? "" } });
   const subscription = pull && (await findFix(host, tx, pull));
-  const what = fix.event.event === "pull_request.merged" ? "merged" : "closed";
-  if (subscription) await stop(tx, subscription.id, `Stopped: the pull request was ${what}.`);
-}
-
-interface AgentPull {
-  agentId: string;
-  teamId: number;
-  repoUrl: string;
-  /** Without its scheme. */
-  storedUrl: string;
-  number: number;
-  branch: string;
-  base: string;
-  pushedCommit: string | null;
-}
-
-interface PullRequestSearch extends CausedEvent {
-  by: { branch: string } | { url: string };
-}
-
-/** The pull request that an agent of the team made. */
-async function findPull(
-  { shownRepository }: AutomationHost,
-  tx: Queries,
-  { source, event, by }: PullRequestSearch,
-): Promise<AgentPull | null> {
-  const rows = await tx
-    .selectFrom("handoffs")
-    .innerJoin("agents", "agents.id", "handoffs.agent_id")
-    .selectAll("handoffs")
-    .select("agents.team_id")
-    .where("agents.team_id", "=", source.team_id)
-    .where("agents.archived_at", "is", null)
-    .where("pr_url", "is not", null)
-    .where("branch" in by ? "branch" : "pr_url", "=", "branch" in by ? by.branch : by.url)
+  if (subscription?.ended_reason !== closed) return;
+  await tx
+    .updateTable("subscriptions")
+    .set({ status: "active", ended_reason: null })
+    .where("id", "=", subscription.id)
     .execute();
-  const row = rows.find(({ repo_url }) => isOf(event, repo_url, shownRepository));
-  const [, number] = /\/(\d+)$/.exec(row?.pr_url ?? "") ?? [];
-  if (!row || number === undefined) return null;
-  return {
-    ...{ agentId: row.agent_id, teamId: row.team_id, repoUrl: event.repositoryUrl, storedUrl: row.repo_url },
-    ...{ number: Number(number), branch: row.branch, base: row.base_branch, pushedCommit: row.pushed_commit },
-  };
 }
 
 const contextOf = async ({ platform, now }: AutomationHost, tx: Queries, teamId: number) => ({
@@ -210,5 +188,8 @@ async function toggle(host: AutomationHost, tx: Queries, fix: FixEvent): Promise
     .execute();
 }
 
-const mayToggle = ({ association }: SourceEvent): boolean =>
-  association === null || ["OWNER", "MEMBER", "COLLABORATOR"].includes(association);
+/** Where the host cannot be asked, what the delivery says counts; the embedded host has members of the team alone. */
+const mayToggle = ({ association, permission, failure }: SourceEvent): boolean =>
+  permission === null
+    ? association === null || (failure === null && ["OWNER", "MEMBER", "COLLABORATOR"].includes(association))
+    : permission === "push";

@@ -10,7 +10,12 @@ export interface Delivery {
   name: string;
   body: Buffer;
   key: DataKey;
+  /** `poll`: the delivery never came, and the platform asked for it. */
+  via?: "webhook" | "poll";
 }
+
+/** Of the events of a team. */
+export const defaultStored = "1g";
 
 /** As the trigger that subtracts it again counts. */
 const rowBytes = 1024;
@@ -50,7 +55,7 @@ async function countBytes(tx: Queries, { id }: EventSourceRow, bytes: number): P
 /** What it occupies; null if it came before. */
 async function insertEvent(
   tx: Queries,
-  { source, deliveryId, name, body: plain, key }: Delivery,
+  { source, deliveryId, name, body: plain, key, via = "webhook" }: Delivery,
 ): Promise<number | null> {
   const id = randomUUID();
   const body = key.seal(plain, bodyAad(id));
@@ -58,6 +63,7 @@ async function insertEvent(
     .insertInto("inbound_events")
     .values({
       ...{ id, source_id: source.id, delivery_id: deliveryId, name, status: "received" as const },
+      via,
       body,
       created_at: new Date(),
     })

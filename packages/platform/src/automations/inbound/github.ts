@@ -1,9 +1,12 @@
 // Webhooks of GitHub as events that triggers match. Lenient: hosts of other versions leave members out. Pure.
 import type { GithubEvent } from "@agentcli/protocol/api";
+import type { CommitRange, FailedCheck, RepositoryPermission } from "../../repositories/index.ts";
 
 /** What happened, with the facts that triggers filter by and rules look at. */
 export interface SourceEvent {
   event: GithubEvent | "pull_request.closed";
+  /** Of the delivery, such as `reopened`. */
+  action: string;
   /** The repository it happened in, as people open it: https://github.com/acme/shop */
   repositoryUrl: string;
   /** The branch it is about: the base of a pull request, or the one that was pushed. */
@@ -23,7 +26,20 @@ export interface SourceEvent {
   /** Texts of people, in which a `keyword` is looked for. */
   text: string;
   /** Who caused it. */
-  sender: { login: string; isBot: boolean } | null;
+  sender: { login: string; id: string; isBot: boolean } | null;
+  /** Of a push; null where it is not known what was there before. */
+  range: CommitRange | null;
+  /** What was changed; null where neither the event nor the host has said it. */
+  paths: string[] | "too many" | null;
+  /** By which the host finds the log of a check; null where it has none. */
+  failed: FailedCheck | null;
+  /** Of an issue that was commented on. */
+  issue: number | null;
+  /** What the sender may do, and the end of the log of a failed check, as the host has answered; null: it has not. */
+  permission: RepositoryPermission | null;
+  log: string | null;
+  /** Why the host did not answer what it was asked. */
+  failure: string | null;
 }
 
 type Members = Record<string, unknown>;
@@ -34,14 +50,21 @@ export function readGithubEvent(name: string, payload: unknown): SourceEvent[] {
   const read = readers[name];
   const repositoryUrl = textOf(membersOf(body.repository).html_url);
   if (read === undefined || repositoryUrl === "") return [];
-  const sender = membersOf(body.sender);
   const shared = {
     repositoryUrl,
-    sender: sender.login === undefined ? null : { login: textOf(sender.login), isBot: sender.type === "Bot" },
+    sender: senderOf(body.sender),
     ...{ branch: null, pullRequest: null, label: null, conclusion: null, text: "" },
     ...{ check: null, app: null, commit: null, association: null },
+    ...{ range: null, paths: null, failed: null, issue: null, action: textOf(body.action) },
+    ...{ permission: null, log: null, failure: null },
   };
   return read(body, textOf(body.action)).map((event) => ({ ...shared, ...event }));
+}
+
+function senderOf(value: unknown): SourceEvent["sender"] {
+  const { login, id, type } = membersOf(value);
+  if (login === undefined) return null;
+  return { login: textOf(login), id: typeof id === "number" ? String(id) : "", isBot: type === "Bot" };
 }
 
 /** The host sends ten at most. */
@@ -58,14 +81,16 @@ const readers: Record<string, Read> = {
   push(body) {
     const [, branch] = /^refs\/heads\/(.+)$/.exec(textOf(body.ref)) ?? [];
     if (branch === undefined || body.deleted === true) return [];
-    return [{ event: "push", branch, text: textOf(membersOf(body.head_commit).message) }];
+    const text = textOf(membersOf(body.head_commit).message);
+    return [{ event: "push", branch, text, range: rangeOf(body, branch), paths: pathsOf(body, branch) }];
   },
   issue_comment(body, action) {
     if (action !== "created") return [];
     const text = textOf(membersOf(body.comment).body);
     const association = textOf(membersOf(body.comment).author_association) || null;
     const issue = membersOf(body.issue);
-    if (issue.pull_request === undefined) return [{ event: "issue.comment", text }];
+    if (issue.pull_request === undefined)
+      return [{ event: "issue.comment", text, association, issue: Number(issue.number) || null }];
     const url = textOf(issue.html_url);
     const pullRequest = { number: Number(issue.number), url, headBranch: null, isFork: null };
     return [{ event: "pull_request.comment", text, association, pullRequest }];
@@ -87,7 +112,9 @@ const readers: Record<string, Read> = {
     const suite = membersOf(body.check_suite);
     const { id } = membersOf(suite.app);
     const app = typeof id === "number" ? String(id) : null;
-    return action === "completed" ? [{ event: "check.completed", ...checkedOf(suite, body), app, text: "" }] : [];
+    const failed = typeof suite.id === "number" ? { checkSuite: suite.id } : null;
+    if (action !== "completed") return [];
+    return [{ event: "check.completed", ...checkedOf(suite, body), app, failed, text: "" }];
   },
   status(body) {
     if (body.state === "pending" || body.state === undefined) return [];
@@ -102,9 +129,9 @@ const readers: Record<string, Read> = {
   },
   workflow_run(body, action) {
     const run = membersOf(body.workflow_run);
-    return action === "completed"
-      ? [{ event: "workflow_run.completed", ...checkedOf(run, body), check: textOf(run.name), text: textOf(run.name) }]
-      : [];
+    const failed = typeof run.id === "number" ? { workflowRun: run.id } : null;
+    const named = { check: textOf(run.name), text: textOf(run.name), failed };
+    return action === "completed" ? [{ event: "workflow_run.completed", ...checkedOf(run, body), ...named }] : [];
   },
 };
 
@@ -120,6 +147,29 @@ function readPullRequest(body: Members, action: string): ReturnType<Read> {
   if (action === "closed")
     return [{ event: pull.merged === true ? "pull_request.merged" : "pull_request.closed", ...shared }];
   return [];
+}
+
+const commitName = /^[0-9a-f]{40,64}$/;
+
+/** A new branch is compared with the default one. */
+function rangeOf({ before, after, repository }: Members, branch: string): SourceEvent["range"] {
+  const isNew = /^0*$/.test(textOf(before));
+  const start = isNew ? textOf(membersOf(repository).default_branch) : textOf(before);
+  if (!commitName.test(textOf(after)) || start === "" || start === branch) return null;
+  return isNew || commitName.test(start) ? { before: start, after: textOf(after) } : null;
+}
+
+/** Older servers name 20 commits of a push at most; those of a forced one say nothing about what was removed. */
+const maxCommits = 20;
+
+function pathsOf({ commits, forced, before, repository }: Members, branch: string): SourceEvent["paths"] {
+  // The first push of a repository has all its files.
+  if (/^0+$/.test(textOf(before)) && membersOf(repository).default_branch === branch) return "too many";
+  const found = listOf(commits).map(membersOf);
+  if (forced === true || found.length === 0 || found.length >= maxCommits) return null;
+  const lists = found.flatMap(({ added, modified, removed }) => [added, modified, removed]);
+  if (!lists.every(Array.isArray)) return null;
+  return [...new Set(lists.flatMap(listOf).map(textOf))].filter(Boolean);
 }
 
 function pullOf(body: Members): Pick<SourceEvent, "branch" | "pullRequest"> {

@@ -1,5 +1,5 @@
 // Whether an event of a source host starts an automation, and if not, why. Pure.
-
+import { compileGlob } from "@agentcli/project/globs";
 import type { StoredTrigger } from "../definition.ts";
 import type { SourceEvent } from "./github.ts";
 
@@ -15,10 +15,24 @@ export type Match =
 export function matchEvent(trigger: GithubTrigger, event: SourceEvent): Match {
   if (!isWanted(trigger, event)) return { kind: "other" };
   const { pullRequest } = event;
-  if (pullRequest === null || pullRequest.isFork === false || event.event === "pull_request.merged")
-    return { kind: "start" };
-  return { kind: "refused", reason: pullRequest.isFork ? ofFork : unknownFork };
+  if (pullRequest !== null && pullRequest.isFork !== false && event.event !== "pull_request.merged")
+    return { kind: "refused", reason: pullRequest.isFork ? ofFork : unknownFork };
+  return matchPaths(trigger.paths ?? [], event);
 }
+
+/** The last pattern that a path matches decides; one path that counts is enough. */
+function matchPaths(patterns: string[], { paths, failure }: SourceEvent): Match {
+  if (patterns.length === 0 || paths === "too many") return { kind: "start" };
+  if (paths === null) return { kind: "refused", reason: [unknownPaths, failure].filter(Boolean).join(" ") };
+  const rules = patterns.map((pattern) => ({
+    isExcluded: pattern.startsWith("!"),
+    matches: compileGlob(pattern.replace(/^!/, "")),
+  }));
+  const counts = (path: string) => rules.findLast(({ matches }) => matches(path))?.isExcluded === false;
+  return paths.some(counts) ? { kind: "start" } : { kind: "other" };
+}
+
+const unknownPaths = "It is not known which paths it changes, and the trigger names paths.";
 
 const ofFork = "Fork pull requests not supported: they can be opened by anyone.";
 const unknownFork =

@@ -7,10 +7,13 @@ import type { AutomationRow } from "../store.ts";
 import { inTurns } from "../turns.ts";
 import { variablesOf } from "../variables.ts";
 import type { Part } from "../work.ts";
+import { askQuestions, type PreparedEvent, type Question, questionOf } from "./ask.ts";
 import { findCauses, loopOf } from "./cause.ts";
 import { applyFix } from "./ci-fix.ts";
+import { openFacts, withFacts } from "./facts.ts";
 import { readGithubEvent, type SourceEvent } from "./github.ts";
 import { type GithubTrigger, matchEvent } from "./match.ts";
+import { recordMention } from "./mentions.ts";
 import {
   bodyAad,
   type EventSourceRow,
@@ -30,18 +33,35 @@ export const inboundPart = (host: AutomationHost): Part => ({
 
 /** All that wait. The firings are started by the scheduler. */
 export async function processEvents(host: AutomationHost): Promise<void> {
-  await inTurns((excluded) => processNext(host, excluded));
+  for (;;) {
+    const questions = new Map<string, Question>();
+    await inTurns((excluded) => processNext(host, { sources: excluded, questions }));
+    if (questions.size === 0) return;
+    await askQuestions(host, [...questions.values()]);
+  }
+}
+
+/** What the host is asked before the next events. */
+const maxQuestions = 50;
+
+interface Pass {
+  /** Not in this turn. */
+  sources: string[];
+  /** By event: they wait until the host has answered. */
+  questions: Map<string, Question>;
 }
 
 /** Its source. An event that cannot be processed is left, so that those behind it do not wait for it. */
-async function processNext(host: AutomationHost, excluded: string[]): Promise<string | null> {
+async function processNext(host: AutomationHost, { sources, questions }: Pass): Promise<string | null> {
   const { db, log } = host.platform;
+  if (questions.size >= maxQuestions) return null;
   let received: InboundEventRow | undefined;
   try {
     return await db.transaction().execute(async (tx) => {
-      received = await lockReceived(tx, excluded);
+      received = await lockReceived(tx, { sources, events: [...questions.keys()] });
       if (!received) return null;
-      await processOne(host, tx, received);
+      const question = await processOne(host, tx, received);
+      if (question) questions.set(received.id, question);
       return received.source_id;
     });
   } catch (error) {
@@ -52,25 +72,49 @@ async function processNext(host: AutomationHost, excluded: string[]): Promise<st
   }
 }
 
-async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRow): Promise<void> {
+/** What the host has to be asked first, without any effect; null: it is processed. */
+async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRow): Promise<Question | null> {
   const source = await tx
     .selectFrom("event_sources")
     .selectAll()
     .where("id", "=", row.source_id)
     .executeTakeFirstOrThrow();
-  const body = (await teamKey(tx, host.platform.vault, source.team_id))
-    .open(row.body, bodyAad(row.id))
-    .toString("utf8");
-  let firings = 0;
+  const key = await teamKey(tx, host.platform.vault, source.team_id);
+  const body = key.open(row.body, bodyAad(row.id)).toString("utf8");
+  const facts = openFacts(key, row);
+  const prepared: (PreparedEvent & { candidates: Candidate[] })[] = [];
   for (const read of readGithubEvent(row.name, JSON.parse(body))) {
-    const event = source.type === "git_host" ? ofOwnHost(host, read) : await withFork(tx, source.id, read);
-    const causes = await findCauses(host, tx, { source, event });
-    await keepForSubscribers(host, tx, { eventId: row.id, source, event, causes });
-    await applyFix(host, tx, { eventId: row.id, sourceId: source.id, source, event, causes });
-    for (const candidate of await findCandidates(host, tx, { source, event }))
-      firings += await fireOne(host, tx, { ...candidate, row, source, event, causes, body: beginningOf(body) });
+    const known = source.type === "git_host" ? ofOwnHost(host, read) : await recallFork(tx, source.id, read);
+    const event = withFacts(known, facts);
+    const candidates = await findCandidates(host, tx, { source, event });
+    const triggers = candidates.map(({ trigger }) => trigger);
+    const one = { eventId: row.id, source, event, triggers, candidates };
+    const question = facts === null ? await questionOf(host, tx, one) : null;
+    if (question) return question;
+    prepared.push(one);
   }
+  let firings = 0;
+  for (const { event, candidates } of prepared)
+    firings += await applyEvent(host, tx, { row, source, event, candidates, body: beginningOf(body) });
   await settleEvent(tx, row.id, { status: "processed", firings });
+  return null;
+}
+
+interface AppliedEvent extends Omit<Fired, keyof Candidate | "causes"> {
+  candidates: Candidate[];
+}
+
+/** How many firings it led to. */
+async function applyEvent(host: AutomationHost, tx: Queries, applied: AppliedEvent): Promise<number> {
+  const { row, source, event, candidates } = applied;
+  if (source.type !== "git_host") await rememberFork(tx, source.id, event);
+  const causes = await findCauses(host, tx, { source, event });
+  await keepForSubscribers(host, tx, { eventId: row.id, source, event, causes });
+  await applyFix(host, tx, { eventId: row.id, sourceId: source.id, source, event, causes });
+  await recordMention(host, tx, { eventId: row.id, source, event });
+  let firings = 0;
+  for (const candidate of candidates) firings += await fireOne(host, tx, { ...applied, ...candidate, causes });
+  return firings;
 }
 
 /** It has no forks. Whatever address it was recorded with, it is compared by the one of today. */
@@ -82,11 +126,6 @@ export const ofOwnHost = (
   repositoryUrl: shownRepository(repositoryUrl),
   pullRequest: pullRequest && { ...pullRequest, isFork: false },
 });
-
-async function withFork(tx: Queries, sourceId: string, event: SourceEvent): Promise<SourceEvent> {
-  await rememberFork(tx, sourceId, event);
-  return recallFork(tx, sourceId, event);
-}
 
 const hostNames: Record<EventSourceRow["type"], string> = {
   github: "GitHub",
@@ -163,6 +202,7 @@ async function fireOne(host: AutomationHost, tx: Queries, fired: Fired): Promise
     dedupeKey: `${source.type} ${row.source_id} ${row.delivery_id}`,
     causeId: cause?.firingId ?? null,
     causes,
+    recovered: row.via === "poll",
   };
   return (await recordFiring(host, automation, { ...request, ...options })) ? 1 : 0;
 }

@@ -10,7 +10,23 @@ export const inboundRetention = (db: Kysely<Tables>): RetentionRule[] => [
   eventRetention(db),
   pullRequestRetention(db),
   branchCheckRetention(db),
+  mentionRetention(db),
 ];
+
+const mentionRetention = (db: Kysely<Tables>): RetentionRule => ({
+  name: "mentions",
+  remove: () =>
+    inBatches(async () => {
+      const { numAffectedRows = 0n } = await sql`
+        delete from mentions where id in (
+          select id from mentions
+          where status <> 'planned' and created_at < now() - ${days} * interval '1 day'
+          limit ${batchSize} for update skip locked
+        )
+      `.execute(db);
+      return Number(numAffectedRows);
+    }),
+});
 
 /** Of a branch where no check has run for so long, nothing is known. */
 const branchCheckRetention = (db: Kysely<Tables>): RetentionRule => ({

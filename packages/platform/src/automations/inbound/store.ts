@@ -84,10 +84,14 @@ export async function findSource(db: Queries, id: string): Promise<EventSourceRo
   return (await query.executeTakeFirst()) ?? null;
 }
 
-/** The oldest that waits, of none of these sources; its row is locked until the end of the transaction. */
-export async function lockReceived(tx: Queries, excluded: string[]): Promise<InboundEventRow | undefined> {
+/** The oldest that waits, but none of these; its row is locked until the end of the transaction. */
+export async function lockReceived(
+  tx: Queries,
+  excluded: { sources: string[]; events: string[] },
+): Promise<InboundEventRow | undefined> {
   let query = tx.selectFrom("inbound_events").selectAll().where("status", "=", "received");
-  if (excluded.length > 0) query = query.where("source_id", "not in", excluded);
+  if (excluded.sources.length > 0) query = query.where("source_id", "not in", excluded.sources);
+  if (excluded.events.length > 0) query = query.where("id", "not in", excluded.events);
   return query.orderBy("created_at").limit(1).forUpdate().skipLocked().executeTakeFirst();
 }
 

@@ -6,6 +6,7 @@ import type { AutomationHost } from "../host.ts";
 import type { AutomationRow } from "../store.ts";
 import { variablesOf } from "../variables.ts";
 import { findCauses, loopOf } from "./cause.ts";
+import { openFacts, withFacts } from "./facts.ts";
 import { readGithubEvent, type SourceEvent } from "./github.ts";
 import { type GithubTrigger, matchEvent } from "./match.ts";
 import { beginningOf, ofOwnHost, originOf } from "./process.ts";
@@ -51,7 +52,9 @@ export async function judgeStored(
   const body = key.open(row.body, bodyAad(row.id)).toString("utf8");
   const receivedAt = row.created_at.toISOString();
   for (const read of readGithubEvent(row.name, JSON.parse(body))) {
-    const event = source.type === "git_host" ? ofOwnHost(host, read) : await recallFork(db, source.id, read);
+    const known = source.type === "git_host" ? ofOwnHost(host, read) : await recallFork(db, source.id, read);
+    // Nothing is asked: what the host has answered before is known.
+    const event = withFacts(known, openFacts(key, row));
     const judged = await judgeOne(host, { automation, definition }, { source, event, body, receivedAt });
     if (judged !== null) return judged;
   }

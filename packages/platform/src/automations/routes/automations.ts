@@ -63,7 +63,7 @@ function addCreate(api: Api, host: AutomationHost): void {
       checkTriggers(body.triggers, body.target);
       checkPrompt(body.prompt.text);
       if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
-      await checkTarget(host, principal, body.target);
+      await checkTarget(host, principal, body);
       const { teamId } = principal;
       const key = await teamKey(db, vault, teamId);
       const row = await db.transaction().execute(async (tx) => {
@@ -87,18 +87,28 @@ function ownerOf(principal: Principal, scope: CreateAutomation["scope"]): number
   throw new ApiError("user_required", `scope: a service account has no automations of its own; use team_owned.`);
 }
 
+/** Also those whose changed paths the platform reads for a trigger. */
 async function checkTarget(
   { checkRepositories }: AutomationHost,
   principal: Principal,
-  target: CreateAutomation["target"] | undefined,
+  { target, triggers = [] }: Pick<ChangeAutomation, "target" | "triggers">,
 ): Promise<void> {
-  if (target?.type !== "repo") return;
-  try {
-    await checkRepositories(principal, [{ url: target.repoUrl }]);
-  } catch (error) {
-    // The check names the member of another request.
-    if (!(error instanceof ApiError)) throw error;
-    throw new ApiError(error.code, error.message.replace("repos[0].url", "target.repoUrl"), error.extra);
+  const named = [
+    ...(target?.type === "repo" ? [{ url: target.repoUrl, member: "target.repoUrl" }] : []),
+    ...triggers.flatMap((trigger, index) =>
+      trigger.type === "github" && trigger.paths?.length
+        ? trigger.repos.map((url, at) => ({ url, member: `triggers.${index}.repos.${at}` }))
+        : [],
+    ),
+  ];
+  for (const { url, member } of named) {
+    try {
+      await checkRepositories(principal, [{ url }]);
+    } catch (error) {
+      // The check names the member of another request.
+      if (!(error instanceof ApiError)) throw error;
+      throw new ApiError(error.code, error.message.replace("repos[0].url", member), error.extra);
+    }
   }
 }
 
@@ -169,7 +179,7 @@ function addChange(api: Api, host: AutomationHost): void {
       checkTriggers(body.triggers ?? former.triggers, body.target ?? former.target);
       if (body.prompt) checkPrompt(body.prompt.text);
       if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
-      await checkTarget(host, principal, body.target);
+      await checkTarget(host, principal, body);
       const authorize = (locked: AutomationRow) => requireChange(principal, locked, body.scope);
       const context = { automation, key, now: host.now(), authorize };
       await db.transaction().execute(async (tx) => {

@@ -11,7 +11,7 @@ import { z } from "zod";
 import { type Api, ApiError, readBody, teamKey } from "../../foundation/index.ts";
 import { requireTeamManager } from "../access.ts";
 import type { AutomationHost } from "../host.ts";
-import { storeDelivery } from "../inbound/deliveries.ts";
+import { defaultStored, storeDelivery } from "../inbound/deliveries.ts";
 import { isSigned } from "../inbound/signature.ts";
 import {
   createSource,
@@ -101,7 +101,6 @@ const path = "/events/github/:id";
 /** The largest that GitHub sends. */
 const maxBodyBytes = 25 * 1024 * 1024;
 const maxHeaderLength = 200;
-const defaultStored = "1g";
 
 /** Answers as soon as the event is stored: what it starts is decided later, and once. */
 function addReceiver(api: Api, { platform: { db, vault, settings } }: AutomationHost): void {

@@ -12,8 +12,10 @@ import { endSubscription, listSubscriptions, maxDays } from "../subscriptions/st
 import { subscribe } from "../subscriptions/subscribe.ts";
 import { subscriptionOf } from "../subscriptions/view.ts";
 import { memoryTools } from "./memory-tools.ts";
+import { mentionTools } from "./mention-tools.ts";
 import { type ProposedCall, proposingServers, proposingTools } from "./proposing-tools.ts";
 import { pullRequestTools } from "./pull-request-tools.ts";
+import { reviewerTool } from "./reviewer-tool.ts";
 import { subscriptionTools } from "./subscription-tools.ts";
 
 export interface RunOfAgent {
@@ -32,7 +34,10 @@ export interface RunOfAgent {
 
 export async function toolsOfRun(host: AutomationHost, run: RunOfAgent): Promise<Tool[]> {
   if (run.mode === "plan") return [];
-  const tools = [...(await toolsOfAutomation(host, run)), ...waitingTools(host, run)];
+  const own = await toolsOfAutomation(host, run);
+  const names = own.map(({ name }) => name);
+  const answering = (await mentionTools(host, run)).filter(({ name }) => !names.includes(name));
+  const tools = [...own, ...answering, ...waitingTools(host, run)];
   if (run.effects === undefined) return tools;
   const { agentId, teamId, scrub, proposedServers = [] } = run;
   const record = (call: ProposedCall) => recordProposal(host.platform, { ...call, agentId, teamId });
@@ -85,12 +90,13 @@ async function toolsOfAutomation(host: AutomationHost, run: RunOfAgent): Promise
   const key = await teamKey(db, vault, automation.team_id);
   const definition = openDefinition(key, automation);
   const author = `agent:${run.agentId}`;
-  const { memories = true, commentOnPullRequest } = definition.tools;
+  const { memories = true, commentOnPullRequest, requestReviewers } = definition.tools;
   return [
     ...(memories
       ? memoryTools({ memories: openMemories({ db, key, automationId: automation.id }), author, scrub: run.scrub })
       : []),
     ...(commentOnPullRequest?.enabled ? toolsOnPulls(host, { automation, definition, run, author }) : []),
+    ...(requestReviewers ? toolsForReviews(host, { automation, definition, run, author }) : []),
   ];
 }
 
@@ -131,6 +137,19 @@ function toolsOnPulls(host: AutomationHost, { automation, definition, run, autho
     author,
     scrub: run.scrub,
   });
+}
+
+function toolsForReviews(host: AutomationHost, { automation, definition, run, author }: PullContext): Tool[] {
+  const { target } = definition;
+  if (target.type !== "repo") return [];
+  const open = () => host.sources.open(automation.team_id, target.repoUrl);
+  const tool = reviewerTool({
+    open: async () => (await open()).pullRequests,
+    inquiries: async () => (await open()).inquiries,
+    urlOf: (number) => host.pullRequestUrl(target.repoUrl, number),
+    ...{ author, scrub: run.scrub },
+  });
+  return [tool];
 }
 
 /** By its branch as well: the record of an address may still be on its way. Also of firings and agents that are gone. */

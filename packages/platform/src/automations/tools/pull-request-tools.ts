@@ -1,4 +1,4 @@
-// What a run may do on pull requests of the repository of its automation, and of no other: comment, review.
+// What a run may do on pull requests of the repository of its automation, and of no other: comment, review, dismiss.
 import type { Tool } from "@agentcli/engine";
 import { z } from "zod";
 import type { PullRequest, PullRequests } from "../../repositories/index.ts";
@@ -22,9 +22,12 @@ const number = z.int().min(1).max(999_999_999).describe("The number of the pull 
 const body = z.string().min(1).max(60_000);
 const line = { path: z.string().min(1).max(4096), line: z.int().min(1) };
 
-export const pullRequestTools = (options: PullRequestToolOptions): Tool[] => [comment(options), review(options)];
+export const pullRequestTools = (options: PullRequestToolOptions): Tool[] => [
+  ...[commentTool(options), review(options)],
+  ...(options.allowApprovals ? [dismiss(options)] : []),
+];
 
-const comment = (options: PullRequestToolOptions): Tool =>
+export const commentTool = (options: PullRequestToolOptions): Tool =>
   platformTool({
     name: "comment_on_pull_request",
     description:
@@ -77,9 +80,29 @@ const review = (options: PullRequestToolOptions): Tool =>
       }),
   });
 
+const dismiss = (options: PullRequestToolOptions): Tool =>
+  platformTool({
+    name: "dismiss_reviews",
+    description:
+      "Dismiss the approvals and requests for changes of one reviewer on a pull request of this repository, with a reason for them. Not on pull requests of this automation itself.",
+    arguments: z.strictObject({ number, reviewer: z.string().min(1).max(200), message: z.string().min(1).max(2000) }),
+    onResume: "rerun",
+    run: (args, signal) =>
+      onPull(options, { number: args.number, signal }, async (pulls, pull) => {
+        if (await options.isOwn(pull))
+          return refused(`Pull request ${pull.number} is of this automation itself; a person decides on it.`);
+        const { scrub, author } = options;
+        const dismissal = { reviewer: args.reviewer, message: scrub(args.message), author };
+        const count = await pulls.dismissReviews(pull.number, dismissal, signal);
+        return count === 0
+          ? refused(`${args.reviewer} has no approval or request for changes on pull request ${pull.number}.`)
+          : done(`Dismissed ${count} of ${args.reviewer} on pull request ${pull.number}.`);
+      }),
+  });
+
 /** Failures of the host are for the model, which may try something else. */
-async function onPull(
-  { open, urlOf }: PullRequestToolOptions,
+export async function onPull(
+  { open, urlOf }: Pick<PullRequestToolOptions, "open" | "urlOf">,
   { number: wanted, signal }: { number: number; signal: AbortSignal },
   work: (pulls: PullRequests, pull: PullRequest) => Promise<ToolAnswer>,
 ): Promise<ToolAnswer> {

@@ -95,6 +95,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     },
     objectStore: readObjectStore(config.object_store, sources.cwd),
     sourceHosts: readSourceHosts(config),
+    botName: config.bot_name ?? "platform",
     oidc: config.oidc === undefined ? null : readOidc(config.oidc),
     leaseMs: (config.lease_seconds ?? 10) * 1_000,
     stopTimeoutMs: (config.stop_timeout_seconds ?? 20) * 1_000,

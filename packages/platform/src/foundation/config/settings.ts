@@ -26,6 +26,8 @@ export interface Settings {
   /** Null: the data directory alone. */
   objectStore: ObjectStoreSettings | null;
   sourceHosts: SourceHostSettings;
+  /** How people mention the platform in comments, without @. */
+  botName: string;
   /** Null: no login through a provider. */
   oidc: OidcSettings | null;
   leaseMs: number;

@@ -47,6 +47,7 @@ import * as lostWakeUps from "./migrations/0043-lost-wake-ups.ts";
 import * as nodeAddresses from "./migrations/0044-node-addresses.ts";
 import * as proposals from "./migrations/0045-proposals.ts";
 import * as automationChanges from "./migrations/0046-automation-changes.ts";
+import * as inquiries from "./migrations/0047-inquiries.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -99,6 +100,7 @@ const migrations: Record<string, Migration> = {
   "0044-node-addresses": nodeAddresses,
   "0045-proposals": proposals,
   "0046-automation-changes": automationChanges,
+  "0047-inquiries": inquiries,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -7,7 +7,11 @@ import { openDataKey, type PullRequestRecord, type StoreOptions, sealContext } f
 import type { HostedRepository } from "./repositories.ts";
 
 export type CommentRecord = Comment & { id: number; createdAt: Date };
-export type ReviewRecord = Omit<Review, "comments"> & { id: number; createdAt: Date };
+export type ReviewRecord = Omit<Review, "comments" | "verdict"> & {
+  id: number;
+  verdict: Review["verdict"] | "dismissed";
+  createdAt: Date;
+};
 
 export interface CommentStore {
   comment(pull: PullRequestRecord, comment: Comment): Promise<void>;
@@ -16,6 +20,8 @@ export interface CommentStore {
   /** The comments in it are also listed by `comments`. */
   review(pull: PullRequestRecord, review: Review): Promise<void>;
   reviews(number: number): Promise<ReviewRecord[]>;
+  /** Verdicts of this author count no more; how many there were. */
+  dismiss(number: number, author: string): Promise<number>;
 }
 
 export interface CommentOptions extends StoreOptions {
@@ -60,6 +66,17 @@ export function openComments(repository: HostedRepository, { db, vault, events }
         const ofReview = comments.map((comment) => ({ ...comment, author }));
         await addComments(pull, ofReview, tx);
       });
+    },
+    async dismiss(number, author) {
+      const { numUpdatedRows } = await db
+        .updateTable("pull_request_reviews")
+        .set({ verdict: "dismissed" })
+        .where("repository_id", "=", repository.id)
+        .where("pull_request", "=", number)
+        .where("author", "=", author)
+        .where("verdict", "in", ["approved", "changes_requested"])
+        .executeTakeFirst();
+      return Number(numUpdatedRows);
     },
     async reviews(number) {
       const key = await dataKey();

@@ -3,6 +3,7 @@ import { ApiError } from "../../foundation/index.ts";
 import { RepositoryFault } from "../git/index.ts";
 import type { OwnRepositories, PullRequest, PullRequests, SourceHost } from "../scm/index.ts";
 import type { GitHost } from "./host.ts";
+import { inquiriesOf } from "./inquiries.ts";
 import type { PullRequestRecord } from "./pull-requests.ts";
 import type { HostedRepository } from "./repositories.ts";
 
@@ -25,6 +26,7 @@ function embeddedHost(host: GitHost, repository: HostedRepository): SourceHost {
     directory,
     pullRequests: pullRequestsOf(host, repository),
     checks: null,
+    inquiries: inquiriesOf(repository, host.pullRequests(repository)),
     reach: (work) => work({ address: directory, protocol: "file", config: [], variables: {} }),
     assertGit: async () => {},
     notePush: () => host.notePush(repository, "platform"),
@@ -56,7 +58,8 @@ function pullRequestsOf(host: GitHost, repository: HostedRepository): PullReques
     comment: async (number, comment) => comments.comment(await store.read(number), comment),
     review: async (number, review) => comments.review(await store.read(number), review),
     // Hosted repositories have no review requests: every team member sees all pull requests.
-    requestReviewers: async () => {},
+    requestReviewers: async (_number, reviewers) => reviewers,
+    dismissReviews: async (number, { reviewer }) => comments.dismiss(number, reviewer),
   };
 }
 

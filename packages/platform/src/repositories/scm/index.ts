@@ -2,14 +2,11 @@
 export { type AccessRules, openAccessRules } from "./access.ts";
 export { type Advertisement, readAdvertisement } from "./advertisement.ts";
 export { writeCertificates } from "./certificates.ts";
-export {
-  ConnectionRefused,
-  type GithubAccounts,
-  type RepositoryPermission,
-  type UserTokens,
-} from "./github/accounts.ts";
+export { countAuthors } from "./count-authors.ts";
+export { ConnectionRefused, type GithubAccounts, type UserTokens } from "./github/accounts.ts";
 export { GithubRefusal } from "./github/api.ts";
 export { readPrivateKey } from "./github/credentials.ts";
+export type { HookDeliveries, HookDelivery } from "./github/deliveries.ts";
 export { type Github, openGithub } from "./github/host.ts";
 export type { Authorization, CredentialLabel, HostCredentials, SshCredentials } from "./host-credentials.ts";
 export { type ListingAccess, listOffered } from "./offered-repositories.ts";
@@ -23,10 +20,17 @@ export type {
   CheckState,
   Checks,
   Comment,
+  CommitRange,
+  Dismissal,
   Draft,
+  FailedCheck,
+  History,
+  Inquiries,
   PersonalAccess,
   PullRequest,
   PullRequests,
+  RecentAuthor,
+  RepositoryPermission,
   Review,
   SourceHost,
 } from "./source-host.ts";

@@ -28,6 +28,7 @@ export function plainGitHost(url: RepositoryUrl, options: GitAccess): SourceHost
     directory: null,
     pullRequests: null,
     checks: null,
+    inquiries: null,
     notePush: async () => {},
     async reach(work, signal) {
       const attempt = (target: RepositoryUrl) => withRemote(target, access, { work, signal });

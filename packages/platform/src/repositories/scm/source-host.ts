@@ -20,7 +20,46 @@ export interface SourceHost {
   pullRequests: PullRequests | null;
   /** Null if the platform cannot show checks on commits there. */
   checks: Checks | null;
+  /** Null if the host can be asked nothing but git. */
+  inquiries: Inquiries | null;
 }
+
+/** What an event of the host does not say by itself. Failures are thrown as RepositoryFault. */
+export interface Inquiries {
+  /** Paths that differ, also former ones of renamed files; null if there are more than the host lists. */
+  changedPaths(change: CommitRange | { pullRequest: number }, signal: AbortSignal): Promise<string[] | null>;
+  /** Undefined if there is no such pull request. */
+  pullRequest(number: number, signal: AbortSignal): Promise<(Branches & { isFork: boolean }) | undefined>;
+  /** What an account of the host may do in the repository. */
+  permission(login: string, signal: AbortSignal): Promise<RepositoryPermission>;
+  /** Who wrote the latest commits of these paths on a branch, most of them first; without programs. */
+  recentAuthors(history: History, signal: AbortSignal): Promise<RecentAuthor[]>;
+  /** The end of the logs of what has failed; null if the host has none. */
+  failedLog(failed: FailedCheck, signal: AbortSignal): Promise<string | null>;
+}
+
+export interface CommitRange {
+  /** A commit or a branch. */
+  before: string;
+  after: string;
+}
+
+export interface History {
+  branch: string;
+  paths: string[];
+}
+
+export interface RecentAuthor {
+  login: string;
+  commits: number;
+  /** One of those that they changed. */
+  path: string;
+}
+
+export type RepositoryPermission = "none" | "read" | "push";
+
+/** By its id on the host. */
+export type FailedCheck = { workflowRun: number } | { checkSuite: number };
 
 /** Failures are thrown as RepositoryFault; an abort throws the signal's reason. */
 export interface PullRequests {
@@ -37,8 +76,13 @@ export interface PullRequests {
   update(number: number, change: PullRequestChange, signal: AbortSignal): Promise<PullRequest>;
   comment(number: number, comment: Comment, signal: AbortSignal): Promise<void>;
   review(number: number, review: Review, signal: AbortSignal): Promise<void>;
-  /** Takes logins on the host. Reviewers who were already requested, or cannot be requested, are skipped. */
-  requestReviewers(number: number, reviewers: string[], signal: AbortSignal): Promise<void>;
+  /**
+   * Takes logins on the host. Reviewers who were already requested, or cannot be requested, are skipped; the others are
+   * returned. A host without requests returns all.
+   */
+  requestReviewers(number: number, reviewers: string[], signal: AbortSignal): Promise<string[]>;
+  /** Approvals and requests for changes of this reviewer count no more; how many there were. */
+  dismissReviews(number: number, dismissal: Dismissal, signal: AbortSignal): Promise<number>;
 }
 
 export interface Branches {
@@ -86,6 +130,13 @@ export interface Review {
   body: string;
   /** On lines of files at the head commit. */
   comments?: { path: string; line: number; body: string }[];
+}
+
+export interface Dismissal {
+  reviewer: string;
+  /** For the reviewer. */
+  message: string;
+  author: string;
 }
 
 /** Checks that the host shows on commits. */

@@ -62,6 +62,10 @@ export interface InboundEventTable {
   status: "received" | "processed" | "failed";
   /** How many it led to. */
   firings: Perhaps<number>;
+  /** What the host has answered about it; null: it was not asked. */
+  facts: Perhaps<Sealed>;
+  /** `poll`: its delivery never came, and the platform asked for it. */
+  via: ColumnType<"webhook" | "poll", "webhook" | "poll" | undefined, never>;
   created_at: Stamped;
   processed_at: Perhaps<Date>;
 }
@@ -124,6 +128,8 @@ export interface AutomationFiringTable {
   effects: Perhaps<"shadow" | "backtest">;
   /** The back-test that it is part of. */
   backtest_id: Perhaps<string>;
+  /** The delivery of its event never came, and the platform asked for it. */
+  recovered: Generated<boolean>;
   created_at: Stamped;
 }
 
@@ -214,6 +220,42 @@ export interface WakeUpTable {
   retry_at: Perhaps<Date>;
   admitted_at: Perhaps<Date>;
   reserved_usd: Perhaps<string>;
+}
+
+/** A comment in which a person has asked the platform for something. */
+export interface MentionTable {
+  /** Of the event. */
+  id: string;
+  team_id: number;
+  /** Whom its run acts for; null where it was refused. */
+  user_id: number | null;
+  /** As the host names the person. */
+  sender: string;
+  repo_url: string;
+  kind: "pull_request" | "issue";
+  number: number;
+  /** Chosen before a new agent exists; of one that is continued its id. */
+  agent_id: string | null;
+  is_new_agent: boolean;
+  /** The prompt. */
+  prompt: Sealed;
+  status: "planned" | "started" | "refused";
+  reason: Perhaps<string>;
+  run_id: Perhaps<string>;
+  retry_at: Timestamp;
+  created_at: Stamped;
+}
+
+/** When the platform next asks a host for deliveries that never came. */
+export interface DeliveryPollTable {
+  /** `github`. */
+  connection: string;
+  next_at: Timestamp;
+  /** Deliveries up to then are known. */
+  seen_until: Perhaps<Date>;
+  failure: Perhaps<string>;
+  /** How many it has found. */
+  recovered: Generated<number>;
 }
 
 /** A branch that an agent of an automation made. Kept as long as the automation. */

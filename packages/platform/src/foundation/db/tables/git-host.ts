@@ -42,7 +42,8 @@ export interface PullRequestReviewTable {
   repository_id: number;
   pull_request: number;
   author: string;
-  verdict: "approved" | "changes_requested" | "commented";
+  /** `dismissed`: it was one of the first two, and counts no more. */
+  verdict: "approved" | "changes_requested" | "commented" | "dismissed";
   body: Sealed;
   created_at: Stamped;
 }

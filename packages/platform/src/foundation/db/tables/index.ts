@@ -20,9 +20,11 @@ import type {
   AutomationTriggerTable,
   AutomationWebhookKeyTable,
   BranchCheckTable,
+  DeliveryPollTable,
   EventSourceTable,
   InboundEventTable,
   InboundPullRequestTable,
+  MentionTable,
   SubscriptionEventTable,
   SubscriptionTable,
   WakeUpTable,
@@ -137,6 +139,8 @@ export interface Tables {
   automation_proposals: AutomationProposalTable;
   inbox_marks: InboxMarkTable;
   automation_memories: AutomationMemoryTable;
+  mentions: MentionTable;
+  delivery_polls: DeliveryPollTable;
   subscriptions: SubscriptionTable;
   subscription_events: SubscriptionEventTable;
   wake_ups: WakeUpTable;

@@ -1,6 +1,7 @@
 // User accounts on GitHub: users connect theirs, and agents that work for them get no more access than they have.
 import type { GithubSettings } from "../../../foundation/index.ts";
 import { readRepositoryUrl } from "../repository-url.ts";
+import type { RepositoryPermission } from "../source-host.ts";
 import { readGithubName } from "./address.ts";
 import { type GithubApi, GithubRefusal } from "./api.ts";
 import { repositoriesOfUser } from "./list-repositories.ts";
@@ -21,9 +22,6 @@ export interface GithubAccounts {
   /** For a URL that it covers. */
   readPermission(token: string, url: string, signal: AbortSignal): Promise<RepositoryPermission>;
 }
-
-/** What an account may do with a repository. */
-export type RepositoryPermission = "none" | "read" | "push";
 
 export interface UserTokens {
   token: string;

@@ -17,6 +17,15 @@ export interface GithubApi {
   octokit(): Promise<Octokit>;
   /** Throws GithubRefusal, or the signal's reason. */
   request<R extends Route>(request: ApiRequest<R>, signal: AbortSignal): Promise<Endpoints[R]["response"]["data"]>;
+  /** With the cursor of the next page; null at the end. Throws like `request`. */
+  requestPage<R extends Route>(request: ApiRequest<R>, signal: AbortSignal): Promise<ApiPage<R>>;
+  /** The end of a text that GitHub redirects to. Throws like `request`. */
+  readEnd(request: { path: string; token: string; maxCharacters: number }, signal: AbortSignal): Promise<string>;
+}
+
+export interface ApiPage<R extends Route> {
+  data: Endpoints[R]["response"]["data"];
+  next: string | null;
 }
 
 /** GitHub's error response; status 0 if there was no response. */
@@ -42,26 +51,62 @@ export function openGithubApi(baseUrl: string): GithubApi {
   };
   return {
     octokit,
-    async request({ route, parameters, token }, signal) {
-      const { request } = await octokit();
-      const send = request as (route: string, options: object) => Promise<{ data: never }>;
-      for (let attempt = 0; ; attempt += 1) {
-        try {
-          const { data } = await send(route, {
-            ...parameters,
-            headers: { authorization: `Bearer ${token}`, "x-github-api-version": "2022-11-28" },
-            request: { signal: AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]) },
-          });
-          return data;
-        } catch (error) {
-          signal.throwIfAborted();
-          const waitMs = retryDelayOf(error, route, attempt);
-          if (waitMs === undefined) throw refusalOf(error);
-          await sleep(waitMs, undefined, { signal });
-        }
-      }
+    readEnd: ({ path, ...request }, signal) => readEnd({ url: `${baseUrl}${path}`, ...request }, signal),
+    request: async (request, signal) => (await respond(request, signal)).data,
+    async requestPage(request, signal) {
+      const { data, headers } = await respond(request, signal);
+      const [, next = null] = /[?&]cursor=([^&>]+)[^>]*>; rel="next"/.exec(headers.link ?? "") ?? [];
+      return { data, next };
     },
   };
+  async function respond<R extends Route>({ route, parameters, token }: ApiRequest<R>, signal: AbortSignal) {
+    const { request } = await octokit();
+    const send = request as (route: string, options: object) => Promise<ApiResponse>;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await send(route, {
+          ...parameters,
+          headers: { authorization: `Bearer ${token}`, "x-github-api-version": "2022-11-28" },
+          request: { signal: AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]) },
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        const waitMs = retryDelayOf(error, route, attempt);
+        if (waitMs === undefined) throw refusalOf(error);
+        await sleep(waitMs, undefined, { signal });
+      }
+    }
+  }
+}
+
+interface ApiResponse {
+  data: never;
+  headers: Record<string, string | undefined>;
+}
+
+const maxTextBytes = 64 * 1024 * 1024;
+
+/** The token does not reach another origin that GitHub redirects to. */
+async function readEnd(
+  { url, token, maxCharacters }: { url: string; token: string; maxCharacters: number },
+  signal: AbortSignal,
+): Promise<string> {
+  const timed = AbortSignal.any([signal, AbortSignal.timeout(responseTimeoutMs)]);
+  try {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: timed });
+    if (!response.ok) throw new GithubRefusal(response.status, response.statusText, {});
+    const decoder = new TextDecoder();
+    let [end, bytes] = ["", 0];
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      end = (end + decoder.decode(chunk, { stream: true })).slice(-maxCharacters);
+      if (bytes > maxTextBytes) break;
+    }
+    return end;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error instanceof GithubRefusal ? error : new GithubRefusal(0, (error as Error).message, { cause: error });
+  }
 }
 
 async function open(baseUrl: string): Promise<Octokit> {

@@ -15,6 +15,8 @@ export interface GithubCredentials {
   repositories(signal: AbortSignal): Promise<string[]>;
   /** Drops the cached token. False if there is none to replace. */
   forget(repository: RepositoryName): boolean;
+  /** Of the app itself; null where there is none. */
+  appToken: (() => Promise<string>) | null;
 }
 
 export interface CredentialOptions {
@@ -34,6 +36,7 @@ export function openCredentials({ api, settings, variables }: CredentialOptions)
         token: async () => token(),
         repositories: (signal) => repositoriesOfUser({ api, token: token() }, signal),
         forget: () => false,
+        appToken: null,
       };
     }
   }
@@ -68,6 +71,7 @@ function appCredentials(api: GithubApi, app: App): GithubCredentials {
     },
     repositories: (signal) => repositoriesOfApp(api, app, signal),
     forget: (repository) => tokens.delete(keyOf(repository)),
+    appToken: () => createAppJwt(api, app),
   };
 }
 
@@ -85,7 +89,7 @@ async function requestToken({ api, app, repository }: TokenRequest, signal: Abor
     const route = "GET /repos/{owner}/{repo}/installation" as const;
     const { id, permissions } = await api.request({ route, parameters: repository, token }, signal);
     // Requesting a permission that the installation lacks would fail the whole request.
-    const requested = { ...basePermissions, ...(permissions.checks === "write" && { checks: "write" as const }) };
+    const requested = { ...basePermissions, ...optionalPermissions(permissions) };
     const grant: Grant = { api, token, installation: id };
     return await createToken(grant, { repo, permissions: requested }, signal).catch(async (error: unknown) => {
       const name = isUnknownName(error) ? await currentName(grant, repository, signal) : repo;
@@ -110,7 +114,23 @@ interface Grant {
   installation: number;
 }
 
-type Permissions = { contents?: "write"; pull_requests?: "write"; checks?: "write"; metadata: "read" };
+/** Checks of runs, logs of failed jobs, and answers to mentions on issues. */
+function optionalPermissions({ checks, actions, issues }: Record<string, string | undefined>): Partial<Permissions> {
+  return {
+    ...(checks === "write" && { checks: "write" }),
+    ...((actions === "read" || actions === "write") && { actions: "read" }),
+    ...(issues === "write" && { issues: "write" }),
+  };
+}
+
+interface Permissions {
+  contents?: "write";
+  pull_requests?: "write";
+  checks?: "write";
+  actions?: "read";
+  issues?: "write";
+  metadata: "read";
+}
 
 async function createToken(
   { api, token, installation }: Grant,

@@ -9,6 +9,8 @@ import { githubUrl, readGithubName, webOrigin } from "./address.ts";
 import { githubFault, openGithubApi } from "./api.ts";
 import { githubChecks } from "./checks.ts";
 import { openCredentials } from "./credentials.ts";
+import { type HookDeliveries, hookDeliveries } from "./deliveries.ts";
+import { githubInquiries } from "./inquiries.ts";
 import { githubPullRequests } from "./pull-requests.ts";
 import type { GithubRepository } from "./repository.ts";
 
@@ -21,6 +23,8 @@ export interface Github {
   accounts: GithubAccounts | null;
   /** Addresses of the repositories that the platform has access to. Throws RepositoryFault. */
   list(signal: AbortSignal): Promise<string[]>;
+  /** Of the webhook of the app; null where there is none. */
+  deliveries: HookDeliveries | null;
 }
 
 export function openGithub(settings: GithubSettings, variables: NodeJS.ProcessEnv): Github {
@@ -30,6 +34,7 @@ export function openGithub(settings: GithubSettings, variables: NodeJS.ProcessEn
   const { client } = settings;
   return {
     origin: web.origin,
+    deliveries: credentials.appToken && hookDeliveries(api, credentials.appToken),
     accounts: client && openGithubAccounts({ api, web, client, variables }),
     async list(signal) {
       try {
@@ -57,6 +62,7 @@ function githubHost(github: GithubRepository, access: GitAccess): SourceHost {
     pullRequests: githubPullRequests(github),
     // Only apps may create checks.
     checks: credentials.kind === "app" ? githubChecks(github) : null,
+    inquiries: githubInquiries(github),
     async reach(work, signal) {
       try {
         return await host.reach(work, signal);

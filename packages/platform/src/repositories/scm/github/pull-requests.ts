@@ -1,10 +1,11 @@
 // Pull requests on GitHub. Searches for existing ones before creating anything.
 import { RepositoryFault, type RepositoryFaultCode } from "../../git/index.ts";
 import { readPullRequestUrl } from "../reference.ts";
-import type { Comment, PullRequest, PullRequests, Review } from "../source-host.ts";
+import type { Comment, Dismissal, PullRequest, PullRequests, Review } from "../source-host.ts";
 import { githubUrl } from "./address.ts";
 import { GithubRefusal, githubFault } from "./api.ts";
 import { findOpen, openDraft, openPullRequestSearch, toPullRequest } from "./drafts.ts";
+import { readPages } from "./pages.ts";
 import type { GithubRepository } from "./repository.ts";
 import { type RepositoryRequest, requestAsPerson, requestAsPlatform } from "./requests.ts";
 import { missingReviewers } from "./reviewers.ts";
@@ -49,6 +50,11 @@ export function githubPullRequests(github: GithubRepository): PullRequests {
       withFault(
         requestReviewers(requestAsPlatform(github, signal), number, reviewers),
         `ask for reviews of pull request ${number}`,
+      ),
+    dismissReviews: (number, dismissal, signal) =>
+      withFault(
+        dismissReviews(requestAsPlatform(github, signal), number, dismissal),
+        `dismiss reviews of pull request ${number}`,
       ),
   };
 }
@@ -114,9 +120,34 @@ async function submitReview(
   });
 }
 
-async function requestReviewers(request: RepositoryRequest, number: number, requested: string[]): Promise<void> {
+async function requestReviewers(request: RepositoryRequest, number: number, requested: string[]): Promise<string[]> {
   const reviewers = await missingReviewers(request, number, requested);
-  if (reviewers.length === 0) return;
+  if (reviewers.length === 0) return [];
   const route = "POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers" as const;
   await request(route, { pull_number: number, reviewers });
+  return reviewers;
+}
+
+async function dismissReviews(
+  request: RepositoryRequest,
+  number: number,
+  { reviewer, message, author }: Dismissal,
+): Promise<number> {
+  const pull = { pull_number: number };
+  const reviews = await readPages((page) =>
+    request("GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews", { ...pull, ...page }),
+  );
+  const counted = reviews.filter(
+    ({ user, state }) =>
+      user?.login.toLowerCase() === reviewer.toLowerCase() && ["APPROVED", "CHANGES_REQUESTED"].includes(state),
+  );
+  const route = "PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals" as const;
+  for (const { id } of counted)
+    await request(route, {
+      ...pull,
+      review_id: Number(id),
+      message: signed({ author, body: message }),
+      event: "DISMISS",
+    });
+  return counted.length;
 }

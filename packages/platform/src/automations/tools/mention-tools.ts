@@ -1,0 +1,35 @@
+// What an agent that a person mentioned in a comment may do: answer there, as the bot.
+import type { Tool } from "@agentcli/engine";
+import type { AutomationHost } from "../host.ts";
+import { commentTool } from "./pull-request-tools.ts";
+
+export interface MentionedRun {
+  agentId: string;
+  teamId: number;
+  /** Removes secrets from what leaves the run. */
+  scrub(text: string): string;
+}
+
+/** On pull requests of the repository that it was last mentioned in. */
+export async function mentionTools(host: AutomationHost, run: MentionedRun): Promise<Tool[]> {
+  const mention = await host.platform.db
+    .selectFrom("mentions")
+    .select("repo_url")
+    .where("agent_id", "=", run.agentId)
+    .where("team_id", "=", run.teamId)
+    .where("status", "<>", "refused")
+    .where("kind", "=", "pull_request")
+    .orderBy("created_at", "desc")
+    .executeTakeFirst();
+  if (mention === undefined) return [];
+  const { repo_url: url } = mention;
+  const tool = commentTool({
+    open: async () => (await host.sources.open(run.teamId, url)).pullRequests,
+    urlOf: (number) => host.pullRequestUrl(url, number),
+    isOwn: async () => true,
+    allowApprovals: false,
+    author: `agent:${run.agentId}`,
+    scrub: run.scrub,
+  });
+  return [tool];
+}
