@@ -164,7 +164,7 @@ test.each<
   [
     "a person without a connected account",
     { login: "ada", permission: "write", connected: false },
-    "is no member of the team with a connected account",
+    "has not connected an account as a member of the team",
   ],
   ["a stranger", { login: "mallory" }, "mallory may not push to"],
   ["a pull request of a fork", { login: "ada", permission: "write", isFork: true }, "Fork pull requests not supported"],

@@ -22,18 +22,18 @@ test.each<[string, string, string | null]>([
   expect(readMention({ event: "pull_request.comment", text }, "platform")).toBe(asked);
 });
 
-test("a text that is no comment mentions no one", () => {
+test("the text of a pull request mentions no one", () => {
   expect(readMention({ event: "pull_request.opened", text: "@platform fix it" }, "platform")).toBeNull();
 });
 
 test("on the embedded host a mention starts an agent on the pull request, its answer is a comment, and a second mention continues it", async () => {
-  const say = (body: string) => call("mcp__platform__comment_on_pull_request", { number: 1, body });
+  const answer = (body: string) => call("mcp__platform__comment_on_pull_request", { number: 1, body });
   const harness = await openRunHarness({
     replies: [
       call("exec_command", { cmd: "echo better > a.txt" }),
-      say("Done. @platform never again"),
+      answer("Done. @platform never again"),
       { messages: ["Done."] },
-      say("Done again."),
+      answer("Done again."),
       { messages: ["Done again."] },
     ],
     settings: { roles: ["api", "runner", "scheduler"] },
@@ -52,13 +52,13 @@ test("on the embedded host a mention starts an agent on the pull request, its an
   await mention("@platform make it better");
   await expect.poll(ended, { timeout: 60_000 }).toHaveLength(1);
   const [agentId = ""] = await ended();
-  await mention("@platform once more");
+  await mention("@platform and again");
   await expect.poll(ended, { timeout: 60_000 }).toEqual([agentId, agentId]);
   expect((await comments()).map(({ author, body }) => `${author}: ${body}`)).toEqual([
     "user:1: @platform make it better",
     `platform: Started: ${await publicAddress(harness)}/agents/${agentId}`,
     `agent:${agentId}: Done. @platform never again`,
-    "user:1: @platform once more",
+    "user:1: @platform and again",
     `agent:${agentId}: Done again.`,
   ]);
   const kept = await db.selectFrom("mentions").select(["status", "is_new_agent"]).orderBy("created_at").execute();

@@ -21,14 +21,18 @@ const changeOperations = ({
   "pulls/list-files": async (context) => {
     const { repository, pull } = onPull(context, ["pull_requests", "read"]);
     const names = await namesIn(repository, `${pull.base}...${pull.head}`);
-    const files = pageOf(names, context).map((filename) => shapes.listed("pulls/list-files", { filename }));
+    const files = pageOf(names, context).map((filename) =>
+      shapes.listed("pulls/list-files", { filename, previous_filename: undefined }),
+    );
     return { status: 200, body: files };
   },
   "repos/compare-commits-with-basehead": async (context) => {
     const { repository } = at(context, ["contents", "read"]);
     const names = await namesIn(repository, String(context.request.params.basehead)).catch(() => null);
     if (names === null) throw new GithubError(404, "Not Found");
-    const files = names.map((filename) => shapes.listed("pulls/list-files", { filename }));
+    const files = names.map((filename) =>
+      shapes.listed("pulls/list-files", { filename, previous_filename: undefined }),
+    );
     const comparison = { files, commits: [], total_commits: 1 };
     return { status: 200, body: shapes.with("repos/compare-commits-with-basehead", comparison) };
   },

@@ -85,7 +85,7 @@ async function judgeSender(tx: Queries, { source, event }: MentionEvent): Promis
     .executeTakeFirst();
   return account
     ? { userId: account.id }
-    : { reason: `${sender?.login} is no member of the team with a connected account; see the page /accounts.` };
+    : { reason: `${sender?.login} has not connected an account as a member of the team; see the page /accounts.` };
 }
 
 /** The person may send the agent a follow-up, so the text is theirs; what readers of the comment do not see is removed. */

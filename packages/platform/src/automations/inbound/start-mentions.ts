@@ -53,7 +53,7 @@ async function submit(host: AutomationHost, row: MentionRow): Promise<{ agentId:
   const { id, team_id, user_id, agent_id: agentId, repo_url: url, number, created_at } = row;
   const principal = await principalOfAgent(db, { id, team_id, user_id, service_account_id: null, created_at }, null);
   if (principal === null || agentId === null)
-    throw new ApiError("forbidden", "The person who wrote the comment is no member of the team any more.");
+    throw new ApiError("forbidden", "The person who wrote the comment was removed from the team.");
   const text = (await teamKey(db, vault, team_id)).openText(row.prompt, promptAad(id));
   const idempotencyKey = { key: id, hash: createHash("sha256").update(id).digest() };
   const submission = { principal, requestId: id, source: "MENTION", idempotencyKey, budgetUsd: undefined };

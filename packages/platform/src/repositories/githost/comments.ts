@@ -67,17 +67,7 @@ export function openComments(repository: HostedRepository, { db, vault, events }
         await addComments(pull, ofReview, tx);
       });
     },
-    async dismiss(number, author) {
-      const { numUpdatedRows } = await db
-        .updateTable("pull_request_reviews")
-        .set({ verdict: "dismissed" })
-        .where("repository_id", "=", repository.id)
-        .where("pull_request", "=", number)
-        .where("author", "=", author)
-        .where("verdict", "in", ["approved", "changes_requested"])
-        .executeTakeFirst();
-      return Number(numUpdatedRows);
-    },
+    dismiss: (number, author) => dismissReviews(db, { ...keys(number), author }),
     async reviews(number) {
       const key = await dataKey();
       const rows = await db
@@ -96,6 +86,21 @@ export function openComments(repository: HostedRepository, { db, vault, events }
       }));
     },
   };
+}
+
+async function dismissReviews(
+  db: Kysely<Tables>,
+  { repository_id, pull_request, author }: CommentRowOptions["keys"] & { author: string },
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable("pull_request_reviews")
+    .set({ verdict: "dismissed" })
+    .where("repository_id", "=", repository_id)
+    .where("pull_request", "=", pull_request)
+    .where("author", "=", author)
+    .where("verdict", "in", ["approved", "changes_requested"])
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }
 
 interface CommentContext {
