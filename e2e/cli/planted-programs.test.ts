@@ -1,12 +1,12 @@
 // Programs that an agent left in the repository, which npm run and direnv put on PATH, do not run outside the sandbox.
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { call, replyWith } from "@agentcli/testkit";
 import { type Harness, openHarness } from "@agentcli/testkit/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openMemoryTerminal } from "../support/terminal.ts";
+import { openMemoryTerminal, openTmux } from "../support/terminal.ts";
 import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
 
 const execute = promisify(execFile);
@@ -27,6 +27,17 @@ function plant({ repository, home }: Harness): string {
 
 const ranOutside = ({ home }: Harness): string =>
   existsSync(join(home, "ran")) ? readFileSync(join(home, "ran"), "utf8") : "";
+
+/** Shells that wait for the end of a terminal interface there. */
+const waitingIn = (directory: string): string[] =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      const isThere = /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === directory;
+      return isThere && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("released");
+    } catch {
+      return false;
+    }
+  });
 
 const hooks = JSON.stringify({ hooks: { SessionStart: [{ hooks: [{ type: "command", command: "git --version" }] }] } });
 const server = '[mcp_servers.planted]\ncommand = "git"\nargs = ["--version"]\n';
@@ -138,6 +149,47 @@ test("the terminal interface does not run a planted editor, pager or reader of t
   await expect.poll(terminal.screen).toContain("Read all of");
   terminal.type("\r\u0016");
   await expect.poll(terminal.screen).toContain("No image was found on the clipboard");
+  expect(ranOutside(harness)).toBe("");
+});
+
+test("a terminal interface that is killed leaves nothing that runs a planted program", async () => {
+  const harness = await openHarness({ replies: [] });
+  const { repository, home } = harness;
+  const folder = join(repository, "node_modules/.bin");
+  mkdirSync(folder, { recursive: true });
+  // The shell around asks for the modes with -a.
+  const script = `#!/bin/sh\n[ "$1" = sane ] && echo stty >> ${join(home, "ran")}\nexec /usr/bin/stty "$@"\n`;
+  writeFileSync(join(folder, "stty"), script, { mode: 0o755 });
+  const PATH = `${folder}:${process.env.PATH}`;
+  const terminal = openTmux({ cwd: repository, env: { PATH, AGENT_HOME: home } });
+  await expect.poll(terminal.screen).toContain("Ask for a change");
+  await expect.poll(() => waitingIn(repository)).toHaveLength(1);
+  process.kill(terminal.processId(), "SIGKILL");
+  await expect.poll(terminal.screen).toContain("exit code 137");
+  await expect.poll(() => waitingIn(repository)).toEqual([]);
+  expect(ranOutside(harness)).toBe("");
+});
+
+test.each(["", "home"])("with a home in the workspace (%j), nothing that an agent wrote there runs", async (folder) => {
+  const hooks = { hooks: { SessionStart: [{ hooks: [{ type: "command", command: "true" }] }] } };
+  const files = {
+    "a.txt": "one\n",
+    ".gitattributes": "*.txt filter=x\n",
+    ".agentcli/hooks.json": JSON.stringify(hooks),
+  };
+  const harness = await openHarness({ replies: [replyWith("Done."), replyWith("Done.")], files });
+  const { repository, run } = harness;
+  plant(harness);
+  const program = join(repository, "tools/cat");
+  const user = join(repository, folder);
+  mkdirSync(join(user, ".config/git"), { recursive: true });
+  for (const name of [".profile", ".bash_profile"]) writeFileSync(join(user, name), `${program} < /dev/null\n`);
+  for (const name of [".gitconfig", ".config/git/config"])
+    writeFileSync(join(user, name), `[filter "x"]\n\tclean = ${program}\n`);
+  writeFileSync(join(repository, "a.txt"), "two\n");
+  const hooked = await run(["exec", "--dangerously-bypass-hook-trust", "go on"], { env: { HOME: user } });
+  expect([hooked.code, hooked.stderr]).toEqual([0, expect.stringContaining("hook: SessionStart")]);
+  expect(await run(["exec", "review", "--uncommitted"], { env: { HOME: user } })).toMatchObject({ code: 0 });
   expect(ranOutside(harness)).toBe("");
 });
 

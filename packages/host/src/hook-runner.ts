@@ -1,5 +1,6 @@
 // Runs a hook on this machine: its own process group, the payload on standard input, no process left when it ends.
 import { type ChildProcess, spawn } from "node:child_process";
+import { homedir } from "node:os";
 import type { HookRequest, HookRun, HookRunner } from "@agentcli/engine/hooks";
 import { type HostProcesses, type HostPrograms, openHostProcesses } from "@agentcli/workspace";
 
@@ -42,9 +43,12 @@ function runProcess(request: HookRequest, options: ProcessOptions, signal: Abort
   const { definition, cwd, input, timeoutMs } = request;
   const { processes } = options;
   const startedAt = performance.now();
-  const child = spawn(options.shell, ["-lc", definition.command], {
+  const env = environmentOf(request, options);
+  // A login shell runs the profiles of the home, which an agent may have written.
+  const flags = options.programs.isOutside(env.HOME || homedir()) ? "-lc" : "-c";
+  const child = spawn(options.shell, [flags, definition.command], {
     cwd: definition.directory ?? cwd,
-    env: environmentOf(request, options),
+    env,
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });

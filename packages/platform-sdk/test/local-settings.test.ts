@@ -1,11 +1,12 @@
 // Files that local agents go by: whose count, and who wins.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import { bodiesOf, type LocalHarness, openLocalHarness, readAll } from "./local-harness.ts";
+import { agentCalls } from "../src/agents.ts";
+import { bodiesOf, type LocalHarness, openLocalHarness, readAll, runtimeWith } from "./local-harness.ts";
 import { summary } from "./scenario-runner.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
@@ -51,6 +52,20 @@ test("a hook finds its variables, and no key", async () => {
   const seen = readFileSync(join(harness.repository.path, "seen"), "utf8");
   expect(seen).toContain(`PLATFORM_PROJECT_DIR=${harness.repository.path}`);
   expect(seen).not.toContain("PLATFORM_API_KEY");
+});
+
+test("a hook runs neither in a shell of the repository nor with profiles of a home in it", async () => {
+  const files = { ".platform/hooks.json": hooksFile("stop", "echo '{}'") };
+  const harness = await openLocalHarness([replyWith("Done.")], files);
+  const at = (name: string) => join(harness.repository.path, name);
+  const mark = join(harness.home, "ran");
+  write(at("tools/bash"), `#!/bin/sh\necho shell >> ${mark}\nexec /bin/bash "$@"\n`);
+  chmodSync(at("tools/bash"), 0o755);
+  write(at("home/.bash_profile"), `echo profile >> ${mark}\n`);
+  const variables = { ...harness.variables, SHELL: at("tools/bash"), HOME: at("home") };
+  const options = harness.options({ local: { sandboxOptions: { enabled: true } } });
+  await agentCalls(runtimeWith(variables)).prompt("Hello", options);
+  expect(existsSync(mark)).toBe(false);
 });
 
 const written = (harness: LocalHarness) => {

@@ -47,9 +47,13 @@ export function machineOf({ variables, clock, newId }: Runtime): Machine {
 
 /** fish and others would misread commands. */
 function usableShell(shell: string | undefined): string {
-  if (shell && /^\/(.*\/)?(bash|zsh|sh)$/.test(shell) && existsSync(shell)) return shell;
-  return existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
+  return shell && /^\/(.*\/)?(bash|zsh|sh)$/.test(shell) && existsSync(shell) ? shell : systemShell();
 }
+
+const systemShell = (): string => (existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh");
+
+/** For hooks, which run outside the sandbox: not a shell that an agent may have written. */
+export const hostShell = ({ shell, programs }: Machine): string => (programs.isTrusted(shell) ? shell : systemShell());
 
 /** Beside the bundle, or where the build puts it when this runs from its sources. */
 function firstOf(candidates: string[]): string {

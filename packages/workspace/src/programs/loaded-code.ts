@@ -18,8 +18,12 @@ export function withoutPlantedCode(
     if (!options.test(name)) return [name, value];
     return [name, loadedBy(value).every(isSafe) ? value : undefined];
   });
-  return Object.fromEntries(cleaned.filter(([, value]) => value !== undefined));
+  const kept = Object.fromEntries(cleaned.filter(([, value]) => value !== undefined));
+  return variables.HOME && !isSafe(variables.HOME) ? { ...kept, ...withoutHome } : kept;
 }
+
+/** Of a home that an agent can write, programs do not load their settings and packages. */
+const withoutHome = { GIT_CONFIG_GLOBAL: "/dev/null", PYTHONNOUSERSITE: "1", npm_config_userconfig: "/dev/null" };
 
 const joined = (entries: string[]): string | undefined => (entries.length > 0 ? entries.join(":") : undefined);
 

@@ -1,7 +1,7 @@
 // What a search for programs sees of the file system.
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { contains, resolveExisting } from "../paths.ts";
+import { resolveExisting } from "../paths.ts";
 import { onlyUserCanChange } from "./writers.ts";
 
 export interface Looks {
@@ -51,5 +51,5 @@ export function keepLooks(forMs: number, now: () => number = () => performance.n
   }
 }
 
-/** A user who can write beside the Node that runs this controls it already. */
-const isOfNode = (path: string): boolean => contains(dirname(process.execPath), path);
+/** A user who can write beside the Node that runs this controls it already. Not below: it may be in /opt or in a home. */
+const isOfNode = (path: string): boolean => [path, dirname(path)].includes(dirname(process.execPath));

@@ -31,6 +31,8 @@ export interface HostPrograms {
   find(name: string): string;
   /** Whether only the user and root can have written what is at this path. */
   isTrusted(path: string): boolean;
+  /** Whether no agent can write what is at this path. */
+  isOutside(path: string): boolean;
   /** PATH for programs that run on the host: the directories that can be trusted. */
   path(): string;
   /** The variables for programs that run on the host: with this PATH, and without code that an agent may have written. */
@@ -74,6 +76,7 @@ export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions)
       return program;
     },
     isTrusted: (path) => path.startsWith("/") && trustIn(search())(path),
+    isOutside: (path) => isOutside(search())(path),
     path: pathOfHost,
     environment: (variables) => ({ ...withoutPlantedCode(variables, isOutside(search())), PATH: pathOfHost() }),
   };
@@ -96,12 +99,13 @@ export function findProgram(name: string, search: ProgramSearch): string | undef
   return undefined;
 }
 
-/** PATH without the directories that an agent or another user can write. */
-export const trustedPath = (search: ProgramSearch): string =>
-  candidatesOf("", search)
-    .map((directory) => resolve(directory))
-    .filter(trustIn(search))
-    .join(delimiter);
+/** PATH without the directories that an agent or another user can write. By their real paths: a link may be changed later. */
+export function trustedPath(search: ProgramSearch): string {
+  const isTrusted = trustIn(search);
+  const { realPathsOf } = search.looks ?? freshLooks;
+  const directories = candidatesOf("", search).map((directory) => resolve(directory));
+  return [...new Set(directories.filter(isTrusted).flatMap(realPathsOf))].join(delimiter);
+}
 
 function notFound(name: string, search: ProgramSearch): ProgramNotFound {
   const refused = candidatesOf(name, search).find((candidate) => freshLooks.programAt(candidate) !== undefined);

@@ -110,6 +110,8 @@ function runProgram(program: string, argv: string[]): Promise<{ code: number | n
   return new Promise((resolve) => {
     const child = spawn(program, argv, {
       stdio: ["ignore", "ignore", "pipe"],
+      // No variable makes it load code.
+      env: {},
       timeout: probeTimeoutMs,
       killSignal: "SIGKILL",
     });

@@ -133,6 +133,25 @@ test("what a search has seen is used for its time and no longer, and an agent's 
   expect(trustedPath(search)).toBe(path("two"));
 });
 
+test("PATH names what a link leads to: an agent may lead it elsewhere later", () => {
+  plant("safe/tool");
+  mkdirSync(path("work"));
+  symlinkSync(path("safe"), path("work/bin"));
+  symlinkSync(path("work/bin"), path("bin"));
+  expect(trustedPath({ path: `${path("bin")}:${path("safe")}`, untrusted: [path("work")] })).toBe(path("safe"));
+});
+
+test("what is deeper than beside the Node that runs this is not trusted for being there", () => {
+  const { execPath } = process;
+  onTestFinished(() => {
+    process.execPath = execPath;
+  });
+  process.execPath = path("node");
+  plant("open/tool");
+  chmodSync(path("open"), 0o777);
+  expect(find([path("open")])).toBeUndefined();
+});
+
 test("a directory of this user below the sticky /tmp is trusted: other users cannot replace it", () => {
   plant("open/inner/tool");
   chmodSync(path("open"), 0o1777);
@@ -193,7 +212,12 @@ test("variables that load code keep only what an agent cannot have written", () 
     LD_PRELOAD: "libone.so:/opt/three.so",
     OPENSSL_CONF: "/etc/ssl/openssl.cnf",
     HOME: path("work"),
+    // Those of this home would be the agent's.
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    PYTHONNOUSERSITE: "1",
+    npm_config_userconfig: "/dev/null",
   });
+  expect(environment({ HOME: path("home") })).toEqual({ HOME: path("home") });
   for (const NODE_OPTIONS of [
     `--require ${path("work/.pnp.cjs")}`,
     "--require=./x.js",

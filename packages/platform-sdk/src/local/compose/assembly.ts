@@ -5,7 +5,7 @@ import { assembleService, requestedRole, type ServiceAssembly, type ServiceServe
 import type { HookDefinition } from "@agentcli/protocol";
 import { ConfigurationError } from "../../errors.ts";
 import { version } from "../../version.ts";
-import type { Machine } from "../machine.ts";
+import { hostShell, type Machine } from "../machine.ts";
 import { openSandbox, unfinishedRuns } from "../sandbox.ts";
 import { hookSearch, readHooks, readInstructions } from "../sources/index.ts";
 import { selectTools } from "../tools/index.ts";
@@ -48,7 +48,7 @@ export function openAssembly(context: AssemblyContext, signal: AbortSignal): Pro
           in: "host",
           environment: withoutSecrets(machine.variables, secrets),
           programs: machine.programs,
-          shell: machine.shell,
+          shell: hostShell(machine),
           search,
           locations: [machine.sdkHome, tmpdir()],
         },

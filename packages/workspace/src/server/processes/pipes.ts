@@ -197,7 +197,7 @@ function makeNamedPipes(paths: string[]): Promise<void> {
   const program = mkfifo;
   if (program === undefined) throw new Error("mkfifo was not found");
   return new Promise((resolve, reject) => {
-    const child = spawn(program, ["-m", "600", ...paths], { stdio: "ignore" });
+    const child = spawn(program, ["-m", "600", ...paths], { stdio: "ignore", env: {} });
     child.on("error", reject);
     child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`mkfifo exited with code ${code}`))));
   });
