@@ -27,24 +27,37 @@ export const limitsOf = ({ limits }: Definition): Automation["limits"] => limits
 
 /** Throws `validation_error`. */
 export function checkPrompt(text: string): void {
+  const problem = findPromptProblem(text);
+  if (problem !== null) throw invalid([problem]);
+}
+
+export function findPromptProblem(text: string): string | null {
   const [unknown] = unknownVariables(text);
-  if (unknown === undefined) return;
+  if (unknown === undefined) return null;
   const known = Object.keys(variables).join(", ");
-  throw invalid([`prompt.text: there is no variable {{${unknown}}}; there are ${known}`]);
+  return `prompt.text: there is no variable {{${unknown}}}; there are ${known}`;
 }
 
 /** Throws `validation_error`. */
 export function checkTriggers(triggers: AutomationTrigger[], target: Automation["target"]): void {
-  const complaints = triggers.flatMap((trigger, index) => {
+  const problems = findTriggerProblems(triggers, target);
+  if (problems.length > 0) throw invalid(problems.map(({ path, problem }) => `${path.join(".")}: ${problem}`));
+}
+
+export const findTriggerProblems = (
+  triggers: AutomationTrigger[],
+  target: Automation["target"],
+): { path: (string | number)[]; problem: string }[] =>
+  triggers.flatMap((trigger, index) => {
+    const path = ["triggers", index];
     if (trigger.type === "github" && target.type !== "repo")
-      return [`triggers.${index}: a trigger of a source host needs a repository; set target`];
-    if (trigger.type === "github") return pathProblems(trigger).map((problem) => `triggers.${index}.paths: ${problem}`);
+      return [{ path, problem: "a trigger of a source host needs a repository; set target" }];
+    if (trigger.type === "github")
+      return pathProblems(trigger).map((problem) => ({ path: [...path, "paths"], problem }));
     if (trigger.type !== "cron") return [];
     const read = readSchedule(trigger.cron, trigger.timezone);
-    return read.kind === "invalid" ? [`triggers.${index}: ${read.problem}`] : [];
+    return read.kind === "invalid" ? [{ path, problem: read.problem }] : [];
   });
-  if (complaints.length > 0) throw invalid(complaints);
-}
 
 const withoutPaths = ["issue.label_changed", "issue.comment", "check.completed", "workflow_run.completed"];
 

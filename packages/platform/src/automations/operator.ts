@@ -1,9 +1,8 @@
 // Automations for the operator's commands: over the database, of all teams and users.
-import type { Automation, AutomationAlert, Backtest, Firing } from "@agentcli/protocol/api";
+import type { Automation, AutomationAlert, Firing } from "@agentcli/protocol/api";
 import type { Kysely } from "kysely";
 import { ApiError, type Tables, type Vault } from "../foundation/index.ts";
 import { listAlerts } from "./alerts.ts";
-import { findBacktest, requestBacktest, showBacktest } from "./backtests/store.ts";
 import { firingValues, listFirings } from "./firings/store.ts";
 import { type AutomationRow, disableAutomation, enableAutomation } from "./store.ts";
 import { alertOf, automationOf, firingOf } from "./views.ts";
@@ -20,9 +19,6 @@ export interface AutomationOperator {
   disable(automation: AutomationRow): Promise<void>;
   /** A server starts it. Throws ApiError. */
   requestRun(automation: AutomationRow): Promise<Firing>;
-  /** A server replays the events. Throws ApiError. */
-  requestBacktest(automation: AutomationRow, last: number): Promise<string>;
-  backtest(automation: AutomationRow, id: string): Promise<Backtest>;
 }
 
 export interface AutomationEntry extends Automation {
@@ -65,11 +61,6 @@ export function openAutomationOperator({ db, vault, publicUrl }: OperatorContext
       await db.transaction().execute((tx) => disableAutomation(tx, change));
     },
     requestRun: (automation) => requestRun(db, automation),
-    async requestBacktest(automation, last) {
-      return (await requestBacktest({ db, vault }, automation, { last, createdBy: "operator" })).id;
-    },
-    backtest: async (automation, id) =>
-      showBacktest({ db, vault }, automation, await findBacktest(db, automation.id, id)),
   };
 }
 

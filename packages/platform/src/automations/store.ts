@@ -17,6 +17,8 @@ import { removeWebhookKeys } from "./webhook-keys.ts";
 export type AutomationRow = Selectable<AutomationTable>;
 
 export interface NewAutomation extends CreateAutomation {
+  /** Absent: a new one. */
+  id?: string;
   teamId: number;
   /** Null: of the team. */
   userId: number | null;
@@ -27,7 +29,7 @@ export interface NewAutomation extends CreateAutomation {
 export async function insertAutomation(tx: Queries, automation: NewAutomation, now: Date): Promise<AutomationRow> {
   const { teamId, userId, key, name, scope, enabled, missed } = automation;
   const { description, prompt, model, target, tools, limits, shadow } = automation;
-  const id = `auto-${randomUUID()}`;
+  const { id = `auto-${randomUUID()}` } = automation;
   const triggers = withIds(automation.triggers, []);
   const row = await tx
     .insertInto("automations")

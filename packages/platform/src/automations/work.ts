@@ -24,40 +24,92 @@ export interface Part {
 
 /** Each part works beside the others, never twice at once. */
 export async function startWork(host: AutomationHost, parts: Part[]): Promise<Activity> {
-  const { log, notifications } = host.platform;
-  const running = new Map<Part, Promise<void>>();
-  const restedAt = new Map<Part, number>();
-  let timer: NodeJS.Timeout | undefined;
-  let nudge: NodeJS.Timeout | undefined;
+  const { log, notifications, db } = host.platform;
+  const clock = openClock(() => look());
+  const working = openParts(host, parts, () => look());
   let looking: Promise<void> | null = null;
-  let isStopped = false;
   let isChanged = false;
 
-  const look = (): void => {
+  function look(): void {
     isChanged = true;
     looking ??= lookUntilSettled().finally(() => {
       looking = null;
     });
-  };
+  }
 
   async function lookUntilSettled(): Promise<void> {
-    while (isChanged && !isStopped) {
+    while (isChanged && !clock.isStopped()) {
       isChanged = false;
       try {
-        const now = host.now();
-        const due = await readDue(host.platform.db, new Date(now.getTime() - graceMs));
-        pause(Math.min(maxPauseMs, ...parts.map((part) => advance(part, part.dueAt(due)))));
+        const due = await readDue(db, new Date(host.now().getTime() - graceMs));
+        clock.wakeIn(working.advance(due));
       } catch (error) {
         log.error("automations.not_looked", error);
-        pause(retryMs);
+        clock.wakeIn(retryMs);
       }
     }
   }
 
-  /** Starts the part if it is due; otherwise in how many milliseconds to look again. */
+  const soon = () => clock.wakeSoon();
+  const unlisten = await notifications.subscribe(changesChannel, { onMessage: soon, onGap: soon });
+  look();
+  return {
+    async stop() {
+      unlisten();
+      clock.stop();
+      await looking;
+      await working.settled();
+    },
+  };
+}
+
+interface Clock {
+  /** Replaces the time that was set before. */
+  wakeIn(ms: number): void;
+  /** Beside the time that is set. */
+  wakeSoon(): void;
+  isStopped(): boolean;
+  stop(): void;
+}
+
+function openClock(wake: () => void): Clock {
+  let timer: NodeJS.Timeout | undefined;
+  let nudge: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  return {
+    wakeIn(ms) {
+      clearTimeout(timer);
+      if (!isStopped) timer = setTimeout(wake, Math.max(1, ms));
+    },
+    wakeSoon() {
+      if (isStopped) return;
+      nudge ??= setTimeout(() => {
+        nudge = undefined;
+        wake();
+      }, coalesceMs);
+    },
+    isStopped: () => isStopped,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      clearTimeout(nudge);
+    },
+  };
+}
+
+interface WorkingParts {
+  /** Starts what is due; returns in how many milliseconds to look again. */
+  advance(due: Due): number;
+  settled(): Promise<void>;
+}
+
+function openParts({ now, platform: { log } }: AutomationHost, parts: Part[], onRest: () => void): WorkingParts {
+  const running = new Map<Part, Promise<void>>();
+  const restedAt = new Map<Part, number>();
+
   function advance(part: Part, dueAt: Date | null): number {
     if (dueAt === null || running.has(part)) return maxPauseMs;
-    const inMs = Math.max(dueAt.getTime() - host.now().getTime(), (restedAt.get(part) ?? 0) + retryMs - Date.now());
+    const inMs = Math.max(dueAt.getTime() - now().getTime(), (restedAt.get(part) ?? 0) + retryMs - Date.now());
     if (inMs > 0) return inMs;
     const done = part
       .work()
@@ -65,34 +117,14 @@ export async function startWork(host: AutomationHost, parts: Part[]): Promise<Ac
       .finally(() => {
         running.delete(part);
         restedAt.set(part, Date.now());
-        if (!isStopped) look();
+        onRest();
       });
     running.set(part, done);
     return maxPauseMs;
   }
 
-  function pause(ms: number): void {
-    clearTimeout(timer);
-    if (!isStopped) timer = setTimeout(look, Math.max(1, ms));
-  }
-
-  const lookSoon = (): void => {
-    nudge ??= setTimeout(() => {
-      nudge = undefined;
-      look();
-    }, coalesceMs);
-  };
-
-  const unlisten = await notifications.subscribe(changesChannel, { onMessage: lookSoon, onGap: lookSoon });
-  look();
   return {
-    async stop() {
-      isStopped = true;
-      unlisten();
-      clearTimeout(timer);
-      clearTimeout(nudge);
-      await looking;
-      await Promise.all(running.values());
-    },
+    advance: (due) => Math.min(maxPauseMs, ...parts.map((part) => advance(part, part.dueAt(due)))),
+    settled: async () => void (await Promise.all(running.values())),
   };
 }

@@ -42,6 +42,7 @@ export const flags = {
   tar: { value: "FILE", help: "Tar archive of a root directory that becomes the image" },
   dockerfile: { value: "FILE", help: "Dockerfile that becomes the image; needs buildah" },
   context: { value: "DIR", help: "Build context of the Dockerfile (its directory)" },
+  delete: { help: "Also delete automations of the team that no file declares" },
   last: { value: "N", help: "How many of the latest events, at most 50 (10)" },
   json: { help: "Print JSON" },
   help: { aliases: ["h"], help: "Show help" },

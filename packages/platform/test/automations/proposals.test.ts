@@ -122,7 +122,7 @@ test("a back-test says for each event whether it starts a run, and what that run
   ]);
   expect(items[1]?.proposals.map((proposal) => proposal.tool)).toEqual(proposed);
   expect(await stateOf(harness, id)).toEqual(before);
-  // It is no firing of the automation, and another one may follow.
+  // The automation has no firing of it, and another back-test may follow.
   expect((await client.getJson<{ items: Firing[] }>(`/v1/automations/${id}/firings`)).items).toEqual([]);
   const { platform, databaseUrl } = harness.fixture;
   const tested = { platform: { ...platform, settings: { ...platform.settings, databaseUrl } } };

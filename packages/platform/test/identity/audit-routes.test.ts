@@ -276,7 +276,7 @@ const withoutAuditEntry = [
 ];
 const auditReaders = ["audit verify", "audit export"];
 const environmentReaders = ["env list", "env logs", "env diff"];
-const automationReaders = ["automations list", "automations show", "automations firings", "automations alerts"];
+const automationReaders = ["list", "show", "firings", "alerts", "plan", "export"].map((name) => `automations ${name}`);
 /** They wait for a server that builds, or starts the run; the entry is that of the server. */
 const onServers = ["env build", "env verify", "automations run", "automations backtest"];
 
@@ -347,6 +347,11 @@ test("every command that changes something is listed here and leaves an audit en
     "env activate": async () => {
       const { id } = await database.db.selectFrom("teams").select("id").limit(1).executeTakeFirstOrThrow();
       return [await insertSucceededBuild(database.db, id)];
+    },
+    "automations apply": () => {
+      const prompt = 'prompt: { text: "tidy up" }\ntriggers: [{ type: webhook }]';
+      writeFileSync(join(folder.path, "tidy.yaml"), `name: tidy\nscope: team_owned\n${prompt}\n`);
+      return [".", "--team", "red"];
     },
     "automations disable": () => insertAutomation(database.db),
     "automations enable": () => ["nightly"],

@@ -2,6 +2,7 @@
 import { CommandError } from "@agentcli/command-line";
 import { type AutomationOperator, openAutomationOperator } from "../../automations/operator.ts";
 import type { AutomationRow } from "../../automations/store.ts";
+import type { ViewContext } from "../../automations/views.ts";
 import type { Settings } from "../../foundation/config/index.ts";
 import { ApiError } from "../../foundation/http/index.ts";
 import { listServers } from "../../server-file.ts";
@@ -11,6 +12,7 @@ import type { Program } from "../program.ts";
 
 export interface AutomationCommand {
   automations: AutomationOperator;
+  view: ViewContext;
   settings: Settings;
 }
 
@@ -22,7 +24,8 @@ export async function withAutomations<T>(
   try {
     return await withVault(invocation, program, ({ db, vault, settings }) => {
       const publicUrl = () => settings.publicUrl ?? listServers(settings.dataDirectory)[0]?.url ?? "";
-      return use({ automations: openAutomationOperator({ db, vault, publicUrl }), settings });
+      const view = { platform: { db, vault }, publicUrl };
+      return use({ automations: openAutomationOperator({ db, vault, publicUrl }), view, settings });
     });
   } catch (error) {
     if (error instanceof ApiError) throw new CommandError("usage", error.message);

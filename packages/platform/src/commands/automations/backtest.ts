@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "@agentcli/command-line";
 import { type Backtest, outcomeWords, type Proposal } from "@agentcli/protocol/api";
+import { findBacktest, requestBacktest, showBacktest } from "../../automations/backtests/store.ts";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { requireScheduler, withAutomation } from "./automations.ts";
@@ -10,14 +11,15 @@ const pollIntervalMs = 500;
 const maxEvents = 50;
 
 export const run = (invocation: Invocation, program: Program): Promise<number> =>
-  withAutomation(invocation, program, async ({ automations, settings }, automation) => {
+  withAutomation(invocation, program, async ({ view: { platform }, settings }, automation) => {
     const last = readLast(invocation.text("last") ?? "10");
     requireScheduler(settings);
-    const id = await automations.requestBacktest(automation, last);
-    let backtest = await automations.backtest(automation, id);
+    const { id } = await requestBacktest(platform, automation, { last, createdBy: "operator" });
+    const read = async () => showBacktest(platform, automation, await findBacktest(platform.db, automation.id, id));
+    let backtest = await read();
     while (backtest.status !== "done") {
       await delay(pollIntervalMs);
-      backtest = await automations.backtest(automation, id);
+      backtest = await read();
     }
     program.print(invocation.has("json") ? `${JSON.stringify(backtest)}\n` : linesOf(backtest));
     return 0;

@@ -36,6 +36,31 @@ export const automationsCommands: Command[] = [
     load: () => import("./alerts.ts"),
   },
   {
+    path: ["automations", "plan"],
+    takes: "[DIR]",
+    maxPositionals: 1,
+    summary: "Show what apply would change so that the automations of a team are as the files in DIR say",
+    flags: [...settingFlags, "team", "delete", "json"],
+    load: () => import("./plan.ts"),
+  },
+  {
+    path: ["automations", "apply"],
+    takes: "[DIR]",
+    maxPositionals: 1,
+    summary:
+      "Make the automations of a team as the files in DIR (.platform/automations) say, all at once or not at all",
+    flags: [...settingFlags, "team", "delete"],
+    load: () => import("./apply.ts"),
+  },
+  {
+    path: ["automations", "export"],
+    takes: "[DIR]",
+    maxPositionals: 1,
+    summary: "Write the automations of a team to YAML files in DIR (.platform/automations)",
+    flags: [...settingFlags, "team"],
+    load: () => import("./export.ts"),
+  },
+  {
     path: ["automations", "run"],
     takes: "NAME",
     maxPositionals: 1,

@@ -1,0 +1,13 @@
+// `platform automations plan`
+import type { Invocation } from "../command.ts";
+import type { Program } from "../program.ts";
+import { withAutomations } from "./automations.ts";
+import { describePlan, planDirectory, withoutDeletions } from "./files.ts";
+
+export const run = (invocation: Invocation, program: Program): Promise<number> =>
+  withAutomations(invocation, program, async ({ view }) => {
+    const { changes } = await planDirectory({ invocation, program, view });
+    const planned = withoutDeletions(changes, invocation).filter(({ action }) => action !== "keep");
+    program.print(invocation.has("json") ? `${JSON.stringify(planned)}\n` : describePlan(changes, invocation));
+    return 0;
+  });
