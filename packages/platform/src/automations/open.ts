@@ -4,7 +4,7 @@ import type { AgentHost } from "../agents/index.ts";
 import type { ServerContext, Subject } from "../foundation/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import { openAutomationAccess } from "./access.ts";
-import { backtestsPart } from "./backtests/replay.ts";
+import { backtestsPart } from "./backtests/index.ts";
 import { firingsPart, releaseOwnClaims, startWatch } from "./firings/scheduler.ts";
 import type { AutomationHost } from "./host.ts";
 import { inboundPart } from "./inbound/process.ts";

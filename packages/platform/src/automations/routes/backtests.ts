@@ -2,7 +2,7 @@
 import { Backtest, ProposalList, RequestBacktest } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { type Api, ApiError, principalName } from "../../foundation/index.ts";
-import { findBacktest, requestBacktest, showBacktest } from "../backtests/store.ts";
+import { findBacktest, requestBacktest, showBacktest } from "../backtests/index.ts";
 import type { AutomationHost } from "../host.ts";
 import { listProposals } from "../proposals/store.ts";
 import { one, tag } from "./automations.ts";

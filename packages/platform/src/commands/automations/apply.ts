@@ -1,5 +1,5 @@
 // `platform automations apply`
-import { applyChanges } from "../../automations/as-code/apply.ts";
+import { applyChanges } from "../../automations/as-code/index.ts";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { withAutomations } from "./automations.ts";

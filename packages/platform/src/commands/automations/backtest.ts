@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CommandError } from "@agentcli/command-line";
 import { type Backtest, outcomeWords, type Proposal } from "@agentcli/protocol/api";
-import { findBacktest, requestBacktest, showBacktest } from "../../automations/backtests/store.ts";
+import { findBacktest, requestBacktest, showBacktest } from "../../automations/backtests/index.ts";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { requireScheduler, withAutomation } from "./automations.ts";

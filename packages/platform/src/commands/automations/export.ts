@@ -2,9 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { stringify } from "yaml";
-import { readExisting } from "../../automations/as-code/apply.ts";
-import type { AutomationDocument } from "../../automations/as-code/document.ts";
-import { readAutomationFile } from "../../automations/as-code/read-file.ts";
+import { type AutomationDocument, readAutomationFile, readExisting } from "../../automations/as-code/index.ts";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { withAutomations } from "./automations.ts";

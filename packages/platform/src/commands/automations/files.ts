@@ -2,9 +2,13 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
-import { readExisting } from "../../automations/as-code/apply.ts";
-import { type DeclaredAutomation, type PlannedChange, planChanges } from "../../automations/as-code/plan.ts";
-import { readAutomationFile } from "../../automations/as-code/read-file.ts";
+import {
+  type DeclaredAutomation,
+  type PlannedChange,
+  planChanges,
+  readAutomationFile,
+  readExisting,
+} from "../../automations/as-code/index.ts";
 import type { ViewContext } from "../../automations/views.ts";
 import { openAdministration } from "../../identity/principals/index.ts";
 import type { Invocation } from "../command.ts";
