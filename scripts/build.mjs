@@ -37,15 +37,20 @@ const partsOfRun = [
 ];
 
 const ofRun = await loadedWith(partsOfRun);
+
+/** What the terminal interface loads after its first paint. */
+const partsOfInteractive = ["packages/tui/src/app/session.ts", "packages/cli/src/tui/in-process.ts"];
+
 // CommonJS: an ESM entry starts 10 ms (Node 20) to 45 ms (Node 24) later.
 await build({
   directory: "packages/cli/dist",
   input: { agentcli: entry, ...sandboxPrograms },
 });
-// What a run loads, and what its first command loads.
-for (const chunk of ["run", "sandbox", "server", "commits"].map((name) => `packages/cli/dist/chunks/${name}.cjs`)) {
-  escapeOtherThanAscii(join(root, chunk));
-  compile(join(root, chunk));
+// What a run loads, what its first command loads, and the terminal interface.
+for (const name of ["run", "sandbox", "server", "commits", "terminal", "tui", "interactive"]) {
+  const chunk = join(root, `packages/cli/dist/chunks/${name}.cjs`);
+  escapeOtherThanAscii(chunk);
+  compile(chunk);
 }
 await build({
   directory: "packages/worker/dist",
@@ -113,8 +118,12 @@ function escapeOtherThanAscii(path) {
 /** Beside the chunk, for the Node that builds: `packages/cli/src/compiled.ts` loads it. */
 function compile(path) {
   const script = new vm.Script(Module.wrap(readFileSync(path, "utf8")), { filename: path });
+  const load = createRequire(path);
+  // The program itself does not run here: chunks have its version from it.
+  const program = join(root, "packages/cli/dist/agentcli.cjs");
+  load.cache[program] = Object.assign(new Module(program), { loaded: true });
   // Run once: only what has been run is in the compiled form.
-  script.runInThisContext()({}, createRequire(path), { exports: {} }, path, dirname(path));
+  script.runInThisContext()({}, load, { exports: {} }, path, dirname(path));
   writeFileSync(`${path}.compiled`, script.createCachedData());
 }
 
@@ -184,12 +193,15 @@ async function build({ directory, input, format = "cjs" }) {
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [
-        group("shared", 3, isShared),
-        group("run", 2, isOfRun),
-        group("skills", 0, isOfSkills),
-        group("server", 1, isOfServer),
-        group("sandbox", 0, isOfSandbox),
-        group("commits", 0, isOfCommits),
+        group("shared", 6, isShared),
+        group("run", 5, isOfRun),
+        group("server", 4, isOfServer),
+        group("skills", 3, isOfSkills),
+        group("sandbox", 3, isOfSandbox),
+        group("commits", 3, isOfCommits),
+        group("terminal", 2, reachedBy("packages/cli/src/output/terminal-reporter.ts")),
+        group("tui", 1, reachedBy("packages/cli/src/tui/open.ts")),
+        group("interactive", 0, reachedBy(...partsOfInteractive)),
       ],
     },
     minify: true,
@@ -222,6 +234,10 @@ function isOfServer(id, graph) {
 /** Loaded while the sandbox starts. */
 function isOfCommits(id, graph) {
   return reachedFrom("packages/workspace/src/sandbox/commits/commits.ts", graph).has(id);
+}
+
+function reachedBy(...starts) {
+  return (id, graph) => starts.some((start) => reachedFrom(start, graph).has(id));
 }
 
 /** Except for what the server in the sandbox loads too. */

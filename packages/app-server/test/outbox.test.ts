@@ -42,7 +42,7 @@ function openSlow(whenFull: Link["whenFull"] = "wait") {
   const full: string[] = [];
   const outbox = openOutbox(slow.link, () => full.push("full"));
   const send = (...notices: Notice[]) => {
-    for (const notice of notices) outbox.notify(notice, noticeText(notice));
+    for (const notice of notices) outbox.notify(notice, () => noticeText(notice));
   };
   return { ...slow, outbox, full, send };
 }

@@ -4,8 +4,12 @@ import Module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import vm from "node:vm";
 
+/** Where the chunks of the built program are; without one, sources are loaded. */
+let chunks: string | null = null;
+
 /** Where the compiled form is missing, or is another Node's, the chunk is loaded the usual way when it is first needed. */
 export function preload(path: string): void {
+  chunks ??= dirname(path);
   const cachedData = readOr(`${path}.compiled`);
   if (!cachedData) return;
   const source = Module.wrap(readFileSync(path, "utf8"));
@@ -17,6 +21,11 @@ export function preload(path: string): void {
   load.cache[path] = chunk;
   script.runInThisContext()(chunk.exports, preloading(load, path), chunk, path, dirname(path));
   chunk.loaded = true;
+}
+
+/** The same for a chunk that a command is about to load. */
+export function preloadChunk(name: string): void {
+  if (chunks !== null) preload(join(chunks, `${name}.cjs`));
 }
 
 /** Other chunks that it needs later may be compiled too. */

@@ -111,9 +111,12 @@ function receive(sent: ClientRequest, idleTimer: IdleTimer, receiver: Receiver):
 
 function readResponse(response: IncomingMessage, idleTimer: IdleTimer, receiver: Receiver): Promise<ResponseEnd> {
   return new Promise((resolve, reject) => {
+    const rest = openRests(response);
     const read = (bytes: Buffer): void => {
       try {
+        const startedMs = performance.now();
         const taken = receiver.take(bytes);
+        rest(performance.now() - startedMs);
         if (taken === "progress") idleTimer.reset();
         if (taken !== "enough") return;
         response.off("data", read);
@@ -128,6 +131,20 @@ function readResponse(response: IncomingMessage, idleTimer: IdleTimer, receiver:
     response.on("end", () => resolve({ kind: "ended" }));
     response.on("close", () => resolve({ kind: "cut", reason: "the connection was closed" }));
   });
+}
+
+/** A fast server fills many buffers in one turn of the event loop: after this long, other work of the program has its turn. */
+const readingMs = 5;
+
+function openRests(response: IncomingMessage): (spentMs: number) => void {
+  let totalMs = 0;
+  return (spentMs) => {
+    totalMs += spentMs;
+    if (totalMs < readingMs) return;
+    totalMs = 0;
+    response.pause();
+    setImmediate(() => response.resume());
+  };
 }
 
 function failureOf(error: NodeJS.ErrnoException, sent: ClientRequest): ExchangeEnding {

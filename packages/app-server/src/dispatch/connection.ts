@@ -111,7 +111,7 @@ function describe(id: number, introduction: ParamsOf<"initialize">, { outbox, qu
     optedOut,
     notify(method, params) {
       const notice = { method, params } as Notice;
-      if (!optedOut.has(method)) outbox.notify(notice, writtenOnce(notice));
+      if (!optedOut.has(method)) outbox.notify(notice, () => writtenOnce(notice));
     },
     ask: (method, params, signal) => questions.ask({ method, params, signal }),
     room: outbox.room,

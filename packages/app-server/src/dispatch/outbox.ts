@@ -14,8 +14,8 @@ export interface Link {
 
 export interface Outbox {
   send(text: string): void;
-  /** `text` is the serialized notification, shared by all clients that receive it. */
-  notify(notice: Notice, text: string): void;
+  /** `write` serializes the notification; not called where it is joined to one that waits. */
+  notify(notice: Notice, write: () => string): void;
   hasRoom(): boolean;
   /** Settles when producers may go on. */
   room(): Promise<void>;
@@ -89,15 +89,17 @@ export function openOutbox(link: Link, onFull: () => void): Outbox {
   }
 
   const hasRoom = () =>
-    link.whenFull === "disconnect" || (queue.size < roomy.messages && characters < roomy.characters);
+    link.whenFull === "disconnect" ||
+    (queue.size < roomy.messages && characters < roomy.characters && inFlight < maxInFlight);
   const until = (isDone: () => boolean): Promise<void> =>
     isClosed || isDone() ? Promise.resolve() : new Promise((resolve) => waiters.set(resolve, isDone));
 
   return {
     send: (text) => put({ text, characters: text.length }),
-    notify(notice, text) {
+    notify(notice, write) {
       const item = itemOf(notice.params);
       if (item !== undefined && joinWaiting(item, notice)) return;
+      const text = write();
       const waiting = { text, notice, characters: text.length };
       put(waiting);
       if (item !== undefined && queue.has(waiting)) newestOfItem.set(item, waiting);

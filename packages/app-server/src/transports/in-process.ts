@@ -24,17 +24,48 @@ export function openInProcess(program: Program, agent: Agent): InProcessServer {
   return {
     async connect({ received, lost }) {
       const connection = server.connect({
-        // Later, as over a transport: the client may send from where it receives.
-        send: (text, taken) =>
-          void setImmediate(() => {
-            received(text);
-            taken();
-          }),
+        send: openDelivery(received),
         close: lost,
         whenFull: "wait",
       });
       return { send: connection.receive, close: () => connection.end("the client closed the connection") };
     },
     close: server.close,
+  };
+}
+
+/** Then other work has its turn: the client is a program that also answers keys. */
+const sliceMs = 4;
+
+interface Delivery {
+  text: string;
+  taken(): void;
+}
+
+/** Later, as over a transport: the client may send from where it receives. */
+function openDelivery(received: (text: string) => void): (text: string, taken: () => void) => void {
+  const waiting = new Set<Delivery>();
+  let isScheduled = false;
+  const schedule = () => {
+    if (!isScheduled && waiting.size > 0) setImmediate(deliver);
+    isScheduled = waiting.size > 0;
+  };
+  const deliver = () => {
+    const endMs = performance.now() + sliceMs;
+    try {
+      for (const delivery of waiting) {
+        waiting.delete(delivery);
+        received(delivery.text);
+        delivery.taken();
+        if (performance.now() >= endMs) break;
+      }
+    } finally {
+      isScheduled = false;
+      schedule();
+    }
+  };
+  return (text, taken) => {
+    waiting.add({ text, taken });
+    schedule();
   };
 }

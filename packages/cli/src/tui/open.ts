@@ -1,14 +1,11 @@
 // The terminal interface with its server: in this process, or the one that --remote names.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { openInProcess } from "@agentcli/app-server";
+import type { InProcessServer } from "@agentcli/app-server";
 import { CommandError } from "@agentcli/command-line";
 import { type Connect, connectTo, runTui, type ThreadOverrides, type TuiOptions } from "@agentcli/tui";
-import { openAgent } from "../app-server/agent.ts";
 import type { Invocation } from "../command.ts";
 import { readImages } from "../exec/images.ts";
-import { listHooks } from "../hooks/listed.ts";
-import { refuseUnpinned, trustListed } from "../hooks/trust.ts";
 import type { Program } from "../program.ts";
 
 export type Opening = Pick<TuiOptions, "start" | "prompt">;
@@ -36,18 +33,15 @@ export async function openTerminalInterface(
       agentHome: environment.agentHome,
       overrides: overridesOf(invocation, environment.cwd),
       images,
-      trustHooks: invocation.text("remote") === undefined ? (keys) => trustKeys(keys, invocation, program) : null,
+      trustHooks:
+        invocation.text("remote") === undefined
+          ? async (keys) => (await import("./in-process.ts")).trustKeys(keys, invocation, program)
+          : null,
       signal,
     });
   } finally {
     await server.close();
   }
-}
-
-async function trustKeys(keys: string[], invocation: Invocation, program: Program): Promise<void> {
-  const meant = (await listHooks(invocation, program)).filter(({ definition }) => keys.includes(definition.key));
-  refuseUnpinned(meant);
-  await trustListed(meant, program);
 }
 
 /** With --last the one argument is the prompt; without an id, a list is shown. */
@@ -92,11 +86,14 @@ function openConnection(invocation: Invocation, program: Program): OpenConnectio
   const lines: string[] = [];
   const reporter = { ...program.reporter, log: (line: string) => void lines.push(line) };
   const serving = { ...program, reporter };
-  const server = openInProcess(serving, openAgent(invocation, serving));
+  let server: InProcessServer | undefined;
   return {
-    connect: server.connect,
+    async connect(events) {
+      server ??= (await import("./in-process.ts")).openServer(invocation, serving);
+      return server.connect(events);
+    },
     async close() {
-      await server.close();
+      await server?.close();
       // Drawn over the interface they would be lost.
       for (const line of lines) program.reporter.log(line);
     },

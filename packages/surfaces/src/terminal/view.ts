@@ -5,6 +5,7 @@ import { grouped, humanText, type Paint } from "../human.ts";
 import { isReading } from "../items.ts";
 import { trackActivity } from "./activity.ts";
 import { fit } from "./columns.ts";
+import { duration } from "./duration.ts";
 import { patchDiff } from "./patch.ts";
 import { readingLine } from "./reading.ts";
 
@@ -66,13 +67,6 @@ export function terminalView(options: TerminalOptions): TerminalView {
 const minColumns = 20;
 const minRows = 4;
 const maxOutputLines = 5;
-
-export function duration(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes}m ${seconds % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
-}
 
 /** What a terminal shows differently from a log: reads, diffs, the current step of the plan, how to go on. */
 function openDetails({ paint, isResumable, size }: TerminalOptions) {

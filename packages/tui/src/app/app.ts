@@ -1,84 +1,31 @@
 // The program: one thread of the app server on a terminal. Keys and notifications change the state; frames show it.
-import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Notice } from "@agentcli/surfaces/app-server";
-import { type Client, type ClientEvents, openClient, type Question } from "../client/index.ts";
-import { type DraftFile, emptyBuffer, openDraft, openHistory } from "../composer/index.ts";
-import { hasKeyProtocol, openScreen, openTerminal, outputOf, type Terminal } from "../terminal/index.ts";
-import { colorDepth, openPainter, span } from "../text/index.ts";
+import type { Client, ClientEvents } from "../client/index.ts";
+import { type DraftFile, draftBuffer, emptyBuffer, openDraft, openHistory } from "../composer/index.ts";
+import type { Display, Input } from "../terminal/index.ts";
+import { colorDepth, openPainter } from "../text/index.ts";
 import { openTranscript } from "../transcript/index.ts";
 import { askUser } from "./approval.ts";
 import { type AfterFrame, openFrames } from "./frames.ts";
 import { openInput } from "./input.ts";
+import { greeting } from "./look.ts";
 import { clipboard, notification } from "./notification.ts";
 import type { App, AppState, TuiOptions } from "./state.ts";
-import { type OpenedThread, opened, openThread } from "./thread.ts";
-import { arrived, putBack, sendAgain, sendNext, submit } from "./turns.ts";
-import { liveView, shortPath } from "./view.ts";
+import { type OpenedThread, opened } from "./thread.ts";
+import { arrived, putBack, sendAgain, sendNext } from "./turns.ts";
+import { liveView } from "./view.ts";
 
-export async function runTui(options: TuiOptions): Promise<number> {
-  const early: (Notice | Question)[] = [];
-  const handlers: ClientEvents = {
-    notice: (notice) => void early.push(notice),
-    asked: (question) => void early.push(question),
-    reopened: () => {},
-    lost: () => {},
-  };
-  const events: ClientEvents = {
-    notice: (notice) => handlers.notice(notice),
-    asked: (question) => handlers.asked(question),
-    reopened: () => handlers.reopened(),
-    lost: (reason) => handlers.lost(reason),
-  };
-  const { connect, version, signal } = options;
-  const client = await openClient({ connect, clientName: "agentcli-tui", version, events, signal });
-  try {
-    const thread = await openThread(client, options);
-    if (thread) await runThread({ client, options, thread, handlers, early });
-  } finally {
-    client.close();
-  }
-  return exitCodes.completed.code;
-}
-
-interface Session {
-  client: Client;
-  options: TuiOptions;
-  thread: OpenedThread;
-  handlers: ClientEvents;
-  /** What arrived before the program listened. */
-  early: (Notice | Question)[];
-}
-
-/** Settles when the user quits. */
-async function runThread({ client, options, thread, handlers, early }: Session): Promise<void> {
-  const { streams, signal } = options;
-  let finish = () => {};
-  const done = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  const app = openApp({ client, options, thread, quit: () => finish() });
-  Object.assign(handlers, listeners(app));
-  for (const each of early) "answer" in each ? handlers.asked(each) : handlers.notice(each);
-  signal.addEventListener("abort", () => finish(), { once: true });
-  if (signal.aborted) finish();
-  const suspended = () => app.lend(() => process.kill(process.pid, "SIGSTOP"));
-  process.on("SIGTSTP", suspended);
-  try {
-    greet(app, thread);
-    if (options.prompt !== null || options.images.length > 0) submit(app, options.prompt ?? "", "send");
-    await done;
-  } finally {
-    process.off("SIGTSTP", suspended);
-    app.end();
-    streams.output.write(goodbye(app));
-  }
-}
-
-interface OpenedApp extends App {
+export interface OpenedApp extends App {
+  onInput(input: Input): void;
+  /** Draws what is left. */
   end(): void;
 }
 
-interface AppParts extends Pick<Session, "client" | "options" | "thread"> {
+interface AppParts {
+  client: Client;
+  display: Display;
+  options: TuiOptions;
+  thread: OpenedThread;
   quit(): void;
 }
 
@@ -87,26 +34,25 @@ const afterFrame = ({ isAll }: { isAll: boolean }, { turnId }: AppState): AfterF
   return turnId === null ? "still" : "tick";
 };
 
-/** A key is answered between two frames: more rows would keep it waiting. */
-const maxRowsOfFrame = 250;
+/** A key is answered between two frames: more would keep it waiting, here or in the terminal. */
+const maxOfFrame = { rows: 100, ms: 5 };
 
-function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
-  const { streams, variables } = options;
-  const { output } = streams;
+const nothing = { rows: 0, ms: 0 };
+
+export function openApp({ client, display, options, thread, quit }: AppParts): OpenedApp {
+  const { variables } = options;
   const draft = openDraft(options.agentHome, thread.settings.cwd);
   const state = firstState(thread, options);
   takeDraft(state, draft);
-  const size = outputOf(output);
-  const screen = openScreen(size);
+  const { screen, size, writer } = display;
   const links = !/^(?:screen|linux)/.test(variables.TERM ?? "") || variables.TMUX !== undefined;
-  const frames = openFrames(output, () => {
+  const frames = openFrames(writer, (extent) => {
     const { row } = openPainter({ depth: colorDepth(variables), theme: state.theme, links });
-    const committed = state.transcript.take(size.columns, maxRowsOfFrame);
+    const committed = state.transcript.take(size.columns, extent === "all" ? maxOfFrame : nothing);
     const { rows, cursor } = liveView(state, size, Date.now());
     screen.draw({ committed: committed.rows.map(row), live: rows.map(row), cursor });
     return afterFrame(committed, state);
   });
-  let terminal: Terminal | null = null;
   const app: OpenedApp = {
     options,
     state,
@@ -115,39 +61,27 @@ function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
     redraw: frames.soon,
     quit,
     lend(use) {
-      screen.end("erase");
-      terminal?.suspend();
       try {
-        return use();
+        return display.lend(use);
       } finally {
-        terminal?.resume();
-        screen.forget();
         frames.now();
       }
     },
-    notify: (text) => void output.write(notification(text, variables)),
+    notify: (text) => writer.write(notification(text, variables)),
     copy(text) {
       const sequence = clipboard(text, variables);
-      if (sequence !== null) output.write(sequence);
+      if (sequence !== null) writer.write(sequence);
       return sequence !== null;
     },
-    end() {
-      frames.close();
-      screen.end("erase");
-      terminal?.close();
-    },
-  };
-  const onInput = openInput(app);
-  terminal = openTerminal({
-    ...streams,
-    hasKeyProtocol: hasKeyProtocol(variables),
     onInput(input) {
-      onInput(input);
-      frames.now();
+      take(input);
+      frames.key();
       draft.write({ text: state.buffer.text, images: state.images, pastes: state.buffer.pastes });
     },
-    onResize: frames.now,
-  });
+    end: frames.close,
+  };
+  const take = openInput(app);
+  display.use({ onInput: app.onInput, onResize: frames.now });
   return app;
 }
 
@@ -155,7 +89,7 @@ function openApp({ client, options, thread, quit }: AppParts): OpenedApp {
 function takeDraft(state: AppState, draft: DraftFile): void {
   const kept = draft.read();
   if (!kept) return;
-  state.buffer = { ...emptyBuffer(kept.text), pastes: kept.pastes };
+  state.buffer = draftBuffer(kept);
   state.images = [...state.images, ...kept.images];
 }
 
@@ -183,22 +117,12 @@ const firstState = ({ threadId, name, settings, turns }: OpenedThread, { images 
   };
 };
 
-function greet({ state, options, redraw }: App, { settings }: OpenedThread): void {
-  state.transcript.print(() => [
-    [
-      span("agentcli", { bold: true }),
-      span(` ${options.version}`, { dim: true }),
-      span(`  ${shortPath(settings.cwd)}`),
-    ],
-    [span("Enter sends, Ctrl-J begins a new line, / lists commands, Ctrl-C twice quits.", { dim: true })],
-  ]);
+export function greet({ state, options, redraw }: App, { settings }: OpenedThread): void {
+  state.transcript.print(() => greeting(options.version, settings.cwd));
   redraw();
 }
 
-/** How to go on, as the last line on the terminal. */
-const goodbye = ({ state }: App): string => `To continue: agentcli resume ${state.threadId}\n`;
-
-function listeners(app: App): ClientEvents {
+export function listeners(app: App): ClientEvents {
   return {
     notice(notice) {
       follow(app, notice);

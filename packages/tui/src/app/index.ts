@@ -1,4 +1,4 @@
 // The program on the terminal.
-export { runTui } from "./app.ts";
+export { runTui } from "./run.ts";
 export { listThreads } from "./list-threads.ts";
 export type { Start, TuiOptions } from "./state.ts";

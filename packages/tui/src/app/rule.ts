@@ -4,7 +4,7 @@ import { visible } from "../text/index.ts";
 import { note } from "../transcript/index.ts";
 import { openPicker } from "./picker.ts";
 import type { App } from "./state.ts";
-import { shortPath } from "./view.ts";
+import { shortPath } from "./look.ts";
 
 /** The model's proposal first, then the command itself and its beginnings. */
 export function rulePatterns(command: string, proposed: string[] | null): string[][] {

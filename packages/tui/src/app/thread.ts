@@ -2,7 +2,7 @@
 import { CommandError } from "@agentcli/command-line";
 import type { Thread, ThreadStartResponse, Turn } from "@agentcli/protocol/app-server";
 import { type Client, interactiveDefaults } from "../client/index.ts";
-import { pickOnTerminal } from "./pick.ts";
+import type { Choose } from "./pick.ts";
 import type { Entry } from "./picker.ts";
 import type { Settings, Start, TuiOptions } from "./state.ts";
 import { askTrust } from "./trust.ts";
@@ -15,12 +15,12 @@ export interface OpenedThread {
 }
 
 /** Null where the user chose none. */
-export async function openThread(client: Client, options: TuiOptions): Promise<OpenedThread | null> {
+export async function openThread(client: Client, options: TuiOptions, choose: Choose): Promise<OpenedThread | null> {
   const { start } = options;
-  await askTrust(client, options);
+  await askTrust(client, options, choose);
   const overrides = await interactiveDefaults(client, options.overrides);
   if (start.kind === "new") return opened(await client.request("thread/start", overrides));
-  const threadId = await findThread(client, options, start);
+  const threadId = await findThread({ client, options, choose }, start);
   if (threadId === null) return null;
   // The thread keeps its directory, model and sandbox, unless flags change them.
   const { approvalPolicy } = overrides;
@@ -44,9 +44,14 @@ export const opened = ({
 
 type Earlier = Exclude<Start, { kind: "new" }>;
 
+interface Search {
+  client: Client;
+  options: TuiOptions;
+  choose: Choose;
+}
+
 async function findThread(
-  client: Client,
-  options: TuiOptions,
+  { client, options, choose }: Search,
   { which, isEverywhere }: Earlier,
 ): Promise<string | null> {
   if (typeof which === "object" && isId(which.id)) return which.id;
@@ -67,7 +72,7 @@ async function findThread(
       `There is no earlier thread${isEverywhere ? "" : " of this directory; --all searches everywhere"}.`,
     );
   if (which === "newest") return newest.id;
-  return (await pickOnTerminal<Thread>(options, { title: "Resume", entries: data.map(threadEntry) }))?.id ?? null;
+  return (await choose<Thread>({ title: "Resume", entries: data.map(threadEntry) }))?.id ?? null;
 }
 
 const isId = (text: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);

@@ -2,23 +2,23 @@
 import type { HookMetadata, ResultOf } from "@agentcli/protocol/app-server";
 import type { Client } from "../client/index.ts";
 import { codeRows, type Line, span, visible, wrapLine } from "../text/index.ts";
-import { pickOnTerminal } from "./pick.ts";
+import type { Choose } from "./pick.ts";
 import type { TuiOptions } from "./state.ts";
 
-export async function askTrust(client: Client, options: TuiOptions): Promise<void> {
-  await askProject(client, options);
-  if (options.trustHooks) await askHooks(client, options, options.trustHooks);
+export async function askTrust(client: Client, options: TuiOptions, choose: Choose): Promise<void> {
+  await askProject(client, options, choose);
+  if (options.trustHooks) await askHooks(client, options, { choose, trust: options.trustHooks });
 }
 
 type Configuration = ResultOf<"config/read">;
 
-async function askProject(client: Client, options: TuiOptions): Promise<void> {
+async function askProject(client: Client, options: TuiOptions, choose: Choose): Promise<void> {
   const read = await client.request("config/read", { cwd: options.overrides.cwd ?? null, includeLayers: true });
   const asked = untrusted(read);
   if (!asked) return;
   const { root, files } = asked;
   const contents = await Promise.all(files.map((path) => client.request("fs/readFile", { path }).catch(() => null)));
-  const answer = await pickOnTerminal<"trusted" | "untrusted">(options, {
+  const answer = await choose<"trusted" | "untrusted">({
     title: `Use the configuration of ${visible(root)}?`,
     body: (columns) => [
       ...explanation("This project has a configuration. It can choose commands that run on your machine.", columns),
@@ -57,17 +57,18 @@ const maxLines = 200;
 const textOf = (base64 = ""): string[] =>
   visible(Buffer.from(base64, "base64").toString("utf8")).trimEnd().split("\n").slice(0, maxLines);
 
-async function askHooks(
-  client: Client,
-  options: TuiOptions,
-  trust: NonNullable<TuiOptions["trustHooks"]>,
-): Promise<void> {
+interface HookQuestion {
+  choose: Choose;
+  trust: NonNullable<TuiOptions["trustHooks"]>;
+}
+
+async function askHooks(client: Client, options: TuiOptions, { choose, trust }: HookQuestion): Promise<void> {
   const { data } = await client.request("hooks/list", { cwds: options.overrides.cwd ? [options.overrides.cwd] : null });
   const hooks = data
     .flatMap((each) => each.hooks)
     .filter(({ enabled, trustStatus }) => enabled && (trustStatus === "untrusted" || trustStatus === "modified"));
   if (hooks.length === 0) return;
-  const isTrusted = await pickOnTerminal<boolean>(options, {
+  const isTrusted = await choose<boolean>({
     title: "Let these hooks run?",
     body: (columns) => [
       ...explanation("Hooks are programs that run on your machine, without a sandbox.", columns),
@@ -83,7 +84,10 @@ async function askHooks(
   try {
     await trust(hooks.map(({ key }) => key));
   } catch (error) {
-    options.streams.output.write(`${visible((error as Error).message)}\n`);
+    await choose({
+      title: visible((error as Error).message),
+      entries: [{ label: "Continue without them", value: false }],
+    });
   }
 }
 

@@ -1,8 +1,8 @@
 // The live region: what is under way, what waits, the message being written, and the footer.
-import { homedir } from "node:os";
-import { duration } from "@agentcli/surfaces/terminal";
+import { duration } from "@agentcli/surfaces/duration";
 import { composerRows } from "../composer/index.ts";
 import { cutLine, type Line, lineWidth, span, visible } from "../text/index.ts";
+import { placeholder, promptMark, shortPath } from "./look.ts";
 import type { AppState, Outgoing } from "./state.ts";
 
 export interface LiveView {
@@ -42,15 +42,13 @@ export function liveView(state: AppState, { columns, rows }: Size, nowMs: number
 }
 
 function composerOf(state: AppState, columns: number, height: number) {
-  const placeholder =
-    state.turnId === null ? "Ask for a change, or / for commands" : "Enter steers, Tab queues, Esc interrupts";
-  const mark = [
-    span(state.vim?.mode === "normal" ? "▪ " : "› ", { color: state.turnId === null ? "cyan" : "yellow", bold: true }),
-  ];
+  const isIdle = state.turnId === null;
+  const text = state.vim?.mode === "normal" ? "▪ " : promptMark.text;
+  const mark = [span(text, isIdle ? promptMark.style : { color: "yellow", bold: true })];
   const view = composerRows(state.buffer, {
     columns,
     maxRows: Math.max(1, Math.min(10, Math.floor(height / 2))),
-    placeholder,
+    placeholder: isIdle ? placeholder : "Enter steers, Tab queues, Esc interrupts",
     mark,
   });
   if (state.images.length === 0) return view;
@@ -136,9 +134,4 @@ function usageMeter(usage: AppState["usage"]): Line {
 export function shortNumber(value: number): string {
   if (value < 1000) return String(value);
   return value < 1_000_000 ? `${(value / 1000).toFixed(1)}k` : `${(value / 1_000_000).toFixed(1)}M`;
-}
-
-export function shortPath(path: string): string {
-  const home = homedir();
-  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }

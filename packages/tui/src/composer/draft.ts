@@ -1,6 +1,7 @@
 // The message being written, kept in a file: it survives the end of the program, however that comes.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type Buffer as Message, emptyBuffer } from "./buffer.ts";
 
 export interface Draft {
   text: string;
@@ -37,3 +38,6 @@ export function openDraft(agentHome: string, name: string): DraftFile {
     },
   };
 }
+
+export const draftBuffer = (draft: Draft | null): Message =>
+  draft ? { ...emptyBuffer(draft.text), pastes: draft.pastes } : emptyBuffer();

@@ -1,6 +1,6 @@
 // The message being written.
 export { type Buffer, emptyBuffer, insert, insertPaste, isEmpty, wholeText } from "./buffer.ts";
-export { type DraftFile, openDraft } from "./draft.ts";
+export { type DraftFile, draftBuffer, openDraft } from "./draft.ts";
 export { edit } from "./edit.ts";
 export { type History, openHistory } from "./history.ts";
 export { composerRows } from "./view.ts";

@@ -1,5 +1,5 @@
 // The text being written as rows, with the cursor.
-import { widthOf } from "@agentcli/surfaces/terminal";
+import { widthOf } from "@agentcli/surfaces/columns";
 import { graphemes, type Line, span, visible } from "../text/index.ts";
 import type { Buffer } from "./buffer.ts";
 

@@ -7,7 +7,7 @@ import { type Input, openKeyReader } from "./keys.ts";
 
 export interface TerminalStreams {
   input: ReadStream;
-  output: WriteStream;
+  output: WriteStream & { fd: number };
 }
 
 export interface Terminal {

@@ -1,23 +1,12 @@
 // What stays on the terminal, and a live region below it. Each frame is one write; only rows that changed are written, and what
 // has been written above the live region is never touched again: it belongs to the scrollback.
-import { widthOf } from "@agentcli/surfaces/terminal";
+import { widthOf } from "@agentcli/surfaces/columns";
 
 export interface Output {
-  write(text: string): boolean;
+  write(text: string): void;
   readonly columns: number;
   readonly rows: number;
 }
-
-/** A stream of a terminal; one that does not know its size has the usual one. */
-export const outputOf = (stream: Output): Output => ({
-  write: (text) => stream.write(text),
-  get columns() {
-    return stream.columns || 80;
-  },
-  get rows() {
-    return stream.rows || 24;
-  },
-});
 
 export interface Frame {
   /** Rows that stay; longer ones are wrapped by the terminal. */

@@ -4,8 +4,12 @@ import { type Line, type Style, span } from "./line.ts";
 const marks =
   /`+|\*\*|__|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)|\[|https?:\/\/[^\s<>()`]+|\\[!-/:-@[-`{-~]/g;
 
+/** Most lines have none. */
+const canBeMark = /[`*_~[\\]|https?:/;
+
 /** One pass from left to right; a mark without its counterpart is shown as it is. */
 export function inline(text: string, base: Style = {}): Line {
+  if (text !== "" && !canBeMark.test(text)) return [Object.keys(base).length === 0 ? span(text) : span(text, base)];
   const line: Line = [];
   const open = new Map<string, true>();
   let at = 0;

@@ -1,5 +1,5 @@
 // A line of styled text, and how it is divided into rows of a terminal.
-import { widthOf } from "@agentcli/surfaces/terminal";
+import { widthOf } from "@agentcli/surfaces/columns";
 
 export type Color = "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
 
@@ -50,6 +50,7 @@ export interface WrapOptions {
 
 /** Rows of at most `columns`, divided between words. A word without spaces that is an address stays whole on its own row. */
 export function wrapLine(line: Line, { columns, first = [], rest = [] }: WrapOptions): Line[] {
+  if (lineWidth(line) <= columns - lineWidth(first)) return [[...first, ...line]];
   const rows: Line[] = [];
   let row: Line = [];
   let width = 0;
@@ -103,7 +104,11 @@ export function headOf(text: string, columns: number): string {
 }
 
 const isAscii = /^[\x20-\x7e]*$/;
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
 
 /** Characters as users see them. */
-export const graphemes = (text: string): Iterable<{ segment: string; index: number }> => segmenter.segment(text);
+export function graphemes(text: string): Iterable<{ segment: string; index: number }> {
+  // Made when a text needs it: not before the first paint.
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}

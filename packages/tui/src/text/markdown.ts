@@ -1,5 +1,5 @@
 // Blocks of Markdown as rows: headings, lists, quotes, tables, code and paragraphs.
-import { widthOf } from "@agentcli/surfaces/terminal";
+import { widthOf } from "@agentcli/surfaces/columns";
 import { highlight } from "./highlight.ts";
 import { inline } from "./inline.ts";
 import { cutLine, type Line, lineWidth, span, wrapLine } from "./line.ts";

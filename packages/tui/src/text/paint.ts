@@ -31,7 +31,10 @@ export function openPainter({ depth, theme, links }: PaintOptions): Painter {
 }
 
 /** As a last resort: texts were made harmless when they arrived. */
-const harmless = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "�");
+const harmless = (text: string): string =>
+  isPlain.test(text) ? text : text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, "�");
+
+const isPlain = /^[\x20-\x7e]*$/;
 
 /** Only addresses of the web, without anything that could end the sequence. */
 const safeAddress = (address: string): string | null => (/^https?:\/\/[!-~]{1,2000}$/.test(address) ? address : null);

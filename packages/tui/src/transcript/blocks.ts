@@ -1,5 +1,5 @@
 // A message that streams, divided into pieces that can be shown for good: lines, whole tables, code. Work per piece of text does
-// not grow with the message.
+// not grow with the message, and no piece is more than a frame can show.
 import { closesFence, codeRows, type Fence, type Line, markdown, openingFence } from "../text/index.ts";
 
 export type Block = { kind: "markdown"; text: string } | { kind: "code"; lines: string[]; language: string };
@@ -16,6 +16,8 @@ export interface BlockStream {
 
 /** A longer table or code block is shown in pieces. */
 const maxHeldLines = 200;
+/** Lines that arrived together. */
+const maxTogether = 32;
 /** A longer line too. */
 const maxLine = 4096;
 
@@ -25,12 +27,15 @@ export function openBlocks(): BlockStream {
   let fence: Fence | null = null;
   let partial = "";
 
-  const release = () => {
-    if (held.length === 0) return;
-    done.push(
-      fence ? { kind: "code", lines: held, language: fence.language } : { kind: "markdown", text: held.join("\n") },
-    );
-    held = [];
+  const release = (end = held.length) => {
+    if (end === 0) return;
+    const lines = held.slice(0, end);
+    held = held.slice(end);
+    done.push(fence ? { kind: "code", lines, language: fence.language } : { kind: "markdown", text: lines.join("\n") });
+  };
+  /** Lines that may belong to a table wait for the rest of it. */
+  const releaseText = () => {
+    if (!fence) release(held.findLastIndex((text) => !text.includes("|")) + 1);
   };
   const line = (text: string) => {
     const opening = fence ? null : openingFence(text);
@@ -42,7 +47,8 @@ export function openBlocks(): BlockStream {
       fence = null;
     } else {
       held.push(text);
-      if (held.length >= maxHeldLines || (!fence && !text.includes("|"))) release();
+      if (held.length >= maxHeldLines) release();
+      else if (held.length >= maxTogether) releaseText();
     }
   };
   return {
@@ -50,6 +56,7 @@ export function openBlocks(): BlockStream {
       const lines = (partial + text).split("\n");
       partial = lines.pop() ?? "";
       for (const whole of lines) line(whole);
+      releaseText();
       if (partial.length <= maxLine) return;
       const space = partial.lastIndexOf(" ");
       const end = space > 0 ? space + 1 : partial.length;

@@ -1,6 +1,6 @@
 // Items of a turn as rows that stay.
 import type { FileUpdateChange, ThreadItem, ThreadItemOf, UserInput } from "@agentcli/protocol/app-server";
-import { duration } from "@agentcli/surfaces/terminal";
+import { duration } from "@agentcli/surfaces/duration";
 import { cutLine, diffLine, hardWrap, type Line, markdown, span, visible, wrapLine } from "../text/index.ts";
 
 /** Rows for a width; an item that shows nothing has none. */

@@ -2,7 +2,7 @@
 // shown is never shown again: items have ids that survive a lost connection and a restarted server.
 import type { FileUpdateChange, ThreadItem, ThreadItemOf, Turn } from "@agentcli/protocol/app-server";
 import type { Notice } from "@agentcli/surfaces/app-server";
-import { duration } from "@agentcli/surfaces/terminal";
+import { duration } from "@agentcli/surfaces/duration";
 import { cutLine, type Line, span, visible } from "../text/index.ts";
 import { type Agents, openAgents } from "./agents.ts";
 import { openArchive, type ReadableItem } from "./archive.ts";
@@ -30,8 +30,8 @@ export interface Transcript {
   recall(turns: Turn[]): void;
   /** A text of the program itself. */
   print(cell: Cell): void;
-  /** Rows that stay, once each: about as many as asked for. What is left comes with the next call. */
-  take(columns: number, maxRows?: number): { rows: Line[]; isAll: boolean };
+  /** Rows that stay, once each: about as many as asked for, in about that time. What is left comes with the next call. */
+  take(columns: number, max?: { rows: number; ms: number }): { rows: Line[]; isAll: boolean };
   /** Rows that still change. */
   live(columns: number): Line[];
   /** What was shown in part, whole; the newest last. */
@@ -85,7 +85,7 @@ export function openTranscript(threadId: string): Transcript {
     notice: (notice) => applyNotice(state, notice),
     recall: (turns) => recallTurns(state, turns),
     print: (cell) => void push(state, cell),
-    take: (columns, maxRows = Infinity) => takeRows(state, columns, maxRows),
+    take: (columns, max = { rows: Infinity, ms: Infinity }) => takeRows(state, columns, max),
     live: (columns) => liveRows(state, columns),
     readable: () => state.archive.items(),
     doing: () => state.doing,
@@ -96,10 +96,16 @@ export function openTranscript(threadId: string): Transcript {
   };
 }
 
-function takeRows({ cells }: State, columns: number, maxRows: number): { rows: Line[]; isAll: boolean } {
+function takeRows(
+  { cells }: State,
+  columns: number,
+  max: { rows: number; ms: number },
+): { rows: Line[]; isAll: boolean } {
   const rows: Line[] = [];
+  const endMs = performance.now() + max.ms;
   let used = 0;
-  for (; used < cells.length && rows.length < maxRows; used += 1) rows.push(...(cells[used]?.(columns) ?? []));
+  for (; used < cells.length && rows.length < max.rows && performance.now() < endMs; used += 1)
+    for (const row of cells[used]?.(columns) ?? []) rows.push(row);
   cells.splice(0, used);
   return { rows, isAll: cells.length === 0 };
 }

@@ -1,5 +1,6 @@
 // Commands of the terminal interface.
 import type { Command } from "../../command.ts";
+import { preloadChunk } from "../../compiled.ts";
 import type { FlagName } from "../../flags.ts";
 import { configFlags } from "../../run-flags.ts";
 
@@ -29,7 +30,7 @@ export const terminalCommands: Command[] = [
     maxPositionals: 2,
     summary: "Continue an earlier session on this terminal",
     flags: ["last", "all", ...terminalFlags],
-    load: () => import("./resume.ts"),
+    load: () => preloaded(() => import("./resume.ts")),
   },
   {
     path: ["fork"],
@@ -37,7 +38,7 @@ export const terminalCommands: Command[] = [
     maxPositionals: 2,
     summary: "Continue a copy of an earlier session on this terminal",
     flags: ["last", "all", ...terminalFlags],
-    load: () => import("./fork.ts"),
+    load: () => preloaded(() => import("./fork.ts")),
   },
   {
     path: ["agents"],
@@ -71,8 +72,14 @@ const interactive: Command = {
   maxPositionals: 1,
   summary: "Work with the agent on this terminal",
   flags: terminalFlags,
-  load: () => import("./open.ts"),
+  load: () => preloaded(() => import("./open.ts")),
 };
+
+/** The first paint is near: its code is loaded in compiled form. */
+function preloaded<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
+  preloadChunk("tui");
+  return load();
+}
 
 /** `agentcli [PROMPT]`, where a user is in front of a terminal that can move its cursor. */
 export const terminalCommand = ({ TERM }: NodeJS.ProcessEnv): Command | null =>
