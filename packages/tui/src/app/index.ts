@@ -1,4 +1,5 @@
 // The program on the terminal.
-export { runTui } from "./run.ts";
+
 export { listThreads } from "./list-threads.ts";
+export { runTui } from "./run.ts";
 export type { Start, TuiOptions } from "./state.ts";

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { visible } from "../text/index.ts";
 import { note } from "../transcript/index.ts";
+import { shortPath } from "./look.ts";
 import { openPicker } from "./picker.ts";
 import type { App } from "./state.ts";
-import { shortPath } from "./look.ts";
 
 /** The model's proposal first, then the command itself and its beginnings. */
 export function rulePatterns(command: string, proposed: string[] | null): string[][] {

@@ -1,7 +1,7 @@
 // The message being written, kept in a file: it survives the end of the program, however that comes.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Buffer as Message, emptyBuffer } from "./buffer.ts";
+import { emptyBuffer, type Buffer as Message } from "./buffer.ts";
 
 export interface Draft {
   text: string;
