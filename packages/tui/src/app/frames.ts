@@ -26,7 +26,7 @@ export function openFrames(writer: TerminalWriter, draw: (extent: FrameExtent) =
   /** Of the frame that waits for the terminal. */
   let blocked: FrameExtent | undefined;
   let isClosed = false;
-  const frame = (extent: FrameExtent): void => {
+  const frame = (extent: FrameExtent) => {
     clearTimeout(timer);
     timer = undefined;
     if (isClosed) return;
