@@ -203,7 +203,7 @@ const directoriesInside =
     commonDirectory: insidePath(placement, commonDirectory),
   });
 
-type SharedConfig = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule" | "shadows"> & {
+type SharedConfig = Omit<ServerConfig, "env" | "writable" | "orphans" | "terminalModule" | "shadows" | "mounts"> & {
   incarnation: string;
 };
 

@@ -14,7 +14,7 @@ import { type FilterOptions, seccompProgram } from "./seccomp/filter.ts";
 
 export interface StartedSandbox {
   process: ConfinedProcess;
-  config: Pick<ServerConfig, "env" | "writable" | "orphans" | "terminalModule">;
+  config: Pick<ServerConfig, "env" | "writable" | "orphans" | "terminalModule" | "mounts">;
   /** Repositories that commands see a writable copy of. */
   shadows?: Shadow[];
   /** Ends everything started inside, and removes what was created outside for the sandbox. */

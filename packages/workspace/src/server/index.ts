@@ -4,6 +4,7 @@ import type { ChildSpec } from "./processes/child.ts";
 import type { HostProcesses } from "./processes/host-processes.ts";
 import type { ServerConfig, WorkspaceServer } from "./server.ts";
 
+export { type ExpectedMount, misplacedMount } from "./mounts.ts";
 export type { HostProcesses } from "./processes/host-processes.ts";
 export type { ServerConfig, WorkspaceServer } from "./server.ts";
 

@@ -4,6 +4,7 @@ import { closeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { inheritedDescriptors } from "../descriptors/index.ts";
+import { findMisplacedMount, misplacedMount } from "./mounts.ts";
 import { openServer, type ServerConfig } from "./server.ts";
 import { serveWorkspace } from "./stream.ts";
 
@@ -19,6 +20,11 @@ async function main(): Promise<void> {
   // process.stdout would block on a full pipe, and with it the abort that could empty it.
   const output = new Socket({ fd: 1, readable: false, writable: true });
   const config = JSON.parse(await readFirstLine(process.stdin)) as ServerConfig;
+  const misplaced = findMisplacedMount(config.mounts ?? []);
+  if (misplaced !== null) {
+    process.stderr.write(`${misplacedMount}${misplaced}\n`);
+    process.exit(1);
+  }
   if (config.egress === "bridge") await (await import("../egress/index.ts")).openBridge();
   const workspace = openServer(config);
   const served = serveWorkspace(workspace, process.stdin, output);

@@ -5,6 +5,7 @@ import type { Workspace } from "@agentcli/protocol";
 import { type Environment, type EnvironmentPolicy, environmentPolicy, inherits } from "../environment/index.ts";
 import type { GitDirectories } from "../fingerprint.ts";
 import type { FileScope } from "./file-scope.ts";
+import type { ExpectedMount } from "./mounts.ts";
 import { openProcesses } from "./processes/processes.ts";
 import { openWatchdog } from "./processes/watchdog.ts";
 import { openRepositoryStates, readStatus } from "./status.ts";
@@ -28,6 +29,8 @@ export interface ServerConfig {
   egress?: "bridge";
   /** Repositories that commands see a writable copy of; the status tells whether they have changed. */
   shadows?: GitDirectories[];
+  /** Mounts of the sandbox that must be as they were planned, or nothing is served. */
+  mounts?: ExpectedMount[];
   /** Who ends the processes when the server is killed: the kernel with their pid namespace, or a watchdog of ours. */
   orphans: "ended-by-namespace" | "ended-by-watchdog";
 }

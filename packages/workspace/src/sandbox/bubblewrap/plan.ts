@@ -28,6 +28,8 @@ export interface PlanOptions {
 }
 
 export interface PlannedMounts extends MountPlan {
+  /** The directories that commands can write. */
+  roots: string[];
   /** Repositories that commands see a writable copy of. */
   shadows: Shadow[];
 }
@@ -56,6 +58,7 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
   if (policy.view === "system") mounts.push(...parentDirectories(mounts.map(placedBy(policy))));
   return {
     root: policy.root,
+    roots,
     network: policy.network,
     nestedSandboxes: policy.nestedSandboxes,
     processes: "own",

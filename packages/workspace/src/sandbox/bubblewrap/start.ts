@@ -2,6 +2,7 @@
 
 import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { sandboxedEnvironment } from "../../environment/index.ts";
+import { misplacedMount } from "../../server/index.ts";
 import type { BackEnd } from "../back-end.ts";
 import { setupDescriptor, startConfined } from "../confined-process.ts";
 import { machineFilter } from "../machine-filter.ts";
@@ -11,6 +12,7 @@ import { policyInside } from "../policy-inside.ts";
 import { findTerminalLibrary, showRuntime } from "../runtime.ts";
 import { filterOf, type ServerProgram, type StartedSandbox, writableOf } from "../started-sandbox.ts";
 import { bubblewrapArguments } from "./arguments.ts";
+import { expectedMounts, replacedDuringStart } from "./expected-mounts.ts";
 import { explainBubblewrapFailure } from "./find.ts";
 import { planMounts } from "./plan.ts";
 
@@ -33,6 +35,7 @@ export function startWithBubblewrap(
     bytes: temporaryBytes ?? undefined,
     disk,
   });
+  const expected = expectedMounts(plan.mounts, plan);
   const points = makeMountPoints(plan.mounts.flatMap((mount) => (mount.kind === "absent" ? mount.path : [])));
   const mounts = plan.mounts.filter((mount) => mount.kind !== "absent" || points.includes(mount.path));
   const filter = disk ? machineFilter(disk) : filterOf(policy, { internetSockets: "allowed", ipc: "own" });
@@ -50,6 +53,7 @@ export function startWithBubblewrap(
       env: sandboxedEnvironment(env),
       writable: writableOf(policyInside(policy), "/tmp"),
       orphans: processes === "own" ? "ended-by-namespace" : "ended-by-watchdog",
+      mounts: expected,
       ...(terminalModule && { terminalModule }),
     },
     async close() {
@@ -57,6 +61,7 @@ export function startWithBubblewrap(
       removeMountPoints(points);
     },
     explainFailure(stderr) {
+      if (stderr.startsWith(misplacedMount)) return replacedDuringStart(stderr.slice(misplacedMount.length).trimEnd());
       if (!stderr.startsWith("bwrap:")) return undefined;
       const { reason, remedy } = explainBubblewrapFailure(stderr);
       return new SandboxUnavailable(reason, remedy);
