@@ -117,6 +117,7 @@ function openServerSandbox(
       ...backEndOf(await chooseSandbox(policy, undefined, program)),
       env: { PATH: programs.path(), HOME },
       incarnation,
+      userVariables: program.environment.variables,
       unfinishedRuns: unfinishedRuns(program.environment),
       limits: resourceLimits(config.limits),
     });

@@ -46,6 +46,7 @@ export async function composeWorkspace(settings: SandboxSettings, config: Config
       ...(settings.path === "trusted" && { PATH: environment.programs.path() }),
       ...(settings.traceparent && { TRACEPARENT: settings.traceparent }),
     }),
+    userVariables: environment.variables,
     environmentPolicy: shell.policy,
     warmLoginShell: settings.shell,
     allowLoginShell: config.allow_login_shell ?? true,

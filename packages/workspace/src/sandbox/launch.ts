@@ -97,10 +97,14 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
 }
 
 /** Loaded only where commands can write. */
-async function protectRepositories(policy: SandboxPolicy, backEnd: BackEnd, { env, unfinishedRuns }: WorkspaceOptions) {
+async function protectRepositories(
+  policy: SandboxPolicy,
+  backEnd: BackEnd,
+  { env, userVariables, unfinishedRuns }: WorkspaceOptions,
+) {
   if (policy.mode !== "workspace-write") return { policy, addWatch: (opened: OpenedWorkspace) => opened };
   const { protectNested, withRepositoryWatch } = await import("./repositories/protect.ts");
-  const { watch, ...nested } = await protectNested(policy, backEnd, env);
+  const { watch, ...nested } = await protectNested(policy, backEnd, userVariables ?? env);
   const addWatch = (opened: OpenedWorkspace) => withRepositoryWatch(opened, watch, unfinishedRuns);
   return { ...nested, addWatch };
 }

@@ -12,6 +12,8 @@ export interface WorkspaceOptions {
   nodePath?: string;
   /** The environment of every tool; see toolEnvironment. */
   env: Environment;
+  /** The user's own environment: which settings the user's git has. That of the tools when absent. */
+  userVariables?: Readonly<Record<string, string | undefined>>;
   incarnation: string;
   /** As probed; bubblewrap from PATH when absent. */
   backEnd?: BackEnd;

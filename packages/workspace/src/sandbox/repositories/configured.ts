@@ -2,42 +2,85 @@
 // the directory of hooks, and scripts. Who can change them decides what the user's next git command runs.
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
-import { findCommonDirectory, findGitDirectory, readRegularFile } from "../../git/index.ts";
-import { contains } from "../../paths.ts";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { findCommonDirectory, findRepository, readRegularFile } from "../../git/index.ts";
+import { contains, resolveExisting } from "../../paths.ts";
+import { type GitVariables, type Setting, settingsIn, settingsOfVariables } from "./git-settings.ts";
 
-/** Variables that say where git finds the settings of the user. */
-export type GitVariables = Readonly<Record<string, string | undefined>>;
+export interface ConfiguredPath {
+  /** The top of the working tree whose settings name it. */
+  tree: string;
+  path: string;
+}
 
 /**
- * Inside the working tree, also those that do not exist. Settings of the user may name relative paths, too; but programs of
- * theirs count only where they exist: they are meant for other repositories, and would close directories of this one.
+ * Inside the working tree that the directory is in, also those that do not exist. Settings of the user may name relative paths,
+ * too; but programs of theirs count only where they exist: they are meant for other repositories, and would close directories
+ * of this one.
  */
-export function configuredPaths(root: string, variables: GitVariables = {}): string[] {
-  const git = findGitDirectory(root);
-  if (git === undefined) return [];
+export function configuredPaths(directory: string, variables: GitVariables = {}): ConfiguredPath[] {
+  const repository = findRepository(directory);
+  if (repository === undefined) return [];
+  const { root: tree, gitDirectory } = repository;
+  const common = findCommonDirectory(gitDirectory);
   const home = variables.HOME || homedir();
   const ofUser = userFiles(variables, home);
-  const own = [join(findCommonDirectory(git), "config"), join(git, "config.worktree")];
-  const files = [...own.map((file) => ({ file, isOwn: true })), ...ofUser.map((file) => ({ file, isOwn: false }))];
-  const found = new Set(ofUser.filter((file) => isIn(root, file)));
+  const files = [
+    ...[join(common, "config"), join(gitDirectory, "config.worktree")].map((file) => ({ file, isOwn: true })),
+    ...ofUser.map((file) => ({ file, isOwn: false })),
+  ];
+  const found = new Set([...ofUser, ...linkedFiles(common)].flatMap((file) => pathInTree(tree, file)));
+  const take = (setting: Setting, { file, isOwn }: { file: string; isOwn: boolean }): string[] => {
+    const named = pathsIn(setting);
+    const base = named.kind === "settings" ? dirname(file) : tree;
+    const paths = named.paths.map((path) => resolve(base, path.replace(/^~(?=\/)/, home)));
+    const missing = isOwn && setting.section !== "alias" ? "counted" : "ignored";
+    for (const path of named.kind === "command" ? programsIn(setting.value, { root: tree, home, missing }) : paths)
+      for (const inTree of pathInTree(tree, path)) found.add(inTree);
+    return named.kind === "settings" ? paths : [];
+  };
+  const include = (paths: string[], isOwn: boolean) => files.unshift(...paths.map((file) => ({ file, isOwn })));
+  for (const setting of settingsOfVariables(variables)) include(take(setting, { file: "/", isOwn: false }), false);
   const read = new Set<string>();
   for (let next = files.shift(); next !== undefined && read.size < maxFiles; next = files.shift()) {
-    const { file, isOwn } = next;
-    if (read.has(file)) continue;
-    read.add(file);
-    for (const { section, key, value } of settingsIn(readRegularFile(file)?.toString("utf8") ?? "")) {
-      const named = pathsIn(section, key, value);
-      const base = named.kind === "settings" ? dirname(file) : root;
-      const paths = named.paths.map((path) => resolve(base, path.replace(/^~(?=\/)/, home)));
-      // What the repository includes counts as its own, also if the user includes the same.
-      if (named.kind === "settings") files.unshift(...paths.map((path) => ({ file: path, isOwn })));
-      const missing = isOwn && section !== "alias" ? "counted" : "ignored";
-      for (const path of named.kind === "command" ? programsIn(value, { root, home, missing }) : paths)
-        if (isIn(root, path)) found.add(path);
-    }
+    if (read.has(next.file)) continue;
+    read.add(next.file);
+    // What the repository includes counts as its own, also if the user includes the same.
+    for (const setting of settingsIn(readRegularFile(next.file)?.toString("utf8") ?? ""))
+      include(take(setting, next), next.isOwn);
   }
-  return [...found];
+  return [...found].map((path) => ({ tree, path }));
+}
+
+/** What the git directory has as a link: people keep hooks in the working tree this way. */
+function linkedFiles(common: string): string[] {
+  const hooks = join(common, "hooks");
+  const entries = ["config", "hooks", "info/attributes"].map((name) => join(common, name));
+  return [...entries, ...namesIn(hooks).map((name) => join(hooks, name))].filter(isLink).flatMap(resolveExisting);
+}
+
+/** The links on the way to a path of the tree, and the path itself if it is one. */
+export function linksOn({ tree, path }: ConfiguredPath): string[] {
+  const parts = relative(tree, path).split("/");
+  const steps = parts.map((_, index) => join(tree, ...parts.slice(0, index + 1)));
+  return steps.filter(isLink);
+}
+
+export const isLink = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  } catch {
+    // A directory above it is a file.
+    return false;
+  }
+};
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 function userFiles({ XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM }: GitVariables, home: string): string[] {
@@ -92,46 +135,27 @@ export function stampOf(path: string): string {
   return [stats, ...below].map(({ ino, mode, ctimeNs }) => `${ino} ${mode} ${ctimeNs}`).join();
 }
 
-/** What is below `.git` is protected anyway. */
-const isIn = (root: string, path: string): boolean =>
-  path !== root && contains(root, path) && !contains(join(root, ".git"), path);
-
-interface Setting {
-  section: string;
-  key: string;
-  value: string;
+/** By this name, or by its own name where another one leads there. What is below `.git` is protected anyway. */
+function pathInTree(tree: string, path: string): string[] {
+  const isIn = (candidate: string) =>
+    candidate !== tree && contains(tree, candidate) && !contains(join(tree, ".git"), candidate);
+  return isIn(path) ? [path] : resolveExisting(path).filter(isIn);
 }
-
-function* settingsIn(text: string): Generator<Setting> {
-  let section = "";
-  for (const line of text.replaceAll(/\\\r?\n/g, "").split(/\r?\n/)) {
-    const [header = "", name] = /^\s*\[\s*([\w.-]+)(?:\s*"(?:[^"\\]|\\.)*")?\s*\]/.exec(line) ?? [];
-    if (name !== undefined) section = name.toLowerCase();
-    const [, key, value] = /^\s*([A-Za-z][\w-]*)\s*=\s*(.*)$/.exec(line.slice(header.length)) ?? [];
-    if (key !== undefined) yield { section, key: key.toLowerCase(), value: unquoted(value ?? "") };
-  }
-}
-
-/** Without quotes, and without a comment that follows. */
-const unquoted = (value: string): string =>
-  value
-    .replaceAll(/"((?:[^"\\]|\\.)*)"|[#;].*$/g, "$1")
-    .replaceAll(/\\(.)/g, "$1")
-    .trim();
 
 interface NamedPaths {
   kind: "settings" | "file" | "command";
   paths: string[];
 }
 
-function pathsIn(section: string, key: string, value: string): NamedPaths {
+function pathsIn({ section, key, value }: Setting): NamedPaths {
   const isIncluded = key === "path" && /^include(?:if)?$/.test(section);
   if (isIncluded) return { kind: "settings", paths: [value] };
   // Those in `.husky/_` run the ones of the same name in `.husky`.
   if (section === "core" && key === "hookspath")
     return { kind: "file", paths: [basename(value) === "_" ? dirname(value) : value] };
   if (section === "init" && key === "templatedir") return { kind: "file", paths: [value] };
-  const isCommand = commands[section.split(".")[0] ?? ""]?.test(key) ?? false;
+  const isRemoteCommand = section === "remote" && /^(?:push)?url$/.test(key) && value.startsWith("ext::");
+  const isCommand = isRemoteCommand || (commands[section.split(".")[0] ?? ""]?.test(key) ?? false);
   return { kind: isCommand ? "command" : "file", paths: [] };
 }
 
@@ -144,9 +168,11 @@ const commands: Record<string, RegExp> = {
   diff: /^(?:external|textconv|command)$/,
   difftool: /^(?:cmd|path)$/,
   filter: /^(?:clean|smudge|process)$/,
+  gc: /^recentobjectshook$/,
   guitool: /^cmd$/,
   hook: /^command$/,
   imap: /^tunnel$/,
+  lfs: /^(?:path|clean|smudge)$/,
   man: /^(?:cmd|path)$/,
   sendemail: /(?:cmd|^smtpserver|^sendmailcmd)$/,
   gpg: /^(?:program|defaultkeycommand)$/,

@@ -1,11 +1,11 @@
 // What a sandbox does about repositories and settings of agentcli below its writable roots: protect those that exist, watch for others.
-import { lstatSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
 import type { BackEnd } from "../back-end.ts";
 import type { SandboxPolicy } from "../policy.ts";
-import { configuredPaths, type GitVariables, stampOf } from "./configured.ts";
+import { type ConfiguredPath, configuredPaths, isLink, linksOn, stampOf } from "./configured.ts";
+import type { GitVariables } from "./git-settings.ts";
 import { findNestedRepositories } from "./nested.ts";
 import { openUnfinished } from "./unfinished.ts";
 import { type RepositoryWatch, watchRepositories } from "./watch.ts";
@@ -24,9 +24,11 @@ export async function protectNested(
   const roots = [...new Set([policy.root, ...policy.writableRoots].flatMap(resolveExisting))];
   const nested = await findNestedRepositories(roots);
   const isProtected = policy.nestedRepositories === "protected";
-  const trees = [...roots, ...nested.protected];
-  const named = trees.flatMap((tree) => configuredPaths(tree, variables).map((path) => ({ tree, path })));
+  const named = [...roots, ...nested.protected].flatMap((directory) => configuredPaths(directory, variables));
   const configured = withConfigured(policy, named, roots);
+  // A link cannot be mounted, only what it leads to.
+  const links = named.flatMap((each) => linksOn(each).map((path) => ({ tree: each.tree, path })));
+  const free = named.filter(({ path }) => isFreePackage(path));
   return {
     policy: {
       ...configured,
@@ -40,14 +42,17 @@ export async function protectNested(
         rootRepositories: backEnd.kind === "landlock" ? "watched" : "protected",
         newRepositories: isProtected ? "set-aside" : "kept",
       }),
-      backEnd.kind === "landlock" ? named : named.filter(({ path }) => isFreePackage(path)),
+      [...(backEnd.kind === "landlock" ? named : free), ...links].filter(({ path }) =>
+        isIn(roots, realOfMissing(path)),
+      ),
     ),
   };
 }
 
-/** Landlock cannot protect what the settings of a repository name, and packages stay free: a change is reported, once. */
-function withConfiguredReport(watch: RepositoryWatch, named: NamedPath[]): RepositoryWatch {
-  const stamps = named.map((each) => ({ ...each, stamp: stampOf(each.path) }));
+/** Landlock cannot protect what the settings of a repository name, packages stay free, links can be replaced: a change is reported, once. */
+function withConfiguredReport(watch: RepositoryWatch, named: ConfiguredPath[]): RepositoryWatch {
+  const byPath = new Map(named.map((each) => [each.path, each]));
+  const stamps = [...byPath.values()].map((each) => ({ ...each, stamp: stampOf(each.path) }));
   const findChanged = (): string[] =>
     stamps.flatMap((known) => {
       const { tree, path, stamp } = known;
@@ -63,27 +68,20 @@ function withConfiguredReport(watch: RepositoryWatch, named: NamedPath[]): Repos
 const describeChanged = (path: string): string =>
   `This run changed ${JSON.stringify(path)}, which git reads or runs because settings of the repository name it. Check it before you use git there.`;
 
-interface NamedPath {
-  /** Whose settings name it. */
-  tree: string;
-  path: string;
-}
-
 /** What does not exist among the packages, which have to be installed. */
 const isFreePackage = (path: string): boolean =>
   path.split("/").includes("node_modules") && resolveExisting(path).length === 0;
 
 /** What does not exist cannot be created; directly below a root its name is protected, which git ignores then. */
-function withConfigured(policy: SandboxPolicy, named: NamedPath[], roots: string[]): SandboxPolicy {
+function withConfigured(policy: SandboxPolicy, named: ConfiguredPath[], roots: string[]): SandboxPolicy {
   const protectedPaths = new Set(policy.protectedPaths);
   const protectedNames = new Set(policy.protectedNames);
   const absentPaths = new Set(policy.absentPaths);
-  const isWritable = (path: string) => roots.some((root) => contains(root, path));
   for (const { path } of named) {
     const [real] = resolveExisting(path);
     const missing = realOfMissing(path);
-    if (real !== undefined && isWritable(real)) protectedPaths.add(real);
-    if (real !== undefined || !isWritable(missing) || isLink(missing) || isFreePackage(path)) continue;
+    if (real !== undefined && isIn(roots, real)) protectedPaths.add(real);
+    if (real !== undefined || !isIn(roots, missing) || isLink(missing) || isFreePackage(path)) continue;
     if (roots.includes(dirname(missing))) protectedNames.add(basename(missing));
     else absentPaths.add(missing);
   }
@@ -98,7 +96,7 @@ function realOfMissing(path: string): string {
   return join(real ?? (parent === path ? parent : realOfMissing(parent)), basename(path));
 }
 
-const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+const isIn = (roots: string[], path: string): boolean => roots.some((root) => contains(root, path));
 
 /**
  * Searches only if a process may have run or a file was changed since the last search. The first command starts to list the workspace,

@@ -1,6 +1,7 @@
 // Why git could run a program in a repository: settings that are not known to be harmless, hooks, configuration elsewhere.
 import { lstatSync, readdirSync } from "node:fs";
 import { findGitDirectory, readRegularFile } from "../../git/index.ts";
+import { maxModules, modulesIn } from "./modules.ts";
 import { below, type DirectoryPath, type Repository } from "./search.ts";
 
 /** Empty if it is a plain one. At most a few. What cannot be read is a risk. */
@@ -21,11 +22,22 @@ function findRisks(directory: DirectoryPath): string[] {
   return [".git leads elsewhere", ...(target === undefined ? [] : risksIn(target))].slice(0, maxNamed);
 }
 
-function risksIn(git: DirectoryPath): string[] {
+const risksIn = (git: DirectoryPath): string[] =>
+  [...new Set([...ownRisksIn(git), ...risksInModules(git)])].slice(0, maxNamed);
+
+function ownRisksIn(git: DirectoryPath): string[] {
   const files = ["config", "config.worktree"].map((name) => below(git, name));
   const settings = files.flatMap((path) => riskySettings(readConfig(path)));
   const others = ["commondir", "gitdir", ...unfinishedWork].filter((name) => exists(below(git, name)));
-  return [...new Set([...settings, ...hooksIn(below(git, "hooks")), ...others])].slice(0, maxNamed);
+  return [...settings, ...hooksIn(below(git, "hooks")), ...others];
+}
+
+/** Of submodules: git uses their repositories once they are checked out, and clones make them with a setting of their working tree. */
+function risksInModules(git: DirectoryPath): string[] {
+  const modules = modulesIn(git);
+  if (modules.length > maxModules) return ["modules"];
+  const found = modules.flatMap((module) => ownRisksIn(module).filter((risk) => risk !== "core.worktree"));
+  return found.map((risk) => `modules: ${risk}`);
 }
 
 /** Of a rebase or a sequence of picks: git goes on with the commands in it. */

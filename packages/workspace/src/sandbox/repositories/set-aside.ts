@@ -1,5 +1,6 @@
 // Renames a `.git` that a run has created, or the HEAD of a bare repository, so that git no longer takes the directory for a repository. Nothing is lost.
-import { closeSync, constants, existsSync, fchmodSync, fstatSync, openSync, readlinkSync, renameSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, readlinkSync, renameSync } from "node:fs";
 import { below, type DirectoryPath, type Repository } from "./search.ts";
 
 /** The new name, or null if the directory is not what it was when it was found. */
@@ -9,8 +10,8 @@ export function setAside({ directory, entry }: Repository): string | null {
   try {
     const opened = pathOf(descriptor, directory);
     if (opened === null) return null;
-    const name = namesFor(entry).find((candidate) => !existsSync(below(opened, candidate)));
-    if (name === undefined) return null;
+    const isFree = (name: string) => lstatSync(below(opened, name), { throwIfNoEntry: false }) === undefined;
+    const name = namesFor(entry).find(isFree) ?? `${entry}.untrusted.${randomUUID()}`;
     // The run may have taken the permission to do so from its owner.
     fchmodSync(descriptor, (fstatSync(descriptor).mode & 0o777) | 0o700);
     renameSync(below(opened, entry), below(opened, name));

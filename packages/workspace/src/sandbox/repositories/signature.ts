@@ -1,8 +1,9 @@
 // What determines which programs git runs in a repository, as one comparable text, and when it last changed.
 import { type BigIntStats, lstatSync, readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { findCommonDirectory, findGitDirectory, readRegularFile } from "../../git/index.ts";
 import { isMountPoint } from "../mount-points.ts";
+import { directoriesIn, maxModules, modulesIn } from "./modules.ts";
 import { settingsOfProjects, unfinishedWork } from "./risks.ts";
 import { below, type DirectoryPath, type Repository } from "./search.ts";
 
@@ -13,7 +14,7 @@ export interface RepositorySignature {
   settings: string;
   /** The latest change of any of them. Commands cannot set it back, as they can a modification time. */
   changedMs: number;
-  /** When that was created; 0 where the file system does not record it. */
+  /** When that was created, or later became what it is; 0 where the file system does not record it. */
   createdMs: number;
 }
 
@@ -35,8 +36,15 @@ function nestedSignature(directory: DirectoryPath): RepositorySignature | null {
   const path = below(directory, ".git");
   const git = statOf(path);
   if (git === undefined || isMountPoint(path)) return null;
-  const files = gitDirectoriesOf(directory).flatMap(withModules).flatMap(settingFiles);
-  return { identity: identityOf(git), createdMs: toMs(git.birthtimeNs), ...stateOf(files, [git]) };
+  const files = gitDirectoriesOf(directory).flatMap(withModules).flatMap(withWorktrees).flatMap(settingFiles);
+  return { identity: identityOf(git), createdMs: createdMs(path, git), ...stateOf(files, [git]) };
+}
+
+/** A directory that was there before can be renamed to `.git`; but then its parts are new. Git replaces HEAD and config with every change. */
+function createdMs(path: DirectoryPath, git: BigIntStats): number {
+  const parts = ["HEAD", "config"].flatMap((name) => statOf(below(path, name)) ?? []);
+  const ownMs = toMs(git.birthtimeNs);
+  return parts.length < 2 ? ownMs : Math.max(ownMs, Math.min(...parts.map(({ birthtimeNs }) => toMs(birthtimeNs))));
 }
 
 /** A file with another content is another one. */
@@ -84,37 +92,29 @@ const names = [
   "sequencer/todo",
 ];
 
-const maxModules = 256;
-
 /** With the repositories of submodules that are not checked out: git uses them when they are. The others are watched themselves. */
-function withModules(gitDirectory: DirectoryPath): DirectoryPath[] {
-  const found = [gitDirectory];
-  // Their names may contain slashes.
-  const open = [below(gitDirectory, "modules")];
-  for (let directory = open.shift(); directory && found.length < maxModules; directory = open.shift()) {
-    const names = directoriesIn(directory);
-    const isModule = statOf(below(directory, "HEAD"))?.isFile() === true;
-    if (isModule && !isCheckedOut(directory)) found.push(directory);
-    const inner = isModule ? names.filter((name) => name === "modules") : names;
-    for (const name of inner) open.push(below(directory, name));
-    if (open.length > maxModules) break;
-  }
-  return found;
-}
+const withModules = (gitDirectory: DirectoryPath): DirectoryPath[] => [
+  gitDirectory,
+  ...modulesIn(gitDirectory).filter((module) => !isCheckedOut(module)),
+];
+
+/** With what leads the linked working trees, wherever they are, to their repository. */
+const withWorktrees = (gitDirectory: DirectoryPath): DirectoryPath[] => {
+  const worktrees = below(gitDirectory, "worktrees");
+  return [
+    gitDirectory,
+    ...directoriesIn(worktrees)
+      .slice(0, maxModules)
+      .map((name) => below(worktrees, name)),
+  ];
+};
 
 function isCheckedOut(module: DirectoryPath): boolean {
   const config = readRegularFile(below(module, "config"))?.toString("utf8") ?? "";
   const [, worktree] = /^\s*worktree\s*=\s*(\S.*?)\s*$/im.exec(config) ?? [];
-  return worktree !== undefined && statOf(join(resolve(String(module), worktree), ".git")) !== undefined;
-}
-
-function directoriesIn(directory: DirectoryPath): string[] {
-  try {
-    const entries = readdirSync(directory, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  } catch {
-    return [];
-  }
+  if (worktree === undefined) return false;
+  const git = findGitDirectory(resolve(String(module), worktree));
+  return git !== undefined && resolve(git) === resolve(String(module));
 }
 
 const settingFiles = (gitDirectory: DirectoryPath): DirectoryPath[] => [

@@ -129,9 +129,13 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
       const all = [...[...known.values()].map(({ repository }) => repository), ...repositories.filter(isUnknown)];
       const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
       const unsearched = unreadable.filter((path) => isChangedSince(path, startedMs));
-      sentences.push(...unsearched.map((path) => notSearched(nameIn(roots, path))));
-      if (!search.isComplete) sentences.push(tooLarge);
-      return shorten(sentences);
+      return shorten([
+        ...(search.isComplete ? [] : [tooLarge]),
+        ...unsearched.map((path) => notSearched(nameIn(roots, path))),
+        // Only some are shown: plain ones last.
+        ...sentences.filter((sentence) => !isPlain(sentence)),
+        ...sentences.filter(isPlain),
+      ]);
     },
     prepare: async (signal) => void (await searchRepositories(roots, { maxEntries, listings, signal })),
   };
@@ -157,12 +161,15 @@ interface Change {
 
 function describeChange(fact: string, { entry, risks, moved }: Change): string {
   if (entry === ".agentcli") return describeSettings(fact, risks, moved);
-  if (risks.length === 0) return `${fact} Check it before you run git there or add it.`;
+  if (risks.length === 0) return `${fact}${checkPlain}`;
   const why = `git could run programs there (${risks.map(printable).join(", ")})`;
   if (moved === null && entry === "HEAD") return `${fact} Check its config and hooks before you run git there: ${why}.`;
   if (moved === null) return `${fact} Check its .git before you run git here: ${why}.`;
   return `${fact} Its ${entry} was renamed to ${moved}, because ${why}. Check it, and rename it back to use it.`;
 }
+
+const checkPlain = " Check it before you run git there or add it.";
+const isPlain = (sentence: string): boolean => sentence.endsWith(checkPlain);
 
 function describeSettings(fact: string, risks: string[], moved: string | null): string {
   const why = `in a trusted project agentcli would use them there (${risks.map(printable).join(", ")})`;

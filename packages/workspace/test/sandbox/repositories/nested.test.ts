@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BackEnd } from "../../../src/sandbox/back-end.ts";
 import { installed } from "../../support/installed.ts";
 import { buildProgram, serverProgram } from "../../support/server-program.ts";
-import { configuredScenarios, type ScenarioResult, scenarios } from "./scenarios.ts";
+import { configuredScenarios, linkScenarios, type ScenarioResult, scenarios } from "./scenarios.ts";
 
 const unprivilegedId = 65534;
 const isRoot = process.geteuid?.() === 0;
@@ -55,6 +55,12 @@ describe.each(users)("after a run in bubblewrap by %s", (user) => {
     expect(resultOf(name)).toMatchObject({ ran: "", settings: expect.not.stringContaining("evil") });
   });
 
+  test.each(linkScenarios.map(({ name }) => name))("that %s was replaced is reported", (name) => {
+    expect(results.find((result) => result.name === name)?.warnings).toContainEqual(
+      expect.stringMatching(/^This run changed ".*", which git reads or runs/),
+    );
+  });
+
   test("a new repository is neither staged nor committed, its .git is set aside, and both are reported", () => {
     const { gitlinks, output, warnings } = resultOf("a new repository that is added");
     expect(gitlinks).toBe("");
@@ -87,6 +93,12 @@ describe.each(users)("after a run under Landlock, which cannot protect .git, by 
       expect.stringMatching(
         /^This run changed ".*", which git reads or runs because settings of the repository name it/,
       ),
+    );
+  });
+
+  test.each(linkScenarios.map(({ name }) => name))("that %s was replaced is reported", (name) => {
+    expect(results.find((result) => result.name === name)?.warnings).toContainEqual(
+      expect.stringMatching(/^This run changed ".*", which git reads or runs/),
     );
   });
 

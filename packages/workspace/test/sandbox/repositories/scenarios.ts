@@ -1,7 +1,17 @@
 // What a hostile model does to repositories below the workspace, and what the user's own git commands then run.
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { OpenedWorkspace } from "../../../src/lifecycle/lazy.ts";
 import type { BackEnd } from "../../../src/sandbox/back-end.ts";
@@ -16,6 +26,8 @@ export interface Scenario {
   /** One command each. */
   commands: string[];
   nestedRepositories?: "allowed";
+  /** Where the run works, below the top of the repository. */
+  directory?: string;
   /** Of the user's environment. */
   variables?(root: string): Record<string, string>;
 }
@@ -250,6 +262,107 @@ configuredScenarios.push(
   },
 );
 
+const hook = "post-index-change";
+/** Hooks in this directory of the working tree, which people keep under version control. */
+const keepHooks = ({ root }: User, directory: string) => {
+  mkdirSync(join(root, directory), { recursive: true });
+  writeFileSync(join(root, directory, hook), "#!/bin/sh\n", { mode: 0o755 });
+};
+const replaceHook = (directory: string) =>
+  `cp evil.sh ${directory}/${hook}; rm -rf ${directory}/${hook}; cp evil.sh ${directory}/${hook}`;
+
+configuredScenarios.push(
+  {
+    name: "hooks and settings that are below the directory of the run, in a repository above it",
+    directory: "app",
+    prepare(user) {
+      keepHooks(user, "app/hooks");
+      user.git(user.root, "config", "core.hooksPath", "app/hooks");
+      user.git(user.root, "config", "include.path", "../app/settings");
+    },
+    commands: [
+      `cp ../evil.sh hooks/${hook}; printf '[core]\nfsmonitor = %s\n' "$(dirname $PWD)/evil.sh" > settings; rm hooks/${hook}; cp ../evil.sh hooks/${hook}`,
+    ],
+  },
+  {
+    name: "a hook that is a link into the working tree",
+    prepare(user) {
+      keepHooks(user, "tools");
+      symlinkSync(`../../tools/${hook}`, join(user.root, ".git/hooks", hook));
+    },
+    commands: [replaceHook("tools")],
+  },
+  {
+    name: "a directory of hooks that is a link into the working tree",
+    prepare(user) {
+      keepHooks(user, "tools");
+      rmSync(join(user.root, ".git/hooks"), { recursive: true });
+      symlinkSync("../tools", join(user.root, ".git/hooks"));
+    },
+    commands: [replaceHook("tools")],
+  },
+  {
+    name: "hooks of the workspace by another name of it",
+    prepare(user) {
+      keepHooks(user, "tools/hooks");
+      symlinkSync("root", join(user.base, "alias"));
+      user.git(user.root, "config", "core.hooksPath", join(user.base, "alias/tools/hooks"));
+    },
+    commands: [replaceHook("tools/hooks")],
+  },
+  {
+    name: "hooks that a variable names",
+    prepare: (user) => keepHooks(user, "tools/hooks"),
+    variables: () => ({ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.hooksPath", GIT_CONFIG_VALUE_0: "tools/hooks" }),
+    commands: [replaceHook("tools/hooks")],
+  },
+  {
+    name: "hooks that a variable with parameters names",
+    prepare: (user) => keepHooks(user, "tools/hooks"),
+    variables: () => ({ GIT_CONFIG_PARAMETERS: "'core.hookspath'='tools/hooks'" }),
+    commands: [replaceHook("tools/hooks")],
+  },
+  {
+    name: "hooks behind a comment that ends with a backslash",
+    prepare(user) {
+      keepHooks(user, "tools/hooks");
+      appendFileSync(join(user.root, ".git/config"), "# note \\\n[core]\n# more \\\n\thooksPath = tools/hooks\n");
+    },
+    commands: [replaceHook("tools/hooks")],
+  },
+  {
+    name: "a program that shows differences by a variable",
+    prepare({ root }) {
+      mkdirSync(join(root, "tools"));
+      writeFileSync(join(root, "tools/show"), "#!/bin/sh\n", { mode: 0o755 });
+    },
+    variables: () => ({ GIT_EXTERNAL_DIFF: "tools/show" }),
+    commands: ["cp evil.sh tools/show; rm -f tools/show; cp evil.sh tools/show; echo x >> first.txt"],
+  },
+);
+
+/** A link can be replaced: only what it leads to is protected, and the change is reported. */
+export const linkScenarios: Scenario[] = [
+  {
+    name: "a directory of hooks that is a link",
+    prepare(user) {
+      keepHooks(user, "tools/hooks");
+      symlinkSync("tools/hooks", join(user.root, ".githooks"));
+      user.git(user.root, "config", "core.hooksPath", ".githooks");
+    },
+    commands: ["rm .githooks; mkdir .githooks; cp evil.sh .githooks/pre-commit"],
+  },
+  {
+    name: "a link above the directory of hooks",
+    prepare(user) {
+      keepHooks(user, "tools/hooks");
+      symlinkSync("tools", join(user.root, "t"));
+      user.git(user.root, "config", "core.hooksPath", "t/hooks");
+    },
+    commands: ["rm t; mkdir -p t/hooks; cp evil.sh t/hooks/pre-commit"],
+  },
+];
+
 export async function play(scenario: Scenario, serverProgram: string, backEnd: BackEnd): Promise<ScenarioResult> {
   const base = realpathSync(mkdtempSync("/var/tmp/nested-"));
   try {
@@ -262,7 +375,7 @@ export async function play(scenario: Scenario, serverProgram: string, backEnd: B
     const workspace = await openSandbox(
       sandboxPolicy({
         mode: "workspace-write",
-        root: user.root,
+        root: join(user.root, scenario.directory ?? ""),
         ...(scenario.nestedRepositories && { nestedRepositories: scenario.nestedRepositories }),
       }),
       { serverProgram, env: variables, incarnation: randomUUID(), backEnd },

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -111,12 +112,14 @@ test.each([
   expect(riskySettings(config)).toEqual(risks);
 });
 
+const namedIn = (directory: string, home: string) => configuredPaths(directory, { HOME: home }).map(({ path }) => path);
+
 test("paths that settings of the user name are those of the working tree", () => {
   init("work");
   const home = join(root, "home");
   mkdirSync(home);
   writeFileSync(join(home, ".gitconfig"), "[core]\n\thooksPath = .githooks\n\teditor = vim\n");
-  expect(configuredPaths(join(root, "work"), { HOME: home })).toEqual([join(root, "work/.githooks")]);
+  expect(namedIn(join(root, "work"), home)).toEqual([join(root, "work/.githooks")]);
 });
 
 test("programs that do not exist count in settings of the repository, but not in aliases or settings of the user", () => {
@@ -128,9 +131,9 @@ test("programs that do not exist count in settings of the repository, but not in
   writeFileSync(join(work, "there/tool"), "");
   const driver = '[merge "npm"]\n\tdriver = node_modules/.bin/npm-merge-driver merge %A\n';
   writeFileSync(join(home, ".gitconfig"), `${driver}[alias]\n\tapp = "!make && build/app"\n\town = !there/tool\n`);
-  expect(configuredPaths(work, { HOME: home })).toEqual([join(work, "there/tool")]);
+  expect(namedIn(work, home)).toEqual([join(work, "there/tool")]);
   appendFileSync(join(work, ".git/config"), '[alias]\n\tx = !out/x\n[filter "x"]\n\tclean = scripts/clean\n');
-  expect(configuredPaths(work, { HOME: home })).toEqual([join(work, "scripts/clean"), join(work, "there/tool")]);
+  expect(namedIn(work, home)).toEqual([join(work, "scripts/clean"), join(work, "there/tool")]);
 });
 
 test("a program among the packages closes nothing; that it was created is reported", async () => {
@@ -177,6 +180,103 @@ describe("a watch", () => {
     expect(await watch.findChanges()).toEqual([expect.stringContaining("renamed to .git.untrusted.2")]);
   });
 
+  test("sets a repository aside whatever stands where its new name would be", async () => {
+    const watch = await open();
+    init("linked", "full");
+    for (const name of ["linked", "full"]) arm(name);
+    symlinkSync("nowhere", join(root, "linked/.git.untrusted"));
+    for (let index = 1; index <= 100; index += 1)
+      mkdirSync(join(root, `full/.git.untrusted${index === 1 ? "" : `.${index}`}`));
+    expect(await watch.findChanges()).toEqual([
+      expect.stringMatching(/ in full\. Its \.git was renamed to \.git\.untrusted\.[0-9a-f-]{36},/),
+      expect.stringContaining(" in linked. Its .git was renamed to .git.untrusted.2,"),
+    ]);
+  });
+
+  test("sets a directory aside that was there before and has become a repository", async () => {
+    mkdirSync(join(root, "vendor/old"), { recursive: true });
+    const created = lstatSync(join(root, "vendor/old")).birthtimeMs;
+    // Beyond the tick of the kernel that counts as the start.
+    await expect.poll(() => Date.now() - created).toBeGreaterThan(50);
+    const nested = { ...(await findNestedRepositories([root])), isComplete: false };
+    const watch = watchRepositories({
+      ...{ roots: [root], nested, rootRepositories: "protected", newRepositories: "set-aside" },
+    });
+    init("source");
+    for (const name of ["HEAD", "config", "objects", "refs"])
+      renameSync(join(root, "source/.git", name), join(root, "vendor/old", name));
+    renameSync(join(root, "vendor/old"), join(root, "vendor/.git"));
+    arm("vendor");
+    expect(await watch.findChanges()).toContainEqual(
+      expect.stringContaining("This run created the git repository in vendor. Its .git was renamed"),
+    );
+  });
+
+  test("sets a new repository aside whose submodule would run programs, but not one that a clone makes", async () => {
+    const watch = await open();
+    for (const name of ["plain", "armed"]) {
+      init(name);
+      const module = join(root, name, ".git/modules/sub");
+      execFileSync("git", ["init", "-q", "--bare", module]);
+      execFileSync("git", ["-C", module, "config", "core.worktree", "../../../sub"]);
+    }
+    execFileSync("git", ["-C", join(root, "armed/.git/modules/sub"), "config", "core.fsmonitor", "./evil"]);
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining(
+        "in armed. Its .git was renamed to .git.untrusted, because git could run programs there (modules: core.fsmonitor)",
+      ),
+      "This run created the git repository in plain. Check it before you run git there or add it.",
+    ]);
+  });
+
+  test("names what could not be searched before repositories without anything that runs", async () => {
+    const watch = await open();
+    init(...Array.from({ length: 25 }, (_, index) => `plain${String(index).padStart(2, "0")}`));
+    init("perm/inner");
+    arm("perm/inner");
+    chmodSync(join(root, "perm"), 0o311);
+    try {
+      const [first] = await watch.findChanges();
+      // Root reads it all the same.
+      expect(first).toContain(process.geteuid?.() === 0 ? "perm/inner" : "perm cannot be read");
+    } finally {
+      chmodSync(join(root, "perm"), 0o755);
+    }
+  });
+
+  test("reports where a linked working tree is led to another repository, and hooks of a submodule that is not checked out", async () => {
+    init("work");
+    const work = join(root, "work");
+    execFileSync("git", [
+      "-C",
+      work,
+      "-c",
+      "user.name=Ada",
+      "-c",
+      "user.email=ada@example.com",
+      "commit",
+      "-q",
+      "--allow-empty",
+      "-m",
+      "x",
+    ]);
+    execFileSync("git", ["-C", work, "worktree", "add", "-q", join(root, "elsewhere")]);
+    const watch = watchRepositories({
+      ...{ roots: [work], nested: await findNestedRepositories([work]) },
+      ...{ rootRepositories: "watched", newRepositories: "set-aside" },
+    });
+    writeFileSync(join(work, ".git/worktrees/elsewhere/commondir"), "../../../cd\n");
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("This run changed the git repository in the workspace."),
+    ]);
+    const module = join(work, ".git/modules/lib");
+    execFileSync("git", ["init", "-q", "--bare", module]);
+    execFileSync("git", ["-C", module, "config", "core.worktree", "../../.."]);
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("This run changed the git repository in the workspace."),
+    ]);
+  });
+
   test("treats a bare repository like any other: git runs its programs for a user who enters the directory", async () => {
     const bare = (name: string) => execFileSync("git", ["init", "-q", "--bare", join(root, name)]);
     for (const name of ["before.git", "untouched.git"]) bare(name);
@@ -189,8 +289,8 @@ describe("a watch", () => {
     expect(await watch.findChanges()).toEqual([
       "This run changed the git repository in before.git. Check its config and hooks before you run git there: git could run programs there (core.fsmonitor).",
       "This run created the git repository in linked. Its HEAD was renamed to HEAD.untrusted, because git could run programs there (commondir). Check it, and rename it back to use it.",
-      "This run created the git repository in plain.git. Check it before you run git there or add it.",
       "This run created the git repository in src/armed. Its HEAD was renamed to HEAD.untrusted, because git could run programs there (core.fsmonitor). Check it, and rename it back to use it.",
+      "This run created the git repository in plain.git. Check it before you run git there or add it.",
     ]);
     expect(await watch.findChanges()).toEqual([]);
     const entered = spawnSync("git", ["status"], { cwd: join(root, "src/armed"), encoding: "utf8" });
@@ -203,8 +303,8 @@ describe("a watch", () => {
     arm("armed");
     execFileSync("git", ["init", "-q", "--bare", root]);
     expect(await watch.findChanges()).toEqual([
-      expect.stringContaining("in the workspace. Check it before"),
       expect.stringContaining("in armed. Its .git was renamed to .git.untrusted"),
+      expect.stringContaining("in the workspace. Check it before"),
     ]);
     expect(await watch.findChanges()).toEqual([]);
     expect(await (await open()).findChanges()).toEqual([]);
@@ -288,9 +388,9 @@ describe("a watch", () => {
     const script = "for i in $(seq 21); do d=$(printf %0200d $i); mkdir $d && cd $d || exit 1; done";
     execFileSync("bash", ["-c", script], { cwd: root });
     expect(await watch.findChanges()).toEqual([
+      expect.stringMatching(/^0{198}.* cannot be read, so it was not searched/),
       expect.stringContaining("in armed. Its .git was renamed to .git.untrusted"),
       expect.stringContaining("in zz. Its .git was renamed to .git.untrusted"),
-      expect.stringMatching(/^0{198}.* cannot be read, so it was not searched/),
     ]);
     execFileSync("rm", ["-rf", root]);
   });
