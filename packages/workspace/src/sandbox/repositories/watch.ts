@@ -129,13 +129,8 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
       const all = [...[...known.values()].map(({ repository }) => repository), ...repositories.filter(isUnknown)];
       const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
       const unsearched = unreadable.filter((path) => isChangedSince(path, startedMs));
-      return shorten([
-        ...(search.isComplete ? [] : [tooLarge]),
-        ...unsearched.map((path) => notSearched(nameIn(roots, path))),
-        // Only some are shown: plain ones last.
-        ...sentences.filter((sentence) => !isPlain(sentence)),
-        ...sentences.filter(isPlain),
-      ]);
+      const unknown = unsearched.map((path) => notSearched(nameIn(roots, path)));
+      return shorten([...(search.isComplete ? [] : [tooLarge]), ...unknown, ...plainLast(sentences)]);
     },
     prepare: async (signal) => void (await searchRepositories(roots, { maxEntries, listings, signal })),
   };
@@ -169,7 +164,12 @@ function describeChange(fact: string, { entry, risks, moved }: Change): string {
 }
 
 const checkPlain = " Check it before you run git there or add it.";
-const isPlain = (sentence: string): boolean => sentence.endsWith(checkPlain);
+
+/** Only some are shown. */
+function plainLast(sentences: string[]): string[] {
+  const isPlain = (sentence: string) => sentence.endsWith(checkPlain);
+  return [...sentences.filter((sentence) => !isPlain(sentence)), ...sentences.filter(isPlain)];
+}
 
 function describeSettings(fact: string, risks: string[], moved: string | null): string {
   const why = `in a trusted project agentcli would use them there (${risks.map(printable).join(", ")})`;
