@@ -64,6 +64,12 @@ const agentUsage = createRoute({
   component: lazyRouteComponent(() => import("./agents/usage-tab.tsx"), "UsageTab"),
 });
 
+const waits = createRoute({
+  getParentRoute: () => agent,
+  path: "/waits",
+  component: lazyRouteComponent(() => import("./agents/waits-tab.tsx"), "WaitsTab"),
+});
+
 const machine = createRoute({
   getParentRoute: () => agent,
   path: "/machine",
@@ -143,7 +149,7 @@ const tree = root.addChildren([
   home,
   agents,
   newAgent,
-  agent.addChildren([conversation, changes, files, agentUsage, machine]),
+  agent.addChildren([conversation, changes, files, waits, agentUsage, machine]),
   inbox,
   automations,
   automation,

@@ -8,6 +8,8 @@ export interface Due {
   firings: Date | null;
   events: Date | null;
   mentions: Date | null;
+  /** Of automatic fixes whose pull requests show another one. */
+  fixStates: Date | null;
   backtests: Date | null;
   timers: Date | null;
   expiries: Date | null;
@@ -26,6 +28,10 @@ export async function readDue(db: Kysely<Tables>, overdueBefore: Date): Promise<
       ) as firings,
       (select min(created_at) from inbound_events where status = 'received') as events,
       (select min(retry_at) from mentions where status = 'planned') as mentions,
+      (
+        select min(created_at) from subscriptions
+        where source = 'ci_fix' and shown_state is distinct from coalesce(ended_reason, status)
+      ) as "fixStates",
       (select min(created_at) from automation_backtests where items is null) as backtests,
       (select min(next_at) from subscriptions where status = 'active' and next_at is not null) as timers,
       (select min(expires_at) from subscriptions where status = 'active') as expiries,

@@ -7,6 +7,7 @@ import { openAutomationAccess } from "./access.ts";
 import { backtestsPart } from "./backtests/index.ts";
 import { firingsPart, releaseOwnClaims, startWatch } from "./firings/scheduler.ts";
 import type { AutomationHost } from "./host.ts";
+import { fixStatesPart } from "./inbound/fix-states.ts";
 import { inboundPart } from "./inbound/process.ts";
 import { startReconciling } from "./inbound/reconcile.ts";
 import { inboundRetention } from "./inbound/retention.ts";
@@ -69,7 +70,7 @@ export function openAutomations(context: ServerContext, { agents, repositories }
         role: "scheduler",
         async start() {
           await releaseOwnClaims(host);
-          const waking = [mentionsPart(host), wakeUpsPart(host)];
+          const waking = [mentionsPart(host), wakeUpsPart(host), fixStatesPart(host)];
           return startWork(host, [firingsPart(host), inboundPart(host), ...waking, backtestsPart(host)]);
         },
       },

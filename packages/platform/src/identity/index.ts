@@ -45,6 +45,7 @@ export {
 export {
   changeTeamSettings,
   changeUserSettings,
+  readAutofix,
   readDefaultModels,
   readEgressSettings,
   readTeamSettings,

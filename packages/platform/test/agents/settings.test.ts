@@ -29,7 +29,7 @@ async function modelOfNewAgent(key: string): Promise<string | undefined> {
 }
 
 test("the default model is the user's, else the team's, else the server's", async () => {
-  const none = { defaultModel: null, allowedModels: null, egress: null };
+  const none = { defaultModel: null, allowedModels: null, egress: null, autofix: null };
   expect(await read(member, "team")).toEqual({ followUps: "disabled", ...none });
   expect(await modelOfNewAgent(member)).toBeUndefined();
   expect(await change(admin, "team", { defaultModel: { id: "small" } })).toMatchObject({
@@ -60,7 +60,7 @@ test("administrators change the team's settings, one member at a time; others re
 });
 
 test("a service account has no settings of its own", async () => {
-  expect(await read(account, "me")).toEqual({ defaultModel: null, egress: null });
+  expect(await read(account, "me")).toEqual({ defaultModel: null, egress: null, autofix: null });
   expect(await change(account, "me", { defaultModel: { id: "small" } })).toMatchObject({
     status: 403,
     body: { error: { message: "A service account has no settings of its own; those of its team apply." } },

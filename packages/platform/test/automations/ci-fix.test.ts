@@ -9,6 +9,7 @@ import { automationRetention } from "../../src/automations/retention.ts";
 import { listSubscriptions } from "../../src/automations/subscriptions/store.ts";
 import { wakeAgents } from "../../src/automations/subscriptions/wake.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
+import { changeTeamSettings, changeUserSettings } from "../../src/identity/settings/index.ts";
 import { openRunHarness } from "../runs/run-harness.ts";
 import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
 
@@ -110,6 +111,9 @@ async function openFixing(): Promise<Fixing> {
     },
   };
 }
+
+const turnOff = ({ platform: { db }, principal }: AutomationHarness["fixture"]) =>
+  db.transaction().execute((tx) => changeTeamSettings(tx, principal.teamId, { autofix: false }));
 
 /** What happens on the pull request, how many fixes follow, and what the subscription says at the end. */
 const rows: [string, (fixing: Fixing) => Promise<void>, { fixes: number; state: string | null }][] = [
@@ -248,6 +252,43 @@ const rows: [string, (fixing: Fixing) => Promise<void>, { fixes: number; state: 
       await check("failure");
     },
     { fixes: 0, state: "Stopped: turned off by ada." },
+  ],
+  [
+    "it does not begin where the settings of the team turn it off",
+    async ({ check, fixture }) => {
+      await turnOff(fixture);
+      await check("failure");
+    },
+    { fixes: 0, state: null },
+  ],
+  [
+    "it stops where the settings of the team turn it off",
+    async ({ check, wake, fixture }) => {
+      await check("failure");
+      await wake();
+      await turnOff(fixture);
+      await check("failure");
+    },
+    { fixes: 1, state: "Stopped: it is turned off in the settings." },
+  ],
+  [
+    "settings of the user count before those of the team",
+    async ({ check, fixture }) => {
+      await turnOff(fixture);
+      const { db } = fixture.platform;
+      await db.transaction().execute((tx) => changeUserSettings(tx, 1, { autofix: true }));
+      await check("failure");
+    },
+    { fixes: 1, state: "active" },
+  ],
+  [
+    "`autofix on` counts for its pull request, whatever the settings say",
+    async ({ check, comment, fixture }) => {
+      await turnOff(fixture);
+      await comment("@platform autofix on");
+      await check("failure");
+    },
+    { fixes: 1, state: "active" },
   ],
   [
     "an agent with as many subscriptions as there may be is woken",
@@ -393,4 +434,13 @@ test("on the embedded host an agent opens a pull request, CI fails, and the agen
   expect(await client.getJson(`/v1/agents/${agentId}/subscriptions`)).toMatchObject({
     items: [{ source: "ci_fix", status: "active", filter: { pullRequest: 1 }, createdBy: "platform" }],
   });
+  const comments = async () =>
+    (await client.getJson<{ items: { author: string; body: string }[] }>("/git/shop/pulls/1/comments")).items
+      .filter(({ author }) => author === "platform")
+      .map(({ body }) => body.split(". ").slice(0, 2).join(". "));
+  const on = expect.stringMatching(/^Automatic fix of failed checks: on\. A failed check wakes .*10 times at most$/);
+  await expect.poll(comments).toEqual([on]);
+  await client.post("/git/shop/pulls/1/comments", { body: "@platform autofix off" });
+  const off = "Automatic fix of failed checks: off. Stopped: turned off by user:1";
+  await expect.poll(comments).toEqual([on, off]);
 });

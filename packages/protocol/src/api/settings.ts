@@ -15,10 +15,18 @@ const ofTeam = {
     .nullable()
     .describe("Ids of the models that agents and model calls of the team may use; null: all of the server"),
   egress: TeamEgress.nullable().describe("What machines of the team may reach; null: all public hosts"),
+  autofix: z
+    .boolean()
+    .nullable()
+    .describe("Whether failed checks wake the agents that made their pull requests; null: they do"),
 };
 const ofUser = {
   defaultModel: ModelSelection.nullable().describe("Of the user's agents that name no model; null: the team's"),
   egress: UserEgress.nullable().describe("What machines of the user's agents may reach; null: what the team says"),
+  autofix: z
+    .boolean()
+    .nullable()
+    .describe("Whether failed checks wake the user's agents that made their pull requests; null: what the team says"),
 };
 
 export const TeamSettings = z.object(ofTeam).meta({ id: "TeamSettings" });

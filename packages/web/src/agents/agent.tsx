@@ -56,6 +56,9 @@ function AgentHeader({ agent }: { agent: AgentDetails }) {
         <Link className="tab" to="/agents/$id/files" params={{ id }}>
           Files {artifacts.length > 0 && <span className="count">{artifacts.length}</span>}
         </Link>
+        <Link className="tab" to="/agents/$id/waits" params={{ id }}>
+          Waits
+        </Link>
         <Link className="tab" to="/agents/$id/usage" params={{ id }}>
           Usage
         </Link>

@@ -80,7 +80,9 @@ function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
 
 /** A service account has changed nothing. */
 const readOwn = async (db: PlatformContext["db"], principal: Principal): Promise<UserSettings> =>
-  principal.kind === "user" ? readUserSettings(db, principal.userId) : { defaultModel: null, egress: null };
+  principal.kind === "user"
+    ? readUserSettings(db, principal.userId)
+    : { defaultModel: null, egress: null, autofix: null };
 
 function userOf(principal: Principal): number {
   if (principal.kind === "user") return principal.userId;

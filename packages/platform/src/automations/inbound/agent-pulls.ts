@@ -6,6 +6,8 @@ import { type CausedEvent, isOf } from "./cause.ts";
 export interface AgentPull {
   agentId: string;
   teamId: number;
+  /** Whose agent it is; null: a service account's. */
+  userId: number | null;
   repoUrl: string;
   /** Without its scheme. */
   storedUrl: string;
@@ -29,7 +31,7 @@ export async function findPull(
     .selectFrom("handoffs")
     .innerJoin("agents", "agents.id", "handoffs.agent_id")
     .selectAll("handoffs")
-    .select("agents.team_id")
+    .select(["agents.team_id", "agents.user_id"])
     .where("agents.team_id", "=", source.team_id)
     .where("agents.archived_at", "is", null)
     .where("pr_url", "is not", null)
@@ -39,7 +41,13 @@ export async function findPull(
   const [, number] = /\/(\d+)$/.exec(row?.pr_url ?? "") ?? [];
   if (!row || number === undefined) return null;
   return {
-    ...{ agentId: row.agent_id, teamId: row.team_id, repoUrl: event.repositoryUrl, storedUrl: row.repo_url },
+    ...{
+      agentId: row.agent_id,
+      teamId: row.team_id,
+      userId: row.user_id,
+      repoUrl: event.repositoryUrl,
+      storedUrl: row.repo_url,
+    },
     ...{ number: Number(number), branch: row.branch, base: row.base_branch, pushedCommit: row.pushed_commit },
   };
 }

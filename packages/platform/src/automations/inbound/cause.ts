@@ -96,6 +96,15 @@ export function agentBehind({ source, event }: CausedEvent): string | null {
   return agentId;
 }
 
+const comments: SourceEvent["event"][] = ["pull_request.comment", "issue.comment", "review_comment"];
+
+/** What the platform itself commented, such as the state of an automatic fix: it starts, wakes and ends nothing. */
+export function isOwnComment({ source, event }: CausedEvent): boolean {
+  if (!comments.includes(event.event)) return false;
+  if (source.type === "git_host") return event.sender?.login === "platform";
+  return event.sender?.isBot === true && /<!-{2} platform -{2}>\s*$/.test(event.text);
+}
+
 const named = (chain: CauseLink[]): string =>
   chain.map(({ name, firingId }) => (firingId === null ? name : `${name} (${firingId})`)).join(", caused by ");
 

@@ -1,6 +1,7 @@
 // The automatic fix of failed checks on pull requests that agents made. It is a subscription of the agent, so that it is
 // listed, woken, counted and cancelled like any other; people turn it off and on with a comment.
 import { type CauseLink, type Queries, teamKey } from "../../foundation/index.ts";
+import { readAutofix } from "../../identity/index.ts";
 import type { AutomationHost } from "../host.ts";
 import {
   expiry,
@@ -69,6 +70,7 @@ async function endWithPull(host: AutomationHost, tx: Queries, fix: FixEvent): Pr
 
 const merged = "Stopped: the pull request was merged.";
 const closed = "Stopped: the pull request was closed.";
+export const ofEndedPull = [merged, closed];
 
 /** Only what the end of the pull request has stopped; it goes on counting. */
 async function resume(host: AutomationHost, tx: Queries, fix: FixEvent): Promise<void> {
@@ -150,6 +152,7 @@ async function readFacts(
     hasFollowUp: filter?.source === "ci_fix" && (await hasFollowUp(tx, pull.agentId, filter.sinceRun)),
     failsOnBase: await failsOnBase(tx, fix.sourceId, { event, base: pull.base }),
     fixes: subscription?.wake_ups ?? 0,
+    isEnabled: (filter?.source === "ci_fix" && filter.turnedOn === true) || (await readAutofix(tx, pull)),
   };
 }
 
@@ -180,7 +183,7 @@ async function toggle(host: AutomationHost, tx: Queries, fix: FixEvent): Promise
   const by = `turned ${wanted} by ${event.sender?.login ?? "a comment"}`;
   if (wanted === "off") return stop(tx, subscription.id, `Stopped: ${by}.`);
   const { key, now } = await contextOf(host, tx, pull.teamId);
-  const filter = sealFilter(key, subscription.id, await filterOf(tx, pull));
+  const filter = sealFilter(key, subscription.id, { ...(await filterOf(tx, pull)), turnedOn: true });
   await tx
     .updateTable("subscriptions")
     .set({ status: "active", ended_reason: null, wake_ups: 0, filter, expires_at: expiry(now, maxDays) })

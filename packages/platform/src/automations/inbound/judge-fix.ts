@@ -16,6 +16,8 @@ export interface FixFacts {
   failsOnBase: boolean;
   /** So often the agent was woken for it. */
   fixes: number;
+  /** By the settings of the user and the team, or for this pull request by a comment. */
+  isEnabled: boolean;
 }
 
 export type FixVerdict = { kind: "fix" } | { kind: "ignored" } | { kind: "stopped"; reason: string };
@@ -28,6 +30,7 @@ export const isFailing = (conclusion: string | null): boolean => failing.include
 export function judgeFix(facts: FixFacts): FixVerdict {
   const { conclusion, commit, pushed, latest, state, hasFollowUp, failsOnBase, fixes } = facts;
   if (!isFailing(conclusion) || state === "stopped") return { kind: "ignored" };
+  if (!facts.isEnabled) return stopped("it is turned off in the settings");
   // Of what it has replaced since.
   if (commit !== null && commit !== latest && pushed.includes(commit)) return { kind: "ignored" };
   if (commit !== null && commit !== latest) return stopped(`a person pushed ${commit.slice(0, 12)}`);

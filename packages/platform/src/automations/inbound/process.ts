@@ -8,7 +8,7 @@ import { inTurns } from "../turns.ts";
 import { variablesOf } from "../variables.ts";
 import type { Part } from "../work.ts";
 import { askQuestions, type PreparedEvent, type Question, questionOf } from "./ask.ts";
-import { findCauses, loopOf } from "./cause.ts";
+import { findCauses, isOwnComment, loopOf } from "./cause.ts";
 import { applyFix } from "./ci-fix.ts";
 import { openFacts, withFacts } from "./facts.ts";
 import { readGithubEvent, type SourceEvent } from "./github.ts";
@@ -107,6 +107,7 @@ interface AppliedEvent extends Omit<Fired, keyof Candidate | "causes"> {
 /** How many firings it led to. */
 async function applyEvent(host: AutomationHost, tx: Queries, applied: AppliedEvent): Promise<number> {
   const { row, source, event, candidates } = applied;
+  if (isOwnComment({ source, event })) return 0;
   if (source.type !== "git_host") await rememberFork(tx, source.id, event);
   const causes = await findCauses(host, tx, { source, event });
   await keepForSubscribers(host, tx, { eventId: row.id, source, event, causes });

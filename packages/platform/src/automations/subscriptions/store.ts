@@ -17,7 +17,17 @@ export type SubscriptionRow = Selectable<SubscriptionTable>;
 export type StoredFilter =
   | (SubscriptionFilter & { headBranch?: string })
   /** `sinceRun`: the latest run of the agent when it began. */
-  | { source: "ci_fix"; repoUrl: string; pullRequest: number; sinceRun: number; headBranch?: string };
+  | CiFixFilter;
+
+interface CiFixFilter {
+  source: "ci_fix";
+  repoUrl: string;
+  pullRequest: number;
+  sinceRun: number;
+  headBranch?: string;
+  /** By a comment, whatever the settings say. */
+  turnedOn?: boolean;
+}
 
 export const maxDays = 180;
 export const maxPerAgent = 50;

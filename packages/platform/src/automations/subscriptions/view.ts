@@ -23,6 +23,6 @@ export function subscriptionOf(key: DataKey, row: SubscriptionRow): Subscription
 
 function shownFilter({ headBranch: _, ...filter }: StoredFilter): Subscription["filter"] {
   if (filter.source !== "ci_fix") return filter;
-  const { sinceRun: _since, ...shown } = filter;
+  const { sinceRun: _since, turnedOn: _turnedOn, ...shown } = filter;
   return shown;
 }

@@ -48,6 +48,7 @@ import * as nodeAddresses from "./migrations/0044-node-addresses.ts";
 import * as proposals from "./migrations/0045-proposals.ts";
 import * as automationChanges from "./migrations/0046-automation-changes.ts";
 import * as inquiries from "./migrations/0047-inquiries.ts";
+import * as fixStates from "./migrations/0048-fix-states.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -101,6 +102,7 @@ const migrations: Record<string, Migration> = {
   "0045-proposals": proposals,
   "0046-automation-changes": automationChanges,
   "0047-inquiries": inquiries,
+  "0048-fix-states": fixStates,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -3,6 +3,7 @@ export { settingsOfTeam } from "./allowed-models.ts";
 export {
   changeTeamSettings,
   changeUserSettings,
+  readAutofix,
   readDefaultModels,
   readEgressSettings,
   readTeamSettings,

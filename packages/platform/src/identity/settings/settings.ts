@@ -49,6 +49,12 @@ export async function readEgressSettings(
   return { user: user?.egress ?? null, team: teamEgress(team) };
 }
 
+/** Whether failed checks wake the agents that made their pull requests. */
+export async function readAutofix(db: Queries, owner: SettingsOwner): Promise<boolean> {
+  const { user, team } = await readBoth(db, owner);
+  return user?.autofix ?? team?.autofix ?? true;
+}
+
 /** In one statement: a run waits for it. */
 async function readBoth(
   db: Queries,
@@ -70,6 +76,7 @@ const teamEgress = (stored: StoredSettings | null | undefined): TeamSettings["eg
 const settingsIn = (row: { settings: StoredSettings } | undefined): UserSettings => ({
   defaultModel: row?.settings.defaultModel ?? null,
   egress: row?.settings.egress ?? null,
+  autofix: row?.settings.autofix ?? null,
 });
 
 /** Whole or not at all. */

@@ -16,8 +16,12 @@ export async function personOf(
   { runId, url }: { runId: string; url: string },
 ): Promise<PersonalAccess | null> {
   if (github === null || !github.covers(url)) return null;
-  const run = await store.db.selectFrom("runs").select("user_id").where("id", "=", runId).executeTakeFirstOrThrow();
-  if (run.user_id === null) return null;
+  const run = await store.db
+    .selectFrom("runs")
+    .select(["user_id", "agent_id"])
+    .where("id", "=", runId)
+    .executeTakeFirstOrThrow();
+  if (run.user_id === null || (await isOfTeamAutomation(store, run.agent_id))) return null;
   const id: AccountId = { userId: run.user_id, host: github.host };
   return {
     async token() {
@@ -30,6 +34,18 @@ export async function personOf(
     },
     disconnected: (cause) => disconnected(github, cause),
   };
+}
+
+/** What an automation that the team sees does on the host is done by the bot. */
+async function isOfTeamAutomation({ db }: AccountStore, agentId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("automation_firings")
+    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
+    .select("automations.id")
+    .where("automation_firings.agent_id", "=", agentId)
+    .where("automations.scope", "<>", "private")
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 const disconnected = ({ host }: GithubAccounts, cause?: unknown): RepositoryFault =>

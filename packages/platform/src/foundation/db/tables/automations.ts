@@ -174,6 +174,8 @@ export interface SubscriptionTable {
   acts_as: Perhaps<string>;
   /** How often it has woken the agent. */
   wake_ups: Generated<number>;
+  /** Of an automatic fix: what its pull request shows. */
+  shown_state: Perhaps<string>;
   /** The latest event that was not delivered, and why. */
   skipped_at: Perhaps<Date>;
   skipped_reason: Perhaps<string>;

@@ -9,6 +9,7 @@ export interface StoredSettings {
   /** Of teams. Ids; null: all. */
   allowedModels?: string[] | null;
   egress?: StoredEgress | null;
+  autofix?: boolean | null;
 }
 
 /** Of a user without `locked`. */

@@ -96,7 +96,7 @@ async function addComment(request: RepositoryRequest, number: number, comment: C
 
 /** The host shows the account of the app alone. A mark that readers do not see says which agent it was, so that it does not answer itself. */
 const signed = ({ author, body }: Pick<Comment, "author" | "body">): string =>
-  author.startsWith("agent:") ? `${body}\n\n<!-- ${author} -->` : body;
+  author.startsWith("agent:") || author === "platform" ? `${body}\n\n<!-- ${author} -->` : body;
 
 const events = { approved: "APPROVE", changes_requested: "REQUEST_CHANGES", commented: "COMMENT" } as const;
 

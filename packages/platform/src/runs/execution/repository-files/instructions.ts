@@ -2,6 +2,7 @@
 import { commandRoots, joinContexts, openContext, type ProjectContext, repositorySkillRoots } from "@agentcli/project";
 import type { ContextMessage } from "@agentcli/protocol";
 import type { AgentPaths } from "../agent-paths.ts";
+import { withBuiltInSkills } from "./built-in-skills.ts";
 
 export interface InstructionOptions {
   /** Working directory of the model, on the host: the parent of its repositories if there are several. */
@@ -24,7 +25,7 @@ export function readInstructions(roots: string[], options: InstructionOptions): 
       contextWindow,
     }),
   );
-  return seenInside(joinContexts(contexts, cwd), paths);
+  return withBuiltInSkills(seenInside(joinContexts(contexts, cwd), paths));
 }
 
 type Part = ContextMessage["parts"][number];

@@ -1,0 +1,94 @@
+// What an agent waits for: events of pull requests, timers, failed checks of its own. People cancel them here.
+import type { Subscription } from "@agentcli/protocol/api";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { request } from "../api/request.ts";
+import { Button } from "../components/controls.tsx";
+import { Empty, Failure } from "../components/feedback.tsx";
+import { Loaded } from "../components/page.tsx";
+import { Moment } from "../components/time.tsx";
+import { repositoryName } from "../text/format.ts";
+import { useAction } from "./use-action.ts";
+
+const pathOf = (id: string) => `/v1/agents/${encodeURIComponent(id)}/subscriptions`;
+
+const waitsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["agent", id, "subscriptions"],
+    queryFn: ({ signal }) => request<{ items: Subscription[] }>(pathOf(id), { signal }),
+  });
+
+export function WaitsTab() {
+  const { id } = useParams({ from: "/agents/$id" });
+  const query = useQuery(waitsQuery(id));
+  return (
+    <Loaded query={query}>
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty icon="clock" title="It waits for nothing">
+            Agents wait for comments, reviews, results of checks and times. Begin a prompt with /subscribe.
+          </Empty>
+        ) : (
+          <WaitsTable agentId={id} items={items} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function WaitsTable({ agentId, items }: { agentId: string; items: Subscription[] }) {
+  const queries = useQueryClient();
+  const cancel = useAction(async (subscriptionId: string) => {
+    await request(`${pathOf(agentId)}/${encodeURIComponent(subscriptionId)}`, { method: "DELETE" });
+    await queries.invalidateQueries({ queryKey: ["agent", agentId, "subscriptions"] });
+  });
+  return (
+    <>
+      {cancel.error !== null && <Failure error={cancel.error} />}
+      <table className="table">
+        <thead>
+          <tr>
+            <th>Waits for</th>
+            <th>State</th>
+            <th>Until</th>
+            <th aria-label="Actions" />
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((subscription) => (
+            <tr key={subscription.id}>
+              <td data-label="Waits for">{describe(subscription)}</td>
+              <td data-label="State">{stateOf(subscription)}</td>
+              <td data-label="Until">
+                <Moment at={subscription.nextAt ?? subscription.expiresAt} />
+              </td>
+              <td>
+                {subscription.status === "active" && (
+                  <Button look="quiet" isBusy={cancel.isPending} onClick={() => cancel.run(subscription.id)}>
+                    Cancel
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function describe({ filter }: Subscription): string {
+  switch (filter.source) {
+    case "timer":
+      return filter.cron === undefined ? "A timer" : `Times: ${filter.cron} (${filter.timezone ?? "UTC"})`;
+    case "ci_fix":
+      return `Failed checks of pull request ${filter.pullRequest} of ${repositoryName(filter.repoUrl)}, to fix them`;
+    case "source_host": {
+      const where = filter.pullRequest === undefined ? "" : `pull request ${filter.pullRequest} of `;
+      return `${filter.events.join(", ")} on ${where}${repositoryName(filter.repoUrl)}`;
+    }
+  }
+}
+
+const stateOf = ({ status, endedReason, lastSkipped }: Subscription): string =>
+  endedReason ?? (lastSkipped ? `${status}; not delivered: ${lastSkipped.reason}` : status);
