@@ -151,3 +151,26 @@ export async function untilRemoving(db: Kysely<Tables>): Promise<number> {
 }
 
 const tooFewFrames = "Everything was removed before the measurement ended. Set BENCH_YEAR_FRAMES higher.";
+
+export interface IdleWork {
+  /** Each look of a scheduler for what is due reads this index once. */
+  looks: number;
+  /** Of automations, by scans of whole tables. */
+  rowsRead: number;
+  transactions: number;
+}
+
+/** As the database has counted since its start. */
+export async function countIdleWork(db: Kysely<Tables>): Promise<IdleWork> {
+  const { rows } = await sql<Record<keyof IdleWork, string>>`
+    select
+      (select idx_scan from pg_stat_user_indexes where indexrelname = 'automation_firings_next') as looks,
+      (
+        select sum(seq_tup_read) from pg_stat_user_tables
+        where relname in ('automations', 'automation_triggers', 'automation_firings')
+      ) as "rowsRead",
+      (select xact_commit from pg_stat_database where datname = current_database()) as transactions
+  `.execute(db);
+  const { looks = "0", rowsRead = "0", transactions = "0" } = rows[0] ?? {};
+  return { looks: Number(looks), rowsRead: Number(rowsRead), transactions: Number(transactions) };
+}

@@ -10,6 +10,7 @@ import { completeRunRows } from "./complete-runs.mjs";
 import { machineRows } from "./machines.mjs";
 import { median, minimum } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
+import { automationRows } from "./platform-automations.mjs";
 import { retentionRows } from "./platform-retention.mjs";
 import { cpuOf, memoryMbOf, startPlatform } from "./platform-server.mjs";
 import { takeover } from "./platform-takeover.mjs";
@@ -27,6 +28,7 @@ export async function platformRows({ root, scratch, rounds }) {
     ...(await takeover({ root, scratch })),
     ...(await manyFrames({ root, scratch, rounds, parts })),
     ...(await retentionRows({ root, scratch, rounds, parts })),
+    ...(await automationRows({ root, scratch, parts })),
   ];
 }
 

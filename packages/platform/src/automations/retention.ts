@@ -12,14 +12,25 @@ export const automationRetention = (db: Kysely<Tables>, days: number): Retention
       name: "firings",
       remove: () =>
         inBatches(async () => {
-          const { numAffectedRows = 0n } = await sql`
-            delete from automation_firings where id in (
-              select id from automation_firings
-              where decided_at < ${limit} and status <> 'planned' and planned_at < ${limit}
-              limit ${batchSize} for update skip locked
+          // Agents outlive the records, and may wait for events: the limits of their automation still hold for them.
+          const { rows } = await sql<{ count: string }>`
+            with removed as (
+              delete from automation_firings where id in (
+                select id from automation_firings
+                where decided_at < ${limit} and status <> 'planned' and planned_at < ${limit}
+                limit ${batchSize} for update skip locked
+              ) returning id, agent_id, automation_id, planned_at
+            ), kept as (
+              insert into automation_agents (agent_id, automation_id, firing_id, planned_at)
+              select removed.agent_id, automation_id, removed.id, planned_at from removed
+              join automations on automations.id = automation_id
+              join agents on agents.id = removed.agent_id and agents.team_id = automations.team_id
+                and agents.source = 'AUTOMATION'
+              on conflict (agent_id) do nothing
             )
+            select count(*) from removed
           `.execute(db);
-          return Number(numAffectedRows);
+          return Number(rows[0]?.count ?? 0);
         }),
     },
     {

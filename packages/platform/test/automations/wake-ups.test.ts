@@ -267,3 +267,30 @@ test("the history of memories is bounded, whatever names an agent invents; what 
   ]);
   expect(await memories.history("note-0.md")).toEqual([]);
 });
+
+test("an agent whose firing was removed by the retention still keeps to the limits of its automation, and ends with it", async () => {
+  const harness = await openAutomationHarness(start);
+  const { host, fixture } = harness;
+  const { db } = fixture.platform;
+  const automation = await harness.create({ triggers: [{ type: "webhook" }], limits: { startsPerHour: 1 } });
+  const request = { source: "manual", triggerId: null, payload: null, idempotencyKey: null, skipReason: null } as const;
+  const { agent_id: agentId } = await fire(host, automation, request);
+  await endRuns(harness);
+  await subscribeAgent(harness, agentId);
+  const old = new Date(Date.now() - 91 * 86_400_000);
+  await db.updateTable("automation_firings").set({ planned_at: old, decided_at: old }).execute();
+  for (const rule of automationRetention(db, 90)) for await (const _ of rule.remove());
+  expect(await harness.firings(automation)).toEqual([]);
+  await comment(harness, "ada");
+  harness.setClock(at(60));
+  await wakeAgents(host);
+  await endRuns(harness);
+  expect(await runsOf(harness, agentId)).toHaveLength(2);
+  await comment(harness, "ada", "and again");
+  harness.setClock(at(120));
+  await wakeAgents(host);
+  expect(await runsOf(harness, agentId)).toHaveLength(2);
+  expect(await skippedReason(harness, agentId)).toMatch(/limits\.startsPerHour is 1/);
+  await db.transaction().execute((tx) => giveUpAgents(tx, automation.id));
+  expect((await listSubscriptions(db, agentId))[0]?.status).not.toBe("active");
+});

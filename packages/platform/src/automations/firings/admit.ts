@@ -156,7 +156,10 @@ interface Ending {
 /** The runs end as cancelled, and their firings say why. */
 export async function cancelRuns(tx: Queries, { automationId, count, reason }: Ending): Promise<void> {
   const { rows } = await sql<{ id: string; runId: string }>`
-    select firings.id, active.id as "runId" from automation_firings as firings
+    select firings.id, active.id as "runId" from (
+      select id, agent_id, automation_id, planned_at from automation_firings
+      union all select firing_id, agent_id, automation_id, planned_at from automation_agents
+    ) as firings
     cross join lateral (${activeRuns}) as active
     where firings.automation_id = ${automationId}
     order by firings.planned_at, firings.id limit ${count}

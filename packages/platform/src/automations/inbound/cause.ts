@@ -1,6 +1,7 @@
 // The cause chain of an event: which agent led to it, and what had started or woken that one. It ends loops of agents.
 import type { CauseLink, Queries } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
+import { startedAgents } from "../started-agents.ts";
 import type { SourceEvent } from "./github.ts";
 import { sameRepository } from "./match.ts";
 import type { EventSourceRow } from "./store.ts";
@@ -38,11 +39,10 @@ export async function findCauses(
 /** The agent, and what led to its latest run. A person who sent a follow-up ends the chain. */
 async function causesOf(db: Queries, teamId: number, agentId: string): Promise<CauseLink[]> {
   const firing = await db
-    .selectFrom("automation_firings")
-    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
-    .select(["automation_firings.id", "automation_firings.causes", "automations.id as automationId"])
-    .select("automations.name")
-    .where("automation_firings.agent_id", "=", agentId)
+    .selectFrom(startedAgents(db))
+    .innerJoin("automations", "automations.id", "started.automation_id")
+    .select(["started.firing_id as id", "started.causes", "automations.id as automationId", "automations.name"])
+    .where("started.agent_id", "=", agentId)
     .where("automations.team_id", "=", teamId)
     .executeTakeFirst();
   const run = await db

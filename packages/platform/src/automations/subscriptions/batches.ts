@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { type Selectable, sql } from "kysely";
 import type { CauseLink, Queries, WakeUpTable } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
+import { startedAgents } from "../started-agents.ts";
 import { noteSkipped } from "./store.ts";
 
 export type WakeUpRow = Selectable<WakeUpTable>;
@@ -70,17 +71,16 @@ const longest = (chains: CauseLink[][]): CauseLink[] =>
 const findWakeUp = async (tx: Queries, id: string): Promise<WakeUpRow | null> =>
   (await tx.selectFrom("wake_ups").selectAll().where("id", "=", id).executeTakeFirst()) ?? null;
 
-/** Firings outlive their agents, whose ids are free again then. */
 const agentsOfAutomations = (tx: Queries) =>
   tx
-    .selectFrom("automation_firings")
-    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
-    .innerJoin("agents", "agents.id", "automation_firings.agent_id")
+    .selectFrom(startedAgents(tx))
+    .innerJoin("automations", "automations.id", "started.automation_id")
+    .innerJoin("agents", "agents.id", "started.agent_id")
     .where("agents.source", "=", "AUTOMATION")
     .whereRef("agents.team_id", "=", "automations.team_id");
 
 async function automationOfAgent(tx: Queries, agentId: string): Promise<string | null> {
-  const query = agentsOfAutomations(tx).select("automations.id").where("automation_firings.agent_id", "=", agentId);
+  const query = agentsOfAutomations(tx).select("automations.id").where("started.agent_id", "=", agentId);
   return (await query.executeTakeFirst())?.id ?? null;
 }
 

@@ -7,6 +7,7 @@ import { type Definition, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { openMemories } from "../memories/store.ts";
 import { recordProposal } from "../proposals/store.ts";
+import { startedAgents } from "../started-agents.ts";
 import type { AutomationRow } from "../store.ts";
 import { endSubscription, listSubscriptions, maxDays } from "../subscriptions/store.ts";
 import { subscribe } from "../subscriptions/subscribe.ts";
@@ -106,11 +107,11 @@ const findAutomationOf = (
   { agentId, effects }: RunOfAgent,
 ): Promise<AutomationRow | undefined> =>
   db
-    .selectFrom("automation_firings")
-    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
-    .innerJoin("agents", "agents.id", "automation_firings.agent_id")
+    .selectFrom(startedAgents(db))
+    .innerJoin("automations", "automations.id", "started.automation_id")
+    .innerJoin("agents", "agents.id", "started.agent_id")
     .selectAll("automations")
-    .where("automation_firings.agent_id", "=", agentId)
+    .where("started.agent_id", "=", agentId)
     .whereRef("agents.team_id", "=", "automations.team_id")
     .where(sql<boolean>`agents.user_id is not distinct from automations.user_id`)
     .where("agents.source", "=", "AUTOMATION")

@@ -49,6 +49,7 @@ import * as proposals from "./migrations/0045-proposals.ts";
 import * as automationChanges from "./migrations/0046-automation-changes.ts";
 import * as inquiries from "./migrations/0047-inquiries.ts";
 import * as fixStates from "./migrations/0048-fix-states.ts";
+import * as automationAgents from "./migrations/0049-automation-agents.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -103,6 +104,7 @@ const migrations: Record<string, Migration> = {
   "0046-automation-changes": automationChanges,
   "0047-inquiries": inquiries,
   "0048-fix-states": fixStates,
+  "0049-automation-agents": automationAgents,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -1,4 +1,4 @@
-// What runs of automations propose instead of doing it, and back-tests.
+// What runs of automations propose instead of doing it, back-tests, and what is left of old firings.
 import type { Generated } from "kysely";
 import type { Perhaps, Sealed, Timestamp } from "./columns.ts";
 
@@ -13,6 +13,14 @@ export interface AutomationBacktestTable {
   created_at: Timestamp;
   /** The events and what became of them: one sealed JSON document; null until a server has looked at them. */
   items: Perhaps<Sealed>;
+}
+
+/** An agent that an automation started, whose firing was removed after the retention. */
+export interface AutomationAgentTable {
+  agent_id: string;
+  automation_id: string;
+  firing_id: string;
+  planned_at: Timestamp;
 }
 
 /** What a run would have written. */

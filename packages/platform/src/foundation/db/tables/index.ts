@@ -29,7 +29,7 @@ import type {
   SubscriptionTable,
   WakeUpTable,
 } from "./automations.ts";
-import type { AutomationBacktestTable, AutomationProposalTable } from "./backtests.ts";
+import type { AutomationAgentTable, AutomationBacktestTable, AutomationProposalTable } from "./backtests.ts";
 import type {
   EnvironmentBuildLogTable,
   EnvironmentBuildTable,
@@ -135,6 +135,7 @@ export interface Tables {
   automation_webhook_keys: AutomationWebhookKeyTable;
   automation_firings: AutomationFiringTable;
   automation_alerts: AutomationAlertTable;
+  automation_agents: AutomationAgentTable;
   automation_backtests: AutomationBacktestTable;
   automation_proposals: AutomationProposalTable;
   inbox_marks: InboxMarkTable;
