@@ -35,7 +35,7 @@ function openCommand(using: Scrub = scrub) {
   });
   return {
     print: (text: string, callId = "1.0") => stream.print({ type: "output", callId, text }),
-    recall: (text: string) => stream.recallOutput("1.0", text),
+    recall: (text: string, read?: string) => stream.recallOutput("1.0", text, read),
     shown: () => stream.printed(),
     settle: (outcome: Outcome, callId = "1.0") => record({ type: "tool.settled", callId, outcome }),
   };
@@ -184,6 +184,25 @@ test("a driver that goes on with a command shows what the one before it has not,
       const before = textOf(first.shown());
       second.recall(before);
       for (const text of pieces) second.print(text);
+      const after = textOf([...second.shown(), ...second.settle(ended(whole))]);
+      expect(before + after).toBe(scrub(whole));
+    }),
+    { numRuns },
+  );
+});
+
+test("a driver that goes on with a command in the background begins after what calls have returned", () => {
+  const piece = fc.oneof(fc.string(), fc.constantFrom(secret, secret.slice(0, 9), "\u{1f600}\n"));
+  fc.assert(
+    fc.property(fc.array(piece), fc.nat(20), fc.nat(20), (pieces, readAt, more) => {
+      const whole = pieces.join("");
+      // A secret in two results would be in two texts: neither is one then.
+      fc.pre(scrub(pieces.slice(0, readAt).join("")) + scrub(pieces.slice(readAt).join("")) === scrub(whole));
+      const [first, second] = [openCommand(), openCommand()];
+      for (const text of pieces.slice(0, readAt + more)) first.print(text);
+      const before = textOf(first.shown());
+      second.recall(before, scrub(pieces.slice(0, readAt).join("")));
+      for (const text of pieces.slice(readAt)) second.print(text);
       const after = textOf([...second.shown(), ...second.settle(ended(whole))]);
       expect(before + after).toBe(scrub(whole));
     }),

@@ -1,6 +1,6 @@
 // Why a run waits for a worker, and how many wait before it.
 import type { RunQueue } from "@agentcli/protocol/api";
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AgentSettings, Tables } from "../foundation/index.ts";
 import { defaultPool } from "./default-pool.ts";
 import { isOnline } from "./online.ts";
@@ -55,8 +55,14 @@ export async function readQueue(
   return row === undefined ? null : { position: row.worker_name === null ? row.ahead + 1 : 1, reason: reasonOf(row) };
 }
 
-const sameTarget = (env: string) => sql<boolean>`(${sql.raw(env)})->>'type' = waiting.env->>'type'
-  and (${sql.raw(env)})->>'name' is not distinct from waiting.env->>'name'`;
+/** A pool without a name is the default one; a machine without a name is any. */
+const sameTarget = (env: string) => {
+  const name = (of: RawBuilder<unknown>) =>
+    sql`case when ${of}->>'type' = 'pool' then coalesce(${of}->>'name', ${defaultPool}) else ${of}->>'name' end`;
+  const other = sql`(${sql.raw(env)})`;
+  return sql<boolean>`${other}->>'type' = waiting.env->>'type'
+    and ${name(other)} is not distinct from ${name(sql`waiting.env`)}`;
+};
 
 /** Pure. */
 function reasonOf({ env, worker_name, is_online, connected }: QueueRow): string {

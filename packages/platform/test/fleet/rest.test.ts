@@ -149,6 +149,20 @@ test("pools of one name that service accounts have for themselves count their ow
   expect(await queued(keys.other)).toEqual({ position: 1, reason: none });
 });
 
+test("a run for the pool without a name waits behind one for the pool called default", async () => {
+  await newPool("/v1/pools", { poolName: "default" });
+  const client = openClient(server.url, keys.account);
+  const positionOf = async (env: object) => {
+    const ids = await client.create("work", { env });
+    onTestFinished(async () => void (await finish(ids.runId)));
+    const path = `/v1/agents/${ids.agentId}/runs/${ids.runId}`;
+    return (await client.getJson<{ queue: { position: number } }>(path)).queue.position;
+  };
+  const first = await positionOf({ type: "pool", name: "default" });
+  expect(await positionOf({ type: "pool" })).toBe(first + 1);
+  expect(await positionOf({ type: "pool", name: "default" })).toBe(first + 2);
+});
+
 test("a pool without a worker for a week is stale, and listed on request only", async () => {
   const poolName = await newPool("/v1/pools");
   await server.platform.db

@@ -7,8 +7,11 @@ import { type FrameGroup, update } from "./frames.ts";
 export interface LiveOutput {
   /** Adds what the command of a call printed. */
   add(callId: string, text: string): void;
-  /** An earlier driver has shown this of a command that may go on: it is not shown again when all its output is replayed. */
-  recall(callId: string, shown: string): void;
+  /**
+   * An earlier driver has shown this of a command that may go on: it is not shown again when its output is replayed. The
+   * replay begins after `read`, what calls that have settled have returned.
+   */
+  recall(callId: string, shown: string, read?: string): void;
   /** Frames of what was added since the last call. */
   take(): FrameGroup[];
   /** The last frames of a command that has ended with this outcome; none while it runs in the background. */
@@ -63,12 +66,14 @@ export function liveOutput(scrub: Scrub): LiveOutput {
       commands.set(callId, printed);
       receive(printed, text, Math.min(printed.left, leftOfRun) + printed.known);
     },
-    recall(callId, shown) {
+    recall(callId, shown, read = "") {
       const printed = newCommand(scrub);
-      printed.known = shown.length;
+      printed.known = Math.max(0, shown.length - read.length);
       printed.left -= shown.length;
       leftOfRun -= shown.length;
       if (shown.endsWith(cutNotice)) printed.cut = "announced";
+      // Held back as the possible beginning of a secret.
+      receive(printed, read.slice(shown.length), Math.min(printed.left, leftOfRun));
       commands.set(callId, printed);
     },
     take: () => [...commands].flatMap(([callId, printed]) => show(callId, printed, release(printed))),

@@ -12,7 +12,7 @@ export interface Recorder {
   /** Applies records of an earlier driver, whose frames are stored already. */
   recall(threadId: string, stored: StoredRecord): void;
   /** Applies output that an earlier driver has shown of a command that may go on. */
-  recallOutput(callId: string, shown: string): void;
+  recallOutput(callId: string, shown: string, read?: string): void;
   /** Progress of a reply or of a command, stored with the next batch. */
   progress(progress: Progress): void;
   /** Writes frames that are not derived from the log, such as the result; `insert` stores them together with its own rows. */

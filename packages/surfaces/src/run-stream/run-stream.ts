@@ -17,7 +17,7 @@ export interface RunStream {
   /** Adds output of a running command. */
   print(output: Extract<Progress, { type: "output" }>): void;
   /** Output of a running command that an earlier driver has shown. */
-  recallOutput(callId: string, shown: string): void;
+  recallOutput(callId: string, shown: string, read?: string): void;
   /** Frames of the output that was added since. */
   printed(): FrameGroup[];
   /** Adds usage of a sub-agent that this turn pays for. */
@@ -56,7 +56,7 @@ export function runStream(scrub: Scrub): RunStream {
     },
     progress: (progress) => streaming(stream, progress, scrub),
     print: ({ callId, text }) => stream.output.add(callId, text),
-    recallOutput: (callId, shown) => stream.output.recall(callId, shown),
+    recallOutput: (callId, shown, read) => stream.output.recall(callId, shown, read),
     printed: () => stream.output.take(),
     charge(usage) {
       stream.usage = addUsage(stream.usage, usage);

@@ -36,21 +36,32 @@ export async function readHistory(
   const records = ofRun(all, run.id);
   for (const stored of [...all.slice(0, 1), ...records]) recorder.recall(threadId, stored);
   const open = openCommands(records);
-  if (open.length > 0) {
-    const printed = await readPrinted(db, { key, runId: run.id }, open);
-    for (const callId of open) recorder.recallOutput(callId, printed.get(callId) ?? "");
+  if (open.size > 0) {
+    const printed = await readPrinted(db, { key, runId: run.id }, [...open.keys()]);
+    for (const [callId, read] of open) recorder.recallOutput(callId, printed.get(callId) ?? "", read);
   }
   return { state, records, ended: endOf(records, run.id) };
 }
 
-/** Commands that began and did not settle: they may still run where an earlier driver has started them. */
-function openCommands(records: StoredRecord[]): string[] {
-  const open = new Set<string>();
+/** Commands that may still run where an earlier driver has started them, and what calls have returned of their output. */
+function openCommands(records: StoredRecord[]): Map<string, string> {
+  const open = new Map<string, string>();
+  const sessions = new Map<number, string>();
   for (const { record } of records) {
-    if (record.type === "tool.begun" && record.name === "exec_command") open.add(record.callId);
-    if (record.type === "tool.settled") open.delete(record.callId);
+    if (record.type === "tool.begun" && record.name === "exec_command") open.set(record.callId, "");
+    if (record.type !== "tool.settled") continue;
+    const { callId, outcome } = record;
+    const { detail } = outcome;
+    if (detail.kind === "command" && detail.sessionId !== undefined) {
+      sessions.set(detail.sessionId, callId);
+      open.set(callId, detail.output);
+    } else if (detail.kind === "input") {
+      const command = sessions.get(detail.sessionId) ?? "";
+      if (detail.running) open.set(command, (open.get(command) ?? "") + detail.output);
+      else open.delete(command);
+    } else open.delete(callId);
   }
-  return [...open];
+  return open;
 }
 
 export interface ResumeRequest {
