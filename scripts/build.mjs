@@ -28,6 +28,8 @@ const readsConfiguration = /smol-toml|project\/src\/config\/(?!write|toml-|model
 
 const entry = "packages/cli/src/entry.ts";
 
+const workerEntry = "packages/worker/src/entry.ts";
+
 /** A run loads these and all they import: the program, the command, and what prints its records. */
 const partsOfRun = [
   "packages/cli/src/main.ts",
@@ -54,8 +56,14 @@ for (const name of ["run", "sandbox", "server", "commits", "terminal", "tui", "i
 }
 await build({
   directory: "packages/worker/dist",
-  input: { agent: "packages/worker/src/entry.ts", ...sandboxPrograms },
+  input: { agent: workerEntry, ...sandboxPrograms },
+  groups: [group("start", 7, isOfWorkerStart)],
 });
+// What a worker loads until it is registered.
+for (const chunk of ["start", "server"].map((name) => `packages/worker/dist/chunks/${name}.cjs`)) {
+  escapeOtherThanAscii(join(root, chunk));
+  compile(join(root, chunk));
+}
 await build({ directory: "packages/platform/dist", input: sandboxPrograms });
 await buildPlatform();
 await buildWeb(root);
@@ -169,7 +177,7 @@ async function buildPlatformSdk() {
   });
 }
 
-async function build({ directory, input, format = "cjs" }) {
+async function build({ directory, input, format = "cjs", groups = [] }) {
   rmSync(join(root, directory), { recursive: true, force: true });
   const bundle = await rolldown({
     input: Object.fromEntries(Object.entries(input).map(([name, path]) => [name, join(root, path)])),
@@ -193,6 +201,7 @@ async function build({ directory, input, format = "cjs" }) {
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [
+        ...groups,
         group("shared", 6, isShared),
         group("run", 5, isOfRun),
         group("server", 4, isOfServer),
@@ -218,6 +227,20 @@ function isOfRun(id, graph) {
 /** A project with skills needs all of this: one file instead of four. */
 function isOfSkills(id, graph) {
   return reachedFrom("packages/project/src/skills/read.ts", graph).has(id);
+}
+
+/** All that a worker loads until it is registered is one file, beside the one that it shares with the server in the sandbox. */
+function isOfWorkerStart(id, graph) {
+  // The bridge of the sandbox loads it too.
+  const isOfEgress = reachedFrom("packages/workspace/src/egress/index.ts", graph).has(id);
+  if (isOfServer(id, graph) || isOfEgress) return false;
+  const parts = [
+    ...["main.ts", "run.ts", "start.ts"].map((name) => `packages/worker/src/${name}`),
+    ...["link/index.ts", "link/link.ts", "link/silence.ts", "sandbox/probe.ts"].map(
+      (name) => `packages/workspace/src/${name}`,
+    ),
+  ];
+  return parts.some((start) => reachedFrom(start, graph).has(id));
 }
 
 /** What opens a sandbox with bubblewrap, where commands may write: one file instead of fourteen. */

@@ -1,6 +1,6 @@
 // Where Node comes in. Asking for the version loads nothing else.
 import { join } from "node:path";
-import { preload } from "./compiled.ts";
+import { preload } from "@agentcli/command-line/compiled";
 import { version } from "./version.ts";
 
 const argv = process.argv.slice(2);

@@ -3,14 +3,7 @@ import { z } from "zod";
 import { unprintable, unprintableProblem } from "./names.ts";
 import { SandboxMode } from "./settings.ts";
 
-/** Raised when one side must understand more than before; a side understands its own version and the one before. */
-export const linkVersion = 1;
-
-/** Refuses `agent.claim`: the worker is for one agent alone, and has had another. */
-export const alreadyUsed = "already_used";
-
-/** The path that workers connect to. */
-export const workerPath = "/v1/worker/stream";
+export { alreadyUsed, linkVersion, workerPath } from "./worker-link-names.ts";
 
 /** Shown to people in lists. */
 const printable = (max: number) =>

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { CommandError } from "@agentcli/command-line";
 import { endAfterSilence } from "@agentcli/workspace";
+import { createWebSocketStream, WebSocket } from "ws";
 
 export interface DialOptions {
   /** Of the platform. */
@@ -27,10 +28,9 @@ const openTimeoutMs = 30_000;
 
 /** Throws a CommandError that no further attempt can change; any other error is worth another attempt. */
 export async function dial({ url, path, key, variables, signal }: DialOptions): Promise<Dialled> {
-  const { WebSocket: Socket, createWebSocketStream } = await import("ws");
   const target = new URL(`${url.replace(/^http/, "ws")}${path}`);
   const proxy = proxyFor(target, variables);
-  const socket = new Socket(target, {
+  const socket = new WebSocket(target, {
     headers: { authorization: `Bearer ${key}` },
     perMessageDeflate: false,
     handshakeTimeout: openTimeoutMs,

@@ -1,4 +1,7 @@
 // Where Node comes in.
-import { main } from "./main.ts";
+import { join } from "node:path";
+import { preload } from "@agentcli/command-line/compiled";
 
-void main(process.argv.slice(2), __dirname);
+const argv = process.argv.slice(2);
+if (argv.includes("start")) preload(join(__dirname, "chunks", "start.cjs"));
+void import("./main.ts").then(({ main }) => main(argv, __dirname));

@@ -17,18 +17,26 @@ type Requests = {
   [Name in WorkerRequestName]: (body: WorkerRequest<Name>, request: LinkRequest, answer: Answer) => Promise<void>;
 };
 
-export async function openRequests(agents: Agents) {
-  const { workerRequests } = await import("@agentcli/protocol/worker-link");
+export interface OpenedRequests {
+  answer(request: LinkRequest, answer: Answer): Promise<void>;
+  /** What the first request needs, ahead of it. */
+  load(): void;
+}
+
+export function openRequests(agents: Agents): OpenedRequests {
   const handlers = handlersOf(agents);
-  return async (request: LinkRequest, answer: Answer): Promise<void> => {
+  const load = () => import("@agentcli/protocol/worker-link");
+  const answer = async (request: LinkRequest, reply: Answer): Promise<void> => {
+    const { workerRequests } = await load();
     if (!Object.hasOwn(workerRequests, request.name))
       throw new Error(`This worker does not know ${request.name}; upgrade it to the version of the platform.`);
     const name = request.name as WorkerRequestName;
     const parsed = workerRequests[name].safeParse(request.body);
     if (!parsed.success) throw new Error(`Invalid request ${name}: ${parsed.error.issues[0]?.message ?? ""}`);
     agents.sessions.used();
-    await handlers[name](parsed.data as never, request, answer);
+    await handlers[name](parsed.data as never, request, reply);
   };
+  return { answer, load: () => void load() };
 }
 
 function handlersOf({ files, sandboxes, sessions }: Agents): Requests {

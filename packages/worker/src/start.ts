@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "@agentcli/command-line";
-import type { RegisterRequest } from "@agentcli/protocol/worker-link";
+import type { RegisterReply, RegisterRequest } from "@agentcli/protocol/worker-link";
+import { linkVersion, workerPath } from "@agentcli/protocol/worker-link-names";
 import {
   type Link,
   openLink,
@@ -43,7 +44,7 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
   const metrics = openWorkerMetrics(sessions);
   const management = options.management && (await openManagement(options.management, metrics));
   if (management) log(`Management endpoint: ${management.url}`);
-  const registration = await registrationOf(options, program.version);
+  const registration = registrationOf(options, program.version);
   const stop = new AbortController();
   const signal = AbortSignal.any([program.signal, stop.signal]);
   const worker: Worker = {
@@ -135,7 +136,6 @@ async function endOf(link: Link, signal: AbortSignal): Promise<void> {
 }
 
 async function openConnection({ url, variables, readKey }: WorkerOptions, signal: AbortSignal): Promise<Dialled> {
-  const { workerPath } = await import("@agentcli/protocol/worker-link");
   return dial({ url, path: workerPath, key: readKey(), variables, signal });
 }
 
@@ -143,15 +143,16 @@ async function openConnection({ url, variables, readKey }: WorkerOptions, signal
 async function connect(worker: Worker): Promise<Link> {
   const { options, program, agents, registration, metrics, opening } = worker;
   metrics.connecting();
-  const { RegisterReply } = await import("@agentcli/protocol/worker-link");
   worker.opening = null;
   const { stream, limitSilence } = await (opening ?? openConnection(options, program.signal));
-  const link = await openLink({ stream, side: "worker", onRequest: await openRequests(agents) });
+  const requests = openRequests(agents);
+  const link = await openLink({ stream, side: "worker", onRequest: requests.answer });
   try {
     const { reply, stream: answered } = await link.request("register", registration);
     answered.destroy();
-    const { silenceSeconds } = RegisterReply.safeParse(reply).data ?? {};
-    if (silenceSeconds !== undefined) limitSilence(silenceSeconds * 1_000);
+    const silenceMs = silenceIn(reply);
+    if (silenceMs !== undefined) limitSilence(silenceMs);
+    requests.load();
     return link;
   } catch (error) {
     link.close();
@@ -162,8 +163,16 @@ async function connect(worker: Worker): Promise<Link> {
   }
 }
 
-async function registrationOf(options: WorkerOptions, version: string): Promise<RegisterRequest> {
-  const { linkVersion } = await import("@agentcli/protocol/worker-link");
+const maxSilenceSeconds = 3_600;
+
+/** By hand: the schemas would take a sixth of the start. */
+function silenceIn(reply: unknown): number | undefined {
+  const { silenceSeconds } = Object(reply) as Partial<RegisterReply>;
+  const isValid = typeof silenceSeconds === "number" && silenceSeconds > 0 && silenceSeconds <= maxSilenceSeconds;
+  return isValid ? silenceSeconds * 1_000 : undefined;
+}
+
+function registrationOf(options: WorkerOptions, version: string): RegisterRequest {
   const { workerId, name, pool, labels, workspaceRootPath, repoUrl } = options;
   return {
     ...{ linkVersion, version, workerId, session: randomUUID(), name, labels, workspaceRootPath },

@@ -27,7 +27,7 @@ async function openWorker() {
   const sandboxes = openAgentSandboxes({ dataDirectory, serverProgram, probe, variables: process.env });
   onTestFinished(() => sandboxes.closeAll());
   const sessions = { claimed: async () => {}, released: async () => {}, finished() {}, used() {} };
-  const requests = await openRequests({ files: openAgentFiles(dataDirectory), sandboxes, sessions });
+  const { answer: requests } = openRequests({ files: openAgentFiles(dataDirectory), sandboxes, sessions });
   const [here, there] = duplexPair();
   await openLink({ stream: there, side: "worker", onRequest: requests });
   const link = await openLink({ stream: here, side: "platform", onRequest: async () => {} });

@@ -1,0 +1,10 @@
+// What a worker needs of the link before the platform has asked anything: loaded at its start, without schemas.
+
+/** Raised when one side must understand more than before; a side understands its own version and the one before. */
+export const linkVersion = 1;
+
+/** Refuses `agent.claim`: the worker is for one agent alone, and has had another. */
+export const alreadyUsed = "already_used";
+
+/** The path that workers connect to. */
+export const workerPath = "/v1/worker/stream";
