@@ -123,13 +123,15 @@ function escapeOtherThanAscii(path) {
   writeFileSync(path, readFileSync(path, "utf8").replace(/[^\0-\x7f]/g, escaped));
 }
 
-/** Beside the chunk, for the Node that builds: `packages/cli/src/compiled.ts` loads it. */
+/** Beside the chunk, for the Node that builds: `packages/command-line/src/compiled.ts` loads it. */
 function compile(path) {
   const script = new vm.Script(Module.wrap(readFileSync(path, "utf8")), { filename: path });
   const load = createRequire(path);
-  // The program itself does not run here: chunks have its version from it.
-  const program = join(root, "packages/cli/dist/agentcli.cjs");
-  load.cache[program] = Object.assign(new Module(program), { loaded: true });
+  // Chunks take the version from the program, which must not start here.
+  for (const name of ["agentcli.cjs", "agent.cjs"]) {
+    const program = join(dirname(path), "..", name);
+    load.cache[program] ??= Object.assign(new Module(program), { loaded: true });
+  }
   // Run once: only what has been run is in the compiled form.
   script.runInThisContext()({}, load, { exports: {} }, path, dirname(path));
   writeFileSync(`${path}.compiled`, script.createCachedData());
