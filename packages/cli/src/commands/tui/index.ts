@@ -1,6 +1,7 @@
 // Commands of the terminal interface.
+
+import { preloadChunk } from "@agentcli/command-line/compiled";
 import type { Command } from "../../command.ts";
-import { preloadChunk } from "../../compiled.ts";
 import type { FlagName } from "../../flags.ts";
 import { configFlags } from "../../run-flags.ts";
 
