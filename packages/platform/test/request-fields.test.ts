@@ -39,7 +39,7 @@ const acting: Record<string, string[]> = {
   [`${platform}/integrations/webhooks/store.ts`]: ["webhook.url", "webhook.secret"],
   [`${platform}/inbox/marks.ts`]: ["items", "state"],
   [`${platform}/identity/invitations/invitations.ts`]: ["role"],
-  [`${platform}/identity/settings/settings.ts`]: ["followUps", "defaultModel", "allowedModels", "egress"],
+  [`${platform}/identity/settings/settings.ts`]: ["followUps", "defaultModel", "allowedModels", "egress", "autofix"],
   [`${platform}/egress/policy.ts`]: ["egress.mode", "egress.allowlist", "egress.locked"],
   [`${platform}/repositories/credentials/value.ts`]: ["host", "kind", "user", "value"],
   [`${platform}/secrets/store.ts`]: ["type"],

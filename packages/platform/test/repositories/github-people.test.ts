@@ -105,6 +105,21 @@ test("the app opens it where requested, and where the run has no user", async ()
   expect(await personOf({ ...context, github: null }, { runId, url })).toBeNull();
 });
 
+test.each([
+  ["private", "ada"],
+  ["team_visible", "platform-app[bot]"],
+] as const)("the pull request of an automation with the scope %s is opened by %s", async (scope, author) => {
+  const { shop, agent } = await scene();
+  const shared = { team_id: 1, user_id: account.userId, missed: "skip", enabled: true } as const;
+  const automation = { ...shared, id: `auto-${scope}`, name: scope, scope, definition: Buffer.from("") };
+  await harness.db.insertInto("automations").values(automation).execute();
+  const started = { source: "manual", status: "started", planned_at: new Date(), trigger_id: null } as const;
+  const firing = { ...started, id: `fire-${scope}`, automation_id: automation.id, agent_id: agent.id };
+  await harness.db.insertInto("automation_firings").values(firing).execute();
+  await finishFor(agent);
+  expect(shop.pulls).toMatchObject([{ author }]);
+});
+
 test.each<[string, string]>([
   ["ada", "platform-app[bot]"],
   ["platform-app[bot]", "ada"],
