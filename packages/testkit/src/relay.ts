@@ -16,8 +16,9 @@ export interface Relay {
   close(): void;
 }
 
-export async function openRelay(port: number, delayMs = 0): Promise<Relay> {
-  let target = port;
+/** `to`: a port of loopback, or the path of a Unix socket. */
+export async function openRelay(to: number | string, delayMs = 0): Promise<Relay> {
+  let target = to;
   const sockets = new Set<Socket>();
   let held: (() => void)[] | null = null;
   let isRefusing = false;
@@ -29,7 +30,7 @@ export async function openRelay(port: number, delayMs = 0): Promise<Relay> {
   const server = createServer((near) => {
     near.on("error", () => {});
     if (isRefusing) return void near.destroy();
-    const far = dial(target, "127.0.0.1");
+    const far = typeof target === "number" ? dial(target, "127.0.0.1") : dial(target);
     join(near, far, { sockets, pass });
   });
   server.listen(0, "127.0.0.1");

@@ -121,12 +121,14 @@ export {
   type ObjectStore,
   ObjectStoreFault,
   type Objects,
+  openBlocks,
   openObjects,
   readAll,
+  sealBlocks,
 } from "./objects/index.ts";
 export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export { inBatches, type RetentionRule } from "./retention.ts";
-export { isStorageFull, type Storage, storageFullMessage } from "./storage/index.ts";
+export { dataIdFile, isStorageFull, readDataId, type Storage, storageFullMessage } from "./storage/index.ts";
 export type { Activity, Subject } from "./subject.ts";
 export { type Log, type Metrics, silentLog } from "./telemetry/index.ts";
 export {

@@ -46,6 +46,7 @@ export {
   repositoryOfPullRequest,
 } from "./scm/index.ts";
 export {
+  type AgentWork,
   branchName,
   type CommitFile,
   type CommitFiles,

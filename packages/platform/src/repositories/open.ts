@@ -94,7 +94,7 @@ export function openRepositories(
   const signer = { platform: committer, sign: signingKey.sign };
   const serverUrls = (): [string, string] => [publicUrl(), serverUrl()];
   const events = recordEvent && { recordEvent };
-  const githost = openGitHost({ db, vault, dataDirectory, signer, serverUrls, ...events });
+  const githost = openGitHost({ db, vault, dataDirectory, objects: context.objects, signer, serverUrls, ...events });
   const github = settings.sourceHosts.github && openGithub(settings.sourceHosts.github, settings.variables);
   const accounts = github?.accounts ?? null;
   const sources = sourceHostsOf(context, githost, github);

@@ -1,8 +1,9 @@
 // Runs: their execution, their streams, artifacts and usage.
+import { hostname } from "node:os";
 import { addEgressRoute } from "../egress/index.ts";
 import type { RunEnvironments } from "../environments/index.ts";
 import type { Workers } from "../fleet/index.ts";
-import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
+import { type Authenticate, readDataId, type ServerContext, type Subject } from "../foundation/index.ts";
 import { type Machines, openAgentMachines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { Secrets } from "../secrets/index.ts";
@@ -83,12 +84,19 @@ const runHost = (
   network: context.network,
   sandboxes: openSandboxes(context.settings, measureStarts(context.metrics)),
   artifacts: openArtifacts(context),
+  diskLocation: diskLocation(context.settings.dataDirectory),
   checkRepositories: repositories.checkAtRun,
   endOfRunStatements,
   toolsOf,
   proposeChanges,
   handoff: repositories.openHandoff((runId) => readSummary(context, runId)),
 });
+
+/** Several servers may be on one host. */
+function diskLocation(dataDirectory: string): RunHost["diskLocation"] {
+  const dataId = readDataId(dataDirectory);
+  return { dataId, nodeName: `${hostname()} (data directory ${dataId.slice(0, 8)})` };
+}
 
 /** The disks of machines are unmounted after the last run has left them. */
 async function startInMachines(host: RunHost): Promise<Runner> {

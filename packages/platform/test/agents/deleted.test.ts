@@ -30,6 +30,8 @@ test("an agent that another team creates under the id of a deleted one keeps its
       open: unused,
       find: unused,
       list: unused,
+      directories: () => expect.fail("not needed"),
+      replace: unused,
       setAside: unused,
       // A removal that is slow: meanwhile the id is free.
       async remove(directory) {

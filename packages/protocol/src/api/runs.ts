@@ -71,7 +71,9 @@ export const Run = z.object({
   requestId: z.string().optional(),
   model: RunModel.optional().describe("What answers; absent for runs of older versions"),
   machine: RunMachine.optional().describe("Where its commands run; absent until a server drives it"),
-  queue: RunQueue.optional().describe("While it waits for a worker; in the answer to reading one run"),
+  queue: RunQueue.optional().describe(
+    "While it waits for a worker, or for the server that has its files; in the answer to reading one run",
+  ),
   environment: RunEnvironment.optional().describe("Absent until a server drives it, and on workers"),
   durationMs: z.int().nonnegative().optional(),
   result: z.string().optional().describe("The final message, once there is one"),

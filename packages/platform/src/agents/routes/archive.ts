@@ -3,7 +3,7 @@ import { forgetSync } from "../../fleet/index.ts";
 import { ApiError, notify, type PlatformContext, retryWhileAway } from "../../foundation/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
 import type { Workspaces } from "../../repositories/index.ts";
-import { removeArtifacts, requestCancel, requestCancelOfAll, waitForEnd } from "../../runs/index.ts";
+import { removeArtifacts, removeSavedDisk, requestCancel, requestCancelOfAll, waitForEnd } from "../../runs/index.ts";
 import { lockAgent } from "../store.ts";
 
 /** Waits for the end of the run: a follow-up right after it is not refused as busy. */
@@ -68,5 +68,6 @@ export async function removeDeleted(
   await forgetSync(settings, directory);
   await workspaces.remove(directory);
   await removeArtifacts(objects, directory);
+  await removeSavedDisk(objects, directory);
   await db.deleteFrom("deleted_directories").where("directory", "=", directory).execute();
 }

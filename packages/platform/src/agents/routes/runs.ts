@@ -3,6 +3,7 @@ import { Acknowledged, CreateRun, PageQuery, Run, RunCreated, RunPage } from "@a
 import { z } from "zod";
 import { readQueue } from "../../fleet/index.ts";
 import { type Api, decodeNumber } from "../../foundation/index.ts";
+import { readDiskWait } from "../../runs/index.ts";
 import { findRun, readGit } from "../store.ts";
 import type { Submission } from "../submit/index.ts";
 import { runAsCreated, runOf } from "../views/views.ts";
@@ -109,7 +110,8 @@ function addRead(api: Api, host: AgentHost): void {
       const agent = await access.find(principal, params.id, "read");
       const run = await findRun(db, agent.id, params.runId);
       const key = await vault.unwrap(agent.data_key);
-      const [git, queue] = await Promise.all([readGit(db, agent.id, key), readQueue(db, run)]);
+      const readWait = async () => (await readQueue(db, run)) ?? (await readDiskWait(db, run));
+      const [git, queue] = await Promise.all([readGit(db, agent.id, key), readWait()]);
       return { ...runOf(run, key, git), ...(queue && { queue }) };
     },
   );

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
 import { openDatabase } from "../../foundation/db/index.ts";
 import { ApiError } from "../../foundation/http/index.ts";
+import { openObjects } from "../../foundation/objects/index.ts";
 import { silentLog } from "../../foundation/telemetry/index.ts";
 import { openVault } from "../../foundation/vault/index.ts";
 import { ensureTeam } from "../../identity/principals/index.ts";
@@ -30,8 +31,9 @@ async function createRepository(invocation: Invocation, program: Program): Promi
     const vault = await openVault(db, settings.kekFile);
     const { dataDirectory, committer } = settings;
     const sign = (text: Buffer) => openSigningKey(settings.signingKey).sign(text);
+    const objects = openObjects(settings);
     const signer = { platform: committer, sign };
-    const githost = openGitHost({ db, vault, dataDirectory, signer, serverUrls: () => [url] });
+    const githost = openGitHost({ db, vault, dataDirectory, objects, signer, serverUrls: () => [url] });
     const { id: teamId } = await ensureTeam(db, vault, invocation.text("team") ?? "default");
     const from = invocation.text("from");
     const request = { teamId, name, from: from === undefined ? null : resolve(program.cwd, from) };

@@ -50,6 +50,7 @@ import * as automationChanges from "./migrations/0046-automation-changes.ts";
 import * as inquiries from "./migrations/0047-inquiries.ts";
 import * as fixStates from "./migrations/0048-fix-states.ts";
 import * as automationAgents from "./migrations/0049-automation-agents.ts";
+import * as agentDisks from "./migrations/0050-agent-disks.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -105,6 +106,7 @@ const migrations: Record<string, Migration> = {
   "0047-inquiries": inquiries,
   "0048-fix-states": fixStates,
   "0049-automation-agents": automationAgents,
+  "0050-agent-disks": agentDisks,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -1,4 +1,5 @@
 // Objects: bytes by key, in a directory or a bucket that several servers share.
+export { type BlockSeal, openBlocks, sealBlocks } from "./blocks.ts";
 export { openDirectoryStore } from "./directory.ts";
 export {
   type Content,

@@ -8,7 +8,8 @@ import { BackupError } from "./backup-error.ts";
 import { type FileSection, maxPathBytes } from "./format.ts";
 
 /** Files of the database, of a running server and of the installation. */
-const ofThisMachine = /^(?:postgres.*|server\.json.*|server\.log|config\.toml|machines|images|reserve|restoring)$/;
+const ofThisMachine =
+  /^(?:postgres.*|server\.json.*|server\.log|config\.toml|machines|images|reserve|restoring|data-id|disks)$/;
 
 /** Stored as a section of its own, and read before the tables: it must not be ahead of them. */
 export const auditHeadFile = "audit-head";

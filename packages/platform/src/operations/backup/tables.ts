@@ -9,8 +9,11 @@ export interface StoredTable {
 /** State of the migrator: a restored database runs its own migrations. */
 const migratorTables = ["kysely_migration", "kysely_migration_lock"];
 
+/** Where the files of this platform are, which a restored one has elsewhere. */
+const locations = ["agent_disks", "hosted_repository_saves"];
+
 /** Left out: a restore must not revive ended sessions or used login links. */
-export const notBackedUp = ["sessions", "login_links"];
+export const notBackedUp = ["sessions", "login_links", ...locations];
 
 /** Each table after those it references. */
 export async function listTables(client: pg.Client): Promise<StoredTable[]> {

@@ -1,7 +1,8 @@
 // The platform as a git host: repositories with pull requests, at an address of the platform.
 import type { Kysely } from "kysely";
-import { recordAuditEvent, type Tables, type Vault } from "../../foundation/index.ts";
+import { type Objects, recordAuditEvent, type Tables, type Vault } from "../../foundation/index.ts";
 import type { CommitSigner } from "../git/index.ts";
+import { openLocks } from "../workspaces/index.ts";
 import { type Addresses, openAddresses } from "./addresses.ts";
 import { rememberHeads } from "./changes.ts";
 import { type CommentStore, openComments } from "./comments.ts";
@@ -9,7 +10,14 @@ import { openRecorder, type RecordEvent } from "./events.ts";
 import { type LabelStore, openLabels } from "./labels.ts";
 import { openPullRequests, type PullRequestStore } from "./pull-requests.ts";
 import { recordPushes } from "./pushes.ts";
-import { type HostedRepositories, type HostedRepository, isRepositoryName, openRepositories } from "./repositories.ts";
+import {
+  type HostedRepositories,
+  type HostedRepository,
+  hostedLayout,
+  isRepositoryName,
+  openRepositories,
+} from "./repositories.ts";
+import { openSharedRepositories } from "./shared-repositories.ts";
 import { openStatuses, type StatusStore } from "./statuses.ts";
 
 export interface GitHost {
@@ -35,6 +43,8 @@ export interface GitHostOptions {
   db: Kysely<Tables>;
   vault: Vault;
   dataDirectory: string;
+  /** Absent in programs that use one data directory. */
+  objects?: Objects;
   signer: CommitSigner;
   /** Addresses of this server without a trailing slash; the first one is shown to users. */
   serverUrls: () => [string, ...string[]];
@@ -45,7 +55,11 @@ export interface GitHostOptions {
 export function openGitHost(options: GitHostOptions): GitHost {
   const { db, vault, dataDirectory, signer, serverUrls, recordEvent = async () => {} } = options;
   const addresses = openAddresses(db, serverUrls);
-  const repositories = openRepositories({ db, dataDirectory });
+  const shared =
+    options.objects?.isShared === true
+      ? openSharedRepositories({ db, vault, store: options.objects.store, locks: openLocks(db), layout: hostedLayout })
+      : undefined;
+  const repositories = openRepositories({ db, dataDirectory, shared });
   const repositoryUrl = (name: string) => `${addresses.shown()}/git/${name}`;
   const pullRequestUrl = (name: string, number: number) => `${repositoryUrl(name)}/pulls/${number}`;
   const eventsOf = (repository: HostedRepository) =>
@@ -63,10 +77,12 @@ export function openGitHost(options: GitHostOptions): GitHost {
       statuses: openStatuses(repository, storeOf(repository)),
     }),
     async notePush(repository, sender) {
+      await repositories.publish(repository);
       await recordAuditEvent(db, { action: "repository.pushed", subject: String(repository.id), data: {} });
       await repositories.updateDefaultBranch(repository);
       const openPulls = await pullRequests(repository).listOpen();
       await rememberHeads(repository, openPulls);
+      await repositories.publish(repository);
       await recordPushes({ db, repository, events: eventsOf(repository), openPulls, sender });
     },
     cloneUrl: (name) => `${repositoryUrl(name)}.git`,

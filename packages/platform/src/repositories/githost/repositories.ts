@@ -3,8 +3,9 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { ApiError, type Tables } from "../../foundation/index.ts";
-import { type Layout, layOut } from "../git/index.ts";
+import { type Layout, layOut, RepositoryFault } from "../git/index.ts";
 import { branchesIn, importFrom, pointHead } from "./import.ts";
+import type { SharedRepositories } from "./shared-repositories.ts";
 import { readTips } from "./tips.ts";
 
 export interface HostedRepository {
@@ -24,6 +25,8 @@ export interface HostedRepositories {
   list(teamId: number): Promise<HostedRepository[]>;
   /** Makes the first pushed branch the default of a repository that was created empty. */
   updateDefaultBranch(repository: HostedRepository): Promise<void>;
+  /** After a change: other servers see it once this has ended. Throws RepositoryFault if they changed the same. */
+  publish(repository: HostedRepository): Promise<void>;
 }
 
 export interface CreateRepositoryRequest {
@@ -36,9 +39,11 @@ export interface CreateRepositoryRequest {
 export interface RepositoriesOptions {
   db: Kysely<Tables>;
   dataDirectory: string;
+  /** Absent: all servers have one data directory. */
+  shared?: SharedRepositories | undefined;
 }
 
-export function openRepositories({ db, dataDirectory }: RepositoriesOptions): HostedRepositories {
+export function openRepositories({ db, dataDirectory, shared }: RepositoriesOptions): HostedRepositories {
   const root = join(dataDirectory, "repositories");
   const fromRow = (row: { id: number; team_id: number; name: string; default_branch: string }): HostedRepository => ({
     id: row.id,
@@ -51,7 +56,7 @@ export function openRepositories({ db, dataDirectory }: RepositoriesOptions): Ho
     async create({ teamId, name, from }, signal) {
       checkName(name);
       await mkdir(root, { recursive: true, mode: 0o700 });
-      return db.transaction().execute(async (transaction) => {
+      const created = await db.transaction().execute(async (transaction) => {
         const row = await transaction
           .insertInto("hosted_repositories")
           .values({ team_id: teamId, name, default_branch: "main" })
@@ -69,16 +74,22 @@ export function openRepositories({ db, dataDirectory }: RepositoriesOptions): Ho
           .execute();
         return fromRow({ ...row, default_branch: branch });
       });
+      await shared?.sync(created);
+      return created;
     },
     async find(teamId, name) {
       if (!isRepositoryName(name)) return undefined;
       const row = await db
         .selectFrom("hosted_repositories")
-        .selectAll()
+        .leftJoin("hosted_repository_saves", "repository_id", "id")
+        .select(["id", "team_id", "name", "default_branch", "version"])
         .where("team_id", "=", teamId)
         .where("name", "=", name)
         .executeTakeFirst();
-      return row && fromRow(row);
+      if (row === undefined) return undefined;
+      const repository = fromRow(row);
+      if (shared && !(await shared.isCurrent(repository, row.version))) await shared.sync(repository);
+      return repository;
     },
     async list(teamId) {
       const rows = await db
@@ -90,8 +101,18 @@ export function openRepositories({ db, dataDirectory }: RepositoriesOptions): Ho
       return rows.map(fromRow);
     },
     updateDefaultBranch: (repository) => updateDefaultBranch(db, repository),
+    async publish(repository) {
+      const lost = (await shared?.sync(repository)) ?? [];
+      if (lost.length > 0) throw movedElsewhere(lost);
+    },
   };
 }
+
+const movedElsewhere = (names: string[]) =>
+  new RepositoryFault(
+    "branch_moved",
+    `Another server changed ${names.join(", ")} in the meantime, so nothing was pushed to it. Fetch, then push again.`,
+  );
 
 async function updateDefaultBranch(
   db: Kysely<Tables>,
@@ -119,7 +140,7 @@ function checkName(name: string): void {
 
 const maxPushBytes = 2 * 1024 * 1024 * 1024;
 
-const hostedLayout: Layout = {
+export const hostedLayout: Layout = {
   objectFormat: "sha1",
   isPartial: false,
   head: "main",

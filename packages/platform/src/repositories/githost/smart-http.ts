@@ -1,5 +1,6 @@
 // Git's smart HTTP protocol: fetch and push with an API key of the team.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Context } from "hono";
@@ -43,7 +44,8 @@ export function serveGit(
   for (const service of ["upload-pack", "receive-pack"] as const) {
     app.post(`/git/:repository{[^/]+\\.git}/git-${service}`, async (context) => {
       const { repository, principal } = await authenticate(context, authenticator, service);
-      await exchange(context, { repository, service, log });
+      const publish = service === "receive-pack" ? () => host.repositories.publish(repository) : null;
+      await exchange(context, { repository, service, log, publish });
       if (service === "receive-pack") await notePush(repository, principalName(principal));
       return alreadySent();
     });
@@ -77,6 +79,8 @@ interface ServiceContext {
   repository: HostedRepository;
   service: Service;
   log: Log;
+  /** Before the client learns that its push was accepted. */
+  publish?: (() => Promise<void>) | null;
 }
 
 async function advertise(context: Context<Env>, serviceContext: ServiceContext): Promise<Response> {
@@ -109,7 +113,7 @@ interface Streams {
 
 /** Git reports protocol errors to the client itself; on any other failure the connection is closed. */
 async function serve(
-  { repository, service, log, args }: ServiceContext & { args: string[] },
+  { repository, service, log, args, publish = null }: ServiceContext & { args: string[] },
   streams: Streams,
 ): Promise<void> {
   const { incoming, outgoing, input } = streams;
@@ -132,7 +136,13 @@ async function serve(
     if (input === null) git.stdin.end();
     await Promise.all([
       ended,
-      pipeline(git.stdout, outgoing),
+      publish === null
+        ? pipeline(git.stdout, outgoing)
+        : pipeline(
+            git.stdout,
+            heldBack(() => ended.then(publish)),
+            outgoing,
+          ),
       ...(input === null ? [] : [feed(input, git.stdin, service)]),
     ]);
   } catch (error) {
@@ -140,6 +150,20 @@ async function serve(
     log.warn("git.exchange_ended", { repository: repository.id, service, reason: (error as Error).message });
     outgoing.destroy();
   }
+}
+
+/** Passes everything on once `ready` has settled, and nothing if it fails. What git says about a push is short. */
+function heldBack(ready: () => Promise<void>): Transform {
+  const pieces: Buffer[] = [];
+  return new Transform({
+    transform(piece, _encoding, done) {
+      pieces.push(piece);
+      done();
+    },
+    flush(done) {
+      ready().then(() => done(null, Buffer.concat(pieces)), done);
+    },
+  });
 }
 
 /** Git may close its input before the whole request body was read. */

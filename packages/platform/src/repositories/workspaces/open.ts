@@ -11,10 +11,11 @@ import { checkOut, keepHostSide, makeParent, prepareCommit } from "./checkout.ts
 import type { RepositoryLimits } from "./limits.ts";
 import type { Locks } from "./lock.ts";
 import type { Source } from "./mirror.ts";
+import { borrowAgain, replaceDirectories } from "./replace.ts";
 import { removedMark } from "./retention.ts";
 import { openSource } from "./source.ts";
 import { chooseStart, guessPullRequest, type PullRequestBranches, type StartingPoint } from "./starting-point.ts";
-import type { AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";
+import type { AgentDirectories, AgentWork, OpenRepository, OpenWorkspace, Workspaces } from "./workspaces.ts";
 
 export interface WorkspacesOptions {
   dataDirectory: string;
@@ -57,17 +58,23 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       const names = await Promise.all(parents.map((parent) => listNames(join(options.dataDirectory, parent))));
       return [...new Set(names.flat())].filter((name) => agentDirectory.test(name));
     },
+    directories: (name) => directoriesOf(name, options),
+    replace: ({ directory, teamId }, fill, signal) => {
+      const directories = directoriesOf(directory, options);
+      return replaceDirectories({
+        directories,
+        setAside: () => setAside(directories),
+        async fill(drafts) {
+          await fill(drafts);
+          await borrowAgain(drafts.host, { teamId, options }, signal);
+        },
+      });
+    },
     setAside: (name) => setAside(directoriesOf(name, options)),
     async remove(name) {
       await (await setAside(directoriesOf(name, options)))();
     },
   };
-}
-
-interface AgentDirectories {
-  workspace: string;
-  /** The host's git directories for the agent's repositories, not accessible to the agent. */
-  host: string;
 }
 
 const parents = ["workspaces", "handoffs"] as const;

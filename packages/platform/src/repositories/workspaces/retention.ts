@@ -115,7 +115,8 @@ async function* unfinishedIn(dataDirectory: string): AsyncGenerator<UnfinishedQu
   const handoffs = join(dataDirectory, "handoffs");
   const mirrors = join(dataDirectory, "mirrors");
   for (const directory of [workspaces, handoffs, mirrors]) yield { directory, suffix: setAside, age: "any" };
-  for (const directory of await listPaths(workspaces)) yield { directory, suffix: ownDraft, age: "draft" };
+  for (const directory of [workspaces, handoffs, ...(await listPaths(workspaces))])
+    yield { directory, suffix: ownDraft, age: "draft" };
   for (const directory of await listPaths(handoffs)) yield { directory, suffix: hostDraft, age: "draft" };
   for (const directory of [mirrors, ...(await listPaths(mirrors))])
     yield { directory, suffix: mirrorDraft, age: "draft" };

@@ -11,9 +11,19 @@ export interface Workspaces {
   find(directory: string): Promise<OpenWorkspace | undefined>;
   /** The directories of agents that there are, in whole or in part. */
   list(): Promise<string[]>;
+  /** Where the files of an agent are, whether they exist or not. */
+  directories(directory: string): AgentDirectories;
+  /** Puts the directories that `fill` writes in place of what there is. */
+  replace(agent: AgentWork, fill: (drafts: AgentDirectories) => Promise<void>, signal: AbortSignal): Promise<void>;
   /** Takes the workspace away at once, and returns what removes it from the disk. */
   setAside(directory: string): Promise<() => Promise<void>>;
   remove(directory: string): Promise<void>;
+}
+
+export interface AgentDirectories {
+  workspace: string;
+  /** The host's git directories for the agent's repositories, not accessible to the agent. */
+  host: string;
 }
 
 export interface AgentWork {

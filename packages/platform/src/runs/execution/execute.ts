@@ -23,6 +23,7 @@ import { settingsOfTeam } from "../../identity/index.ts";
 import { type AgentMachines, removeAgentMachine } from "../../machines/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
+import { openRunDisk, type RunDisk, removeSavedDisk } from "../disks/index.ts";
 import { type ClaimedRun, maxClaimsWithoutProgress } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
@@ -58,6 +59,8 @@ export interface RunHost {
   machines: AgentMachines;
   environments: RunEnvironments;
   machinesInUse: MachinesInUse;
+  /** Of this server, for other servers. */
+  diskLocation: { dataId: string; nodeName: string };
   secrets: Pick<Secrets, "ofAgent">;
   workers: Workers;
   network: NetworkPolicy;
@@ -168,9 +171,19 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     const repos =
       environment === null ? agent.settings.repos : host.environments.pinRepositories(environment, agent.settings);
     const workspaceSpec = { agentId, directory, teamId, name, ...agent.settings, repos };
+    const disk = openRunDisk({
+      platform,
+      workspaces,
+      location: host.diskLocation,
+      run: { ...activeRun, isOnWorker: environment === null },
+    });
+    await disk.prepare(workspaceSpec, limits.signal);
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.diskMeasured;
-    return await driveInWorkspace(workspace, { ...context, environment }, limits.signal);
+    const end = await driveInWorkspace(workspace, { ...context, environment, disk }, limits.signal);
+    // With what the hand-off has written.
+    await disk.save();
+    return end;
   } catch (error) {
     const reached = limits.reached();
     if (leavesRunOpen(error) || reached === null) throw error;
@@ -189,6 +202,7 @@ function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): v
 const abandonedMessage = `The run was stopped: ${maxClaimsWithoutProgress} servers in a row took it over and stopped before it made progress. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 
 interface DriveContext extends RunContext {
+  disk: RunDisk;
   /** Null: the commands run on a worker, which has its own. */
   environment: ChosenEnvironment | null;
 }
@@ -218,14 +232,27 @@ type Location = { machine: RunMachine; worker: null } | { machine: null; worker:
 /** Drives the turn of the run to its end, then keeps its artifacts and publishes its changes. */
 async function driveTurn(
   workspace: OpenWorkspace,
-  { activeRun, settings, plan, recorder, telemetry, traces, host, allowance, machine, worker }: RunContext & Location,
+  {
+    activeRun,
+    settings,
+    plan,
+    recorder,
+    telemetry,
+    traces,
+    host,
+    allowance,
+    disk,
+    machine,
+    worker,
+  }: DriveContext & Location,
   signal: AbortSignal,
 ): Promise<RunEnd> {
   const { db } = host.platform;
   const { agent, key, fence } = activeRun;
   const recording = await openRunRecording({ activeRun, plan, ...host });
   const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
-  const store = recording.store(traces.tracedStore(stored, worker?.description));
+  const saving = worker === null ? disk.savingStore(stored) : stored;
+  const store = recording.store(traces.tracedStore(saving, worker?.description));
   const [history, policy, tools] = await Promise.all([
     readHistory(activeRun, { store, db }, recorder),
     agent.settings.effects === undefined
@@ -355,6 +382,7 @@ async function cleanUpDeletedAgent(directory: string, host: RunHost): Promise<vo
   await removeAgentMachine(host.platform.settings, directory);
   await host.workspaces.remove(directory);
   await host.artifacts.removeAll(directory);
+  await removeSavedDisk(host.platform.objects, directory);
 }
 
 /** Looks up the run: the id of a deleted agent may have been given to another one. */

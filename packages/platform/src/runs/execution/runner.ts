@@ -1,5 +1,6 @@
 // Claims and drives runs, up to the configured number at once; releases all of them when the server stops.
 import type { StopReason } from "@agentcli/engine";
+import { readDataId } from "../../foundation/index.ts";
 import { type ClaimedRun, type Fence, type LeaseOptions, type Leases, openLeases } from "../leases/lease.ts";
 import { type DriverHost, executeRun, type RunHost } from "./execute.ts";
 import { leavesRunOpen } from "./fault.ts";
@@ -79,6 +80,7 @@ export async function startRunner(host: RunHost): Promise<Runner> {
 const leaseOptions = ({ nodeId, settings }: RunHost["platform"]): LeaseOptions => ({
   nodeId,
   leaseMs: settings.leaseMs,
+  dataId: readDataId(settings.dataDirectory),
   workerWaitSeconds: settings.workers.waitSeconds,
 });
 

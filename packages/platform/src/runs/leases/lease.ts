@@ -2,6 +2,7 @@
 import { type Kysely, sql } from "kysely";
 import { type ReadyOptions, workerIsReady } from "../../fleet/index.ts";
 import { notify, prepared, type Tables } from "../../foundation/index.ts";
+import { diskIsReachable } from "../disks/index.ts";
 
 /** Identifies one claim of a run. Every write of its driver carries it. */
 export interface Fence {
@@ -43,21 +44,23 @@ export interface LeaseOptions {
   /** A restarted server keeps its id, so it need not wait for its own leases to expire. */
   nodeId: string;
   leaseMs: number;
-  /** How long a run may wait for a worker; a day unless given. */
+  /** How long a run may wait for a worker, or for the server that has the files of its agent; a day unless given. */
   workerWaitSeconds?: number;
+  /** Of the data directory of this server. */
+  dataId?: string;
 }
 
 const daySeconds = 86_400;
 
 export function openLeases(
   db: Kysely<Tables>,
-  { nodeId, leaseMs, workerWaitSeconds: waitSeconds = daySeconds }: LeaseOptions,
+  { nodeId, leaseMs, workerWaitSeconds: waitSeconds = daySeconds, dataId = "" }: LeaseOptions,
 ): Leases {
   const mine = new Set<string>();
   const until = sql<Date>`now() + ${`${leaseMs} milliseconds`}::interval`;
   return {
     async claim() {
-      const claimed = await claimOne(db, { nodeId, waitSeconds, until, held: [...mine] });
+      const claimed = await claimOne(db, { nodeId, waitSeconds, dataId, until, held: [...mine] });
       if (claimed) mine.add(claimed.runId);
       return claimed;
     },
@@ -91,12 +94,16 @@ export function openLeases(
 }
 
 interface Claim extends ReadyOptions {
+  dataId: string;
   until: ReturnType<typeof sql<Date>>;
   /** Runs this server drives right now. */
   held: string[];
 }
 
-async function claimOne(db: Kysely<Tables>, { nodeId, waitSeconds, until, held }: Claim): Promise<ClaimedRun | null> {
+async function claimOne(
+  db: Kysely<Tables>,
+  { nodeId, waitSeconds, dataId, until, held }: Claim,
+): Promise<ClaimedRun | null> {
   const row = await db
     .updateTable("runs")
     .set({
@@ -111,6 +118,7 @@ async function claimOne(db: Kysely<Tables>, { nodeId, waitSeconds, until, held }
         .select("id")
         .where(sql<boolean>`status in ('CREATING', 'RUNNING')`)
         .where(workerIsReady({ nodeId, waitSeconds }))
+        .where(diskIsReachable({ dataId, waitSeconds }))
         .where(sql<boolean>`id <> all(${held}::text[])`)
         .where((condition) =>
           condition.or([

@@ -174,6 +174,19 @@ export interface ArtifactTable {
   updated_at: Stamped;
 }
 
+/** Where the files of an agent are. */
+export interface AgentDiskTable {
+  agent_id: string;
+  /** Of the data directory that changed them last. */
+  data_id: string;
+  node_name: string;
+  /** What is in the object store; null: nothing yet. */
+  save_id: string | null;
+  /** Only servers of that data directory can continue. */
+  is_bound: boolean;
+  updated_at: Stamped;
+}
+
 /** Of a deleted agent, until its files are removed. */
 export interface DeletedDirectoryTable {
   directory: string;

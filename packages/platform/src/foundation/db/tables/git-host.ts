@@ -12,6 +12,18 @@ export interface HostedRepositoryTable {
   created_at: Stamped;
 }
 
+/** What the object store has of a repository; absent where there is no object store. */
+export interface HostedRepositorySaveTable {
+  repository_id: number;
+  /** Counts the changes. */
+  version: number;
+  /** The content of HEAD. */
+  head: string;
+  /** Objects by full reference name. */
+  refs: ColumnType<Record<string, string>, string, string>;
+  packs: string[];
+}
+
 export interface PullRequestTable {
   repository_id: number;
   number: number;

@@ -1,6 +1,7 @@
 // Every table as kysely sees it. Whatever a person said, or a secret, is a Sealed value: see vault/.
 import type { Kysely, Transaction } from "kysely";
 import type {
+  AgentDiskTable,
   AgentTable,
   ArtifactTable,
   DeletedDirectoryTable,
@@ -38,6 +39,7 @@ import type {
 } from "./environments.ts";
 import type {
   CommitStatusTable,
+  HostedRepositorySaveTable,
   HostedRepositoryTable,
   PullRequestCommentTable,
   PullRequestLabelTable,
@@ -102,6 +104,7 @@ export interface Tables {
   invitations: InvitationTable;
   identities: IdentityTable;
   agents: AgentTable;
+  agent_disks: AgentDiskTable;
   runs: RunTable;
   threads: ThreadTable;
   thread_records: ThreadRecordTable;
@@ -115,6 +118,7 @@ export interface Tables {
   nodes: NodeTable;
   server_addresses: ServerAddressTable;
   hosted_repositories: HostedRepositoryTable;
+  hosted_repository_saves: HostedRepositorySaveTable;
   pull_requests: PullRequestTable;
   pull_request_comments: PullRequestCommentTable;
   pull_request_reviews: PullRequestReviewTable;

@@ -1,0 +1,76 @@
+// Where the files of agents are: the data directory that has them, and what of them is in the object store.
+import { StaleWriter } from "@agentcli/engine";
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { Tables } from "../../foundation/index.ts";
+
+/** One claim of a run. */
+export interface DiskFence {
+  runId: string;
+  epoch: number;
+}
+
+export interface DiskRow {
+  dataId: string;
+  /** For people. */
+  nodeName: string;
+  /** What was saved last; null: nothing. */
+  saveId: string | null;
+  /** Only servers of this data directory can continue. */
+  isBound: boolean;
+}
+
+/** Undefined before the first run of the agent. */
+export async function readDisk(db: Kysely<Tables>, agentId: string): Promise<DiskRow | undefined> {
+  const row = await db.selectFrom("agent_disks").selectAll().where("agent_id", "=", agentId).executeTakeFirst();
+  return row && { dataId: row.data_id, nodeName: row.node_name, saveId: row.save_id, isBound: row.is_bound };
+}
+
+/** Throws StaleWriter if another driver claimed the run. */
+export async function writeDisk(
+  db: Kysely<Tables>,
+  { agentId, fence }: { agentId: string; fence: DiskFence },
+  { dataId, nodeName, saveId, isBound }: DiskRow,
+): Promise<void> {
+  const { rows } = await sql<{ agent_id: string }>`
+    insert into agent_disks (agent_id, data_id, node_name, save_id, is_bound)
+    select agent_id, ${dataId}, ${nodeName}, ${saveId}, ${isBound} from runs
+      where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
+      for no key update
+    on conflict (agent_id) do update set data_id = excluded.data_id, node_name = excluded.node_name,
+      save_id = excluded.save_id, is_bound = excluded.is_bound, updated_at = now()
+    returning agent_id
+  `.execute(db);
+  if (rows.length === 0) throw new StaleWriter(agentId, `run ${fence.runId} has another driver`);
+}
+
+/** The next run of the agent begins with new files. */
+export async function forgetDisk(db: Kysely<Tables>, agentId: string): Promise<void> {
+  await db.deleteFrom("agent_disks").where("agent_id", "=", agentId).execute();
+}
+
+/** A condition on `runs`: the files of the agent are not bound to another data directory, or the run ends without them. */
+export const diskIsReachable = ({
+  dataId,
+  waitSeconds,
+}: {
+  dataId: string;
+  waitSeconds: number;
+}): RawBuilder<boolean> =>
+  sql<boolean>`(
+    runs.needs_worker or runs.cancel_requested_at is not null
+    or runs.created_at < now() - ${`${waitSeconds} seconds`}::interval
+    or not exists (
+      select from agent_disks disk where disk.agent_id = runs.agent_id and disk.is_bound and disk.data_id <> ${dataId}
+    )
+  )`;
+
+/** Why a run waits for the server that has the files of its agent; null if it does not. */
+export async function readDiskWait(
+  db: Kysely<Tables>,
+  run: { agent_id: string; needs_worker: boolean; status: string; lease_owner: string | null },
+): Promise<{ position: number; reason: string } | null> {
+  if (run.needs_worker || !["CREATING", "RUNNING"].includes(run.status) || run.lease_owner !== null) return null;
+  const disk = await readDisk(db, run.agent_id);
+  if (!disk?.isBound) return null;
+  return { position: 1, reason: `The files of this agent are on ${disk.nodeName}, which takes the run.` };
+}

@@ -1,0 +1,172 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { temporaryDirectory } from "@agentcli/testkit";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { openDirectoryStore, sealBlocks } from "../../src/foundation/objects/index.ts";
+import { readDataId } from "../../src/foundation/storage/index.ts";
+import { restoreDisk } from "../../src/runs/disks/restore.ts";
+import { readDiskWait, writeDisk } from "../../src/runs/disks/rows.ts";
+import { openSavedDisks, type SavedDisks } from "../../src/runs/disks/saved-disk.ts";
+import { type DiskEntry, type DiskRoots, type Scan, scanDisk } from "../../src/runs/disks/scan.ts";
+import { openLeases } from "../../src/runs/index.ts";
+import { openFixture } from "../harness/fixture.ts";
+
+let fixture: Awaited<ReturnType<typeof openFixture>>;
+beforeAll(async () => {
+  fixture = await openFixture();
+});
+afterAll(() => fixture.close());
+
+let directory: string;
+let saved: SavedDisks;
+beforeEach(async () => {
+  const temporary = await temporaryDirectory();
+  directory = temporary.path;
+  const { key } = await fixture.platform.vault.newDataKey();
+  saved = openSavedDisks(openDirectoryStore(join(directory, "objects")), {
+    agent: { id: "bc-1", directory: "bc-1" },
+    key,
+  });
+  return () => temporary.remove();
+});
+
+const rootsIn = (name: string): DiskRoots => ({
+  workspace: join(directory, name, "workspace"),
+  host: join(directory, name, "host"),
+});
+
+async function save(roots: DiskRoots, { pack, former = [] }: { pack: string; former?: DiskEntry[] }): Promise<Scan> {
+  const scan: Scan = { entries: [], isChanged: false };
+  const byPath = new Map(former.map((entry) => [entry.path, entry]));
+  await saved.putPack(pack, scanDisk({ roots, former: byPath, pack }, scan));
+  await saved.putEntries(`list-${pack}`, scan.entries);
+  return scan;
+}
+
+/** Links, an empty file, one of several blocks, a name that is not text, a directory that may not be written. */
+function fillRoots(roots: DiskRoots): Buffer {
+  for (const root of Object.values(roots)) mkdirSync(root, { recursive: true });
+  mkdirSync(join(roots.workspace, "src/closed"), { recursive: true });
+  writeFileSync(join(roots.workspace, "src/large"), Buffer.alloc(2_500_000, "large "));
+  writeFileSync(join(roots.workspace, "src/empty"), "");
+  writeFileSync(join(roots.workspace, "src/closed/run.sh"), "#!/bin/sh\n");
+  chmodSync(join(roots.workspace, "src/closed/run.sh"), 0o755);
+  symlinkSync("../../outside", join(roots.workspace, "src/link"));
+  const odd = Buffer.concat([Buffer.from(`${roots.workspace}/odd-`), Buffer.of(0xff)]);
+  writeFileSync(odd, "odd");
+  chmodSync(join(roots.workspace, "src/closed"), 0o555);
+  mkdirSync(join(roots.host, "shop.git/objects/info"), { recursive: true });
+  writeFileSync(join(roots.host, "shop.git/objects/info/alternates"), "/a/directory/of/this/server\n");
+  writeFileSync(join(roots.host, "shop.git/HEAD"), "ref: refs/heads/main\n");
+  return odd;
+}
+
+test("a restored disk has every file, link and mode of the saved one, and nothing that names its server", async () => {
+  const roots = rootsIn("first");
+  fillRoots(roots);
+  await save(roots, { pack: "pack-1" });
+  const copy = rootsIn("second");
+  mkdirSync(join(directory, "second"));
+  await restoreDisk(saved, "list-pack-1", copy);
+  expect(readFileSync(join(copy.workspace, "src/large"))).toEqual(readFileSync(join(roots.workspace, "src/large")));
+  expect(readFileSync(join(copy.workspace, "src/empty"), "utf8")).toBe("");
+  expect(readlinkSync(join(copy.workspace, "src/link"))).toBe("../../outside");
+  expect(lstatSync(join(copy.workspace, "src/closed/run.sh")).mode & 0o777).toBe(0o755);
+  expect(lstatSync(join(copy.workspace, "src/closed")).mode & 0o777).toBe(0o555);
+  const names = readdirSync(copy.workspace, { encoding: "buffer" }).map((name) => name.toString("latin1"));
+  expect(names.sort()).toEqual(["odd-\u00ff", "src"]);
+  expect(readdirSync(join(copy.host, "shop.git"), { recursive: true }).sort()).toEqual([
+    "HEAD",
+    "objects",
+    "objects/info",
+  ]);
+});
+
+test("a second save stores what changed, and the restored disk lacks what was removed", async () => {
+  const roots = rootsIn("first");
+  fillRoots(roots);
+  const first = await save(roots, { pack: "pack-1" });
+  const settled = first.entries.map((entry) => settle(roots, entry));
+  expect((await save(roots, { pack: "pack-2", former: settled })).isChanged).toBe(false);
+  writeFileSync(join(roots.workspace, "src/new"), "new");
+  rmSync(join(roots.workspace, "src/empty"));
+  const second = await save(roots, { pack: "pack-3", former: settled });
+  expect(second.isChanged).toBe(true);
+  const inNew = second.entries.filter(({ pack }) => pack === "pack-3").map(({ path }) => path);
+  expect(inNew).toEqual(["workspace/src/new"]);
+  const copy = rootsIn("second");
+  mkdirSync(join(directory, "second"));
+  await restoreDisk(saved, "list-pack-3", copy);
+  expect(readdirSync(join(copy.workspace, "src")).sort()).toEqual(["closed", "large", "link", "new"]);
+});
+
+/** As a later look finds a file that was just written: its time is no longer the present one. */
+function settle(roots: DiskRoots, entry: DiskEntry): DiskEntry {
+  if (entry.kind !== "file") return entry;
+  const [root = "", ...rest] = entry.path.split("/");
+  const path = Buffer.from(`${roots[root as keyof DiskRoots]}/${rest.join("/")}`, "latin1");
+  const { ino, size, mtimeMs, ctimeMs } = lstatSync(path);
+  return { ...entry, seen: `${ino}.${size}.${mtimeMs}.${ctimeMs}` };
+}
+
+test("a save that was cut, changed or taken from another agent is not restored", async () => {
+  const roots = rootsIn("first");
+  fillRoots(roots);
+  await save(roots, { pack: "pack-1" });
+  const path = join(directory, "objects/disks/bc-1/pack-1");
+  const content = readFileSync(path);
+  const { key: other } = await fixture.platform.vault.newDataKey();
+  const foreign: Buffer[] = [];
+  for await (const block of sealBlocks(
+    (async function* () {
+      yield Buffer.from("foreign");
+    })(),
+    { key: other, about: "disk:bc-1:pack-1" },
+  ))
+    foreign.push(block);
+  const firstBlock = content.subarray(0, 4 + content.readUInt32BE(0));
+  for (const [index, bad] of [content.subarray(0, -5), firstBlock, Buffer.concat(foreign)].entries()) {
+    writeFileSync(path, bad);
+    mkdirSync(join(directory, `copy-${index}`));
+    await expect(restoreDisk(saved, "list-pack-1", rootsIn(`copy-${index}`))).rejects.toThrow();
+  }
+});
+
+test("a run whose agent has its files in another data directory waits for it, says so, and is claimed there", async () => {
+  const { platform } = fixture;
+  const { agentId, runId } = await fixture.newAgent();
+  const here = openLeases(platform.db, { nodeId: "here", leaseMs: 60_000, dataId: "data-here" });
+  const there = openLeases(platform.db, { nodeId: "there", leaseMs: 60_000, dataId: "data-there" });
+  const first = await there.claim();
+  expect(first?.runId).toBe(runId);
+  const fence = { runId, epoch: first?.epoch ?? 0 };
+  const disk = { dataId: "data-there", nodeName: "node-b", saveId: null, isBound: true };
+  await writeDisk(platform.db, { agentId, fence }, disk);
+  await there.release(fence);
+  expect(await here.claim()).toBeNull();
+  const run = await platform.db.selectFrom("runs").selectAll().where("id", "=", runId).executeTakeFirstOrThrow();
+  expect(await readDiskWait(platform.db, run)).toEqual({
+    position: 1,
+    reason: "The files of this agent are on node-b, which takes the run.",
+  });
+  // The fence of the former claim is refused.
+  await expect(writeDisk(platform.db, { agentId, fence }, disk)).rejects.toThrow("another driver");
+  expect((await there.claim())?.runId).toBe(runId);
+});
+
+test("a data directory keeps its id", () => {
+  const id = readDataId(join(directory, "data"));
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(readDataId(join(directory, "data"))).toBe(id);
+  expect(readDataId(join(directory, "other"))).not.toBe(id);
+});
