@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -16,6 +17,7 @@ import { dirname, join } from "node:path";
 import { replyWith } from "@agentcli/testkit";
 import { type Harness, openHarness } from "@agentcli/testkit/cli";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startServer } from "../app-server/client.ts";
 import { agentcliHooks, write } from "./hook-harness.ts";
 import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
 
@@ -186,6 +188,44 @@ test("a record whose type is a name that every object has is ignored like any un
   const { seq, at } = lines.at(-1);
   store([...lines, { v: 1, seq: seq + 1, at, record: { type: "toString" } }]);
   expect(await run(["sessions", "show", id])).toMatchObject({ code: 0, stdout: expect.stringContaining("First.") });
+});
+
+test("a sub-agent has no session elsewhere, whatever its id", async () => {
+  const { lines, store, run, id, home } = await withSession();
+  const elsewhere = join(home, "elsewhere");
+  mkdirSync(elsewhere, { mode: 0o700 });
+  const { seq, at } = lines.at(-1);
+  const recordOf = (type: string) => lines.find(({ record }) => record.type === type).record;
+  const args = { message: "look", agent_type: "default" };
+  const block = { type: "call", wireId: "call", name: "spawn_agent", form: "function", input: JSON.stringify(args) };
+  const makes = "x/../../../../../elsewhere/agent";
+  const records = [
+    { ...recordOf("turn.begun"), turnId: "01900000-0000-7000-8000-000000000001" },
+    { ...recordOf("model.replied"), blocks: [block] },
+    {
+      type: "tool.begun",
+      callId: `${seq + 2}.0`,
+      name: "spawn_agent",
+      args,
+      incarnation: "x",
+      onResume: "rerun",
+      makes,
+    },
+  ];
+  store([...lines, ...records.map((record, index) => ({ v: 1, seq: seq + 1 + index, at, record }))]);
+  const { stderr } = await run(["exec", "resume", id]);
+  expect(stderr).toContain("Invalid thread id");
+  expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+test("a session is not archived through a link", async () => {
+  const harness = await withSession();
+  const elsewhere = mkdtempSync(join(tmpdir(), "elsewhere-"));
+  onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
+  symlinkSync(elsewhere, join(harness.home, "archived_sessions"));
+  const client = await (await startServer(harness, "stdio")).connect();
+  await expect(client.request("thread/archive", { threadId: harness.id })).rejects.toThrow("is a symbolic link");
+  expect(readdirSync(elsewhere)).toEqual([]);
 });
 
 test("sessions behind a linked directory are not removed", async () => {

@@ -1,6 +1,6 @@
 // Which session files are believed, and what a recorded thread may do when it is resumed.
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { replyWith } from "@agentcli/testkit";
 import { type Harness, openHarness } from "@agentcli/testkit/cli";
@@ -45,6 +45,7 @@ const changes: [string, string, (file: string, home: string) => void][] = [
     (_file, home) => chmodSync(home, 0o777),
   ],
   ["is a pipe", "is not a regular file", replaceByPipe],
+  ["has another name", "has another name (a hard link)", (file, home) => linkSync(file, join(home, "other"))],
 ];
 // Only root can give files away.
 if (isRoot)
@@ -81,6 +82,21 @@ test("an agent home that others can write is reported, and a run in it stores no
   expect((await run(["doctor"])).stdout).toContain(warning);
   chmodSync(home, 0o1777);
   expect((await run(["exec", "--ephemeral", "hello"])).stderr).not.toContain("can be written by other users");
+});
+
+test("an index of names that others can write names no session", async () => {
+  const { run, home, id } = await withSession();
+  expect(await run(["sessions", "name", id, "nightly"])).toMatchObject({ code: 0 });
+  const index = join(home, "session_index.jsonl");
+  chmodSync(index, 0o666);
+  for (const args of [
+    ["exec", "resume", "nightly", "go on"],
+    ["sessions", "name", id, "daily"],
+  ])
+    expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(`${index} can be written by`) });
+  expect((await run(["sessions", "list"])).stdout).not.toContain("nightly");
+  chmodSync(index, 0o600);
+  expect(await run(["exec", "resume", "nightly", "go on"])).toMatchObject({ code: 0 });
 });
 
 test("--last says which newer session it passes over because it is damaged", async () => {

@@ -257,6 +257,24 @@ test.each([
   expect(notes()).toEqual([expect.stringContaining(`--${flag} ${file} can be read by other users`)]);
 });
 
+test.each([
+  ["capability-token", "ws-token-file"],
+  ["signed-bearer-token", "ws-shared-secret-file"],
+])("with %s, a file that other users can write or replace is refused", async (kind, flag) => {
+  const directory = await temporaryDirectory();
+  onTestFinished(directory.remove);
+  const file = join(directory.path, "secret");
+  writeFileSync(file, "s".repeat(40), { mode: 0o600 });
+  const invocation = invocationOf("--ws-auth", kind, `--${flag}`, file);
+  const read = () => readAccess(invocation, loopback, directory.path);
+  chmodSync(file, 0o622);
+  expect(read).toThrow(`--${flag} ${file}: other users can change or replace the file`);
+  chmodSync(file, 0o600);
+  expect(read().notes).toEqual([]);
+  chmodSync(directory.path, 0o777);
+  expect(read).toThrow(`--${flag} ${file}: other users can change or replace the file`);
+});
+
 test("a socket file needs no token", async () => {
   const { path, read } = await portAccess();
   expect(read({ kind: "unix", path: "/x" })).toEqual({ check: null, notes: [] });

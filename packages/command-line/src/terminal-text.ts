@@ -8,6 +8,10 @@ interface Output {
 /** As it is for a file or a pipe; on a terminal only what can be seen. */
 export const textFor = (output: Output, text: string): string => (output.isTTY ? terminalText(text) : text);
 
+/** The same for what other programs wrote: their colours could be taken for the program's own. */
+export const foreignTextFor = (output: Output, text: string): string =>
+  output.isTTY ? terminalText(withoutColours(text)) : text;
+
 /** Other colours are dropped, other control characters are shown as \uXXXX, which in JSON stands for the same text. */
 export const terminalText = (text: string): string =>
   withColoursClosed(
@@ -19,7 +23,9 @@ export const terminalText = (text: string): string =>
 
 /** Without the colours in any of its texts: what a model or command wrote must not look like the program's own headings. */
 export function withoutColours<Value>(value: Value): Value {
-  if (typeof value === "string") return value.replace(/\u001b\[[\d;:]*m/g, "") as Value;
+  // A colour inside the beginning of another would leave one behind: what begins and is none becomes visible.
+  if (typeof value === "string")
+    return value.replace(/\u001b(\[[\d;:]*m)?/g, (_, colour) => (colour ? "" : "\\u001b")) as Value;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(withoutColours) as Value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutColours(each)])) as Value;

@@ -1,7 +1,7 @@
 // What a terminal is shown of texts by models, commands and other users.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { terminalText, textFor, withoutColours } from "@agentcli/command-line";
+import { foreignTextFor, terminalText, textFor, withoutColours } from "@agentcli/command-line";
 import { expect, test } from "vitest";
 
 test.each([
@@ -32,6 +32,9 @@ test("a colour that a text leaves open ends with it", () => {
 test("texts of others have no colours, at any depth", () => {
   const record = { text: "\u001b[1muser\u001b[22m", parts: [{ text: "\u001b[38;5;1mx" }], size: 3, none: null };
   expect(withoutColours(record)).toEqual({ text: "user", parts: [{ text: "x" }], size: 3, none: null });
+  expect(withoutColours("\u001b[\u001b[1m1muser \u001b\u001b[31m[31mERROR:")).toBe("\\u001b[1muser \\u001b[31mERROR:");
+  expect(foreignTextFor({ isTTY: true }, "\u001b[1muser\u001b]0;t")).toBe("user\\u001b]0;t");
+  expect(foreignTextFor({}, "\u001b[1muser")).toBe("\u001b[1muser");
 });
 
 test("JSON stays the same JSON", () => {
@@ -65,7 +68,7 @@ test("no program writes to a terminal past the filter", () => {
   const unfiltered = sources.filter((path) =>
     readFileSync(`${root}/${path}`, "utf8")
       .split("\n")
-      .some((line) => /process\.std(?:out|err)\)?\.write\((?!textFor\()/.test(line)),
+      .some((line) => /process\.std(?:out|err)\)?\.write\((?!(?:textFor|foreignTextFor)\()/.test(line)),
   );
   expect(sources.length).toBeGreaterThan(100);
   expect(unfiltered.toSorted()).toEqual(writesItself.toSorted());

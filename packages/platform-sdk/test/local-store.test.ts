@@ -1,6 +1,15 @@
 // Where local agents are kept: a store of the caller's own, the usual one, and files that others wrote.
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
 import { replyWith, stall, temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
@@ -146,4 +155,42 @@ test("whatever stands in mcp.json, it is servers or a refusal that names the fil
     }),
     { numRuns },
   );
+});
+
+test.each([
+  [
+    "that other users can write",
+    (directory: string) => chmodSync(join(directory, "agent.json"), 0o666),
+    "can be written",
+  ],
+  [
+    "with another name",
+    (directory: string) => linkSync(join(directory, "agent.json"), `${directory}.json`),
+    "another name",
+  ],
+  [
+    "whose conversation other users can write",
+    (directory: string) => chmodSync(join(directory, "threads", `${basename(directory)}.jsonl`), 0o666),
+    "can be written",
+  ],
+  [
+    "behind a link",
+    (directory: string) => {
+      renameSync(directory, `${directory}.moved`);
+      symlinkSync(`${directory}.moved`, directory);
+    },
+    "is a symbolic link",
+  ],
+])("an agent %s is not continued", async (_what, change, why) => {
+  const harness = await openLocalHarness([replyWith("One."), replyWith("Two.")]);
+  const agent = await harness.Agent.create(harness.options());
+  await (await agent.send("One")).wait();
+  change(join(harness.sdkHome, "agents", agent.agentId));
+  const sent = async () => {
+    const again = await harness.Agent.resume(agent.agentId, harness.options());
+    const result = await (await again.send("Two")).wait();
+    throw new Error(JSON.stringify(result));
+  };
+  await expect(sent()).rejects.toThrow(why);
+  expect(harness.requests()).toHaveLength(1);
 });

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { textFor } from "@agentcli/command-line";
+import { foreignTextFor } from "@agentcli/command-line";
 import type { PendingRequest } from "@agentcli/protocol/api";
 import type { Controller } from "./controller-types.ts";
 
@@ -21,12 +21,15 @@ export async function spawnWorker({ options, program }: Controller, spawned: Spa
   const child = spawn(resolve(cwd, options.spawn), [], {
     cwd,
     env: { ...withoutKeys(variables), ...variablesOf(spawned, options) },
-    stdio: ["ignore", "inherit", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let [last, rest] = ["", ""];
-  child.stderr?.on("data", (bytes: Buffer) => {
-    process.stderr.write(textFor(process.stderr, bytes.toString("utf8")));
-    const lines = (rest + bytes.toString("utf8")).slice(-2_000).split("\n");
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    process.stdout.write(foreignTextFor(process.stdout, text));
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    process.stderr.write(foreignTextFor(process.stderr, text));
+    const lines = (rest + text).slice(-2_000).split("\n");
     rest = lines.pop() ?? "";
     last = lines.findLast((line) => line.trim() !== "") ?? last;
   });

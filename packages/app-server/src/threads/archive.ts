@@ -2,6 +2,7 @@
 import { readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { makePrivateDirectory, takeLock } from "@agentcli/host";
+import { checkDirectories } from "@agentcli/host/session-files";
 import { invalidRequest } from "../method.ts";
 
 const archiveOf = (agentHome: string): string => join(agentHome, "archived_sessions");
@@ -30,8 +31,10 @@ export function unarchive(agentHome: string, path: string): void {
   move(path, join(agentHome, "sessions", year, month, day, basename(path)));
 }
 
-/** Never one that is being written. */
+/** Never one that is being written, nor through a link or into a directory of others. */
 function move(from: string, to: string): void {
+  checkDirectories(from);
+  checkDirectories(to);
   const attempt = takeLock(`${from}.lock`);
   if (attempt.kind === "busy") throw invalidRequest(`the thread is in use by process ${attempt.pid}; try again later`);
   try {

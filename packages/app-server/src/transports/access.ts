@@ -1,9 +1,10 @@
 // Who may connect: holders of a token, holders of a token signed with a shared secret, or with `none` every local process.
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Invocation } from "@agentcli/command-line";
 import { CommandError } from "@agentcli/command-line";
+import { onlyUserCanChange } from "@agentcli/workspace";
 import { type Address, isLoopback } from "./address.ts";
 import { openTokenFile } from "./token-file.ts";
 
@@ -142,10 +143,14 @@ function signedOptions(invocation: Invocation): SignedOptions {
 function readSecret(flag: string, file: string): Buffer {
   if (!isAbsolute(file)) throw new CommandError("usage", `--${flag} ${file}: the path must be absolute.`);
   try {
-    return readFileSync(file);
+    if (onlyUserCanChange(realpathSync(file))) return readFileSync(file);
   } catch (error) {
     throw new CommandError("usage", `--${flag} ${file}: cannot read the file: ${(error as Error).message}.`);
   }
+  throw new CommandError(
+    "usage",
+    `--${flag} ${file}: other users can change or replace the file, and could then run commands as you. Make it and its directory yours alone to write: chmod go-w.`,
+  );
 }
 
 function decode(part: string): Record<string, unknown> | null {

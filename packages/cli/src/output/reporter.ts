@@ -26,13 +26,14 @@ export function jsonReporter({ out, err }: Streams): Reporter {
 
 export function humanReporter({ out, err }: Streams, options: { paint: Paint; version: string }): Reporter {
   const text = humanText(options.paint, options.version);
+  const quoting = (message: string): string => (err.terminal ? withoutColours(message) : message);
   return {
     recall: (stored) => void text(stored),
     show: (stored) => err.write(text(err.terminal ? withoutColours(stored) : stored)),
     // On a terminal the message has just been shown as progress; twice would be once too often.
     finish: async (message) => (out.terminal && err.terminal ? undefined : out.write(endLine(message))),
-    fail: (message) => err.write(`${options.paint.bad("ERROR:")} ${message}\n`),
-    log: (line) => void err.write(`${line}\n`),
+    fail: (message) => err.write(`${options.paint.bad("ERROR:")} ${quoting(message)}\n`),
+    log: (line) => void err.write(`${quoting(line)}\n`),
   };
 }
 

@@ -30,9 +30,9 @@ export function terminalReporter(
     },
     async fail(message) {
       await region.close();
-      await err.write(`${options.paint.bad("ERROR:")} ${message}\n`);
+      await err.write(`${options.paint.bad("ERROR:")} ${withoutColours(message)}\n`);
     },
-    log: (line) => void region.print(`${line}\n`),
+    log: (line) => void region.print(`${withoutColours(line)}\n`),
   };
 }
 

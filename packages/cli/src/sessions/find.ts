@@ -1,6 +1,6 @@
 // Finds the session the user means: by id, by the beginning of an id, by name, or the newest.
 import { CommandError } from "@agentcli/command-line";
-import { readNames } from "@agentcli/host/session-files";
+import { trustedNames } from "@agentcli/host/session-files";
 import { listSessionPaths } from "@agentcli/host/sessions";
 import { listSessions, type Where } from "./list.ts";
 import { type SessionSummary, threadIdOf } from "./summary.ts";
@@ -46,7 +46,7 @@ export function matchThreads(reference: string, home: string): string[] {
 }
 
 function named(name: string, home: string, ids: string[]): string | undefined {
-  const owners = [...readNames(home)].filter(([, known]) => known === name).map(([id]) => id);
+  const owners = [...trustedNames(home)].filter(([, known]) => known === name).map(([id]) => id);
   return owners.findLast((id) => ids.includes(id));
 }
 

@@ -1,21 +1,33 @@
 // Names of sessions: lines of $AGENT_HOME/session_index.jsonl, only ever added to; the last line for a thread counts.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, closeSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readUnblocked } from "@agentcli/project";
 import type { SessionName } from "@agentcli/protocol";
 import { unprintable } from "@agentcli/protocol/names";
 import { HostError } from "../host-error.ts";
 import { makePrivateDirectory } from "../private-directory.ts";
+import { openOwnFile } from "./trusted-file.ts";
 
 const indexPath = (home: string): string => join(home, "session_index.jsonl");
 
-/** Thread id to name. A line that cannot be parsed was cut short by a crash and is skipped. */
+/** Thread id to name; none from an index that is not this user's alone. */
 export function readNames(home: string): Map<string, string> {
-  return new Map(readLines(home).map(({ id, thread_name: name }) => [id, name]));
+  try {
+    return trustedNames(home);
+  } catch (error) {
+    if (error instanceof HostError) return new Map();
+    throw error;
+  }
 }
 
+/**
+ * The same, where a name decides which thread is continued: throws HostError for an index that is not this user's alone. A
+ * line that cannot be parsed was cut short by a crash and is skipped.
+ */
+export const trustedNames = (home: string): Map<string, string> =>
+  new Map(readLines(home).map(({ id, thread_name: name }) => [id, name]));
+
 export function writeName(home: string, id: string, name: string): void {
-  const existing = [...readNames(home)].find(([other, otherName]) => otherName === name && other !== id);
+  const existing = [...trustedNames(home)].find(([other, otherName]) => otherName === name && other !== id);
   if (existing)
     throw new HostError("usage", `The name "${name}" is already used by session ${existing[0]}. Choose another.`);
   if (name.trim() !== name || name === "" || name.length > 200 || unprintable.test(name)) {
@@ -46,10 +58,14 @@ function readLines(home: string): SessionName[] {
 }
 
 function readIndex(home: string): string {
+  let file: number | undefined;
   try {
-    return readUnblocked(indexPath(home));
+    file = openOwnFile(indexPath(home));
+    return readFileSync(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw error;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }

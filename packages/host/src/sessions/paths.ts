@@ -1,8 +1,11 @@
 // Where session files are: sessions/YYYY/MM/DD/rollout-<local time>-<thread id>.jsonl.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { HostError } from "../host-error.ts";
 
+/** Throws for an id that would lead elsewhere: ids of sub-agents come from session files. */
 export function newSessionPath(home: string, threadId: string, now: Date): string {
+  if (!/^[\w-]{1,128}$/.test(threadId)) throw invalidId(threadId);
   const [year, month, day] = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(twoDigits);
   const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(twoDigits).join("-");
   const name = `rollout-${year}-${month}-${day}T${time}-${threadId}.jsonl`;
@@ -34,3 +37,6 @@ function entries(directory: string): string[] {
 }
 
 const twoDigits = (number: number): string => String(number).padStart(2, "0");
+
+const invalidId = (threadId: string): HostError =>
+  new HostError("usage", `Invalid thread id ${JSON.stringify(threadId)}: the session file was changed or damaged.`);

@@ -7,11 +7,18 @@ import { HostError } from "../host-error.ts";
 /** Opens it for reading; the caller closes the descriptor. Throws HostError for one that is not to be believed. */
 export function openTrusted(path: string): number {
   checkDirectories(path);
+  return openOwnFile(path);
+}
+
+/** The same, whatever directory it is in. */
+export function openOwnFile(path: string): number {
   const file = openUnlinked(path);
   try {
     const stats = fstatSync(file);
     check(path, stats);
     if (!stats.isFile()) throw refused(path, "is not a regular file");
+    // Whoever can write the file by another name, such as an agent in its workspace, writes this one.
+    if (stats.nlink > 1) throw refused(path, "has another name (a hard link)");
     return file;
   } catch (error) {
     closeSync(file);

@@ -41,6 +41,7 @@ export {
   openClient,
   openDatabase,
   openPool,
+  openRestoringDatabase,
   type PullRequestTable,
   prepared,
   type Queries,

@@ -1,17 +1,18 @@
 // Restore of archives that an attacker made or changed: refused before anything is written.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
-import { migrationNames } from "../../src/foundation/db/index.ts";
+import { markRestore, migrationNames } from "../../src/foundation/db/index.ts";
 import { makeKeyFile, readKeyFile } from "../../src/foundation/vault/key-file.ts";
 import { allowedEvents } from "../../src/operations/backup/contents.ts";
 import { BackupError, restoreBackup } from "../../src/operations/backup/index.ts";
 import { openArchive } from "../../src/operations/backup/read-archive.ts";
+import { command } from "../harness/command.ts";
 import { emptyDatabase, type TestDatabase } from "../harness/database.ts";
 import { testSettings } from "../harness/settings.ts";
 import { type Forgery, forgeArchive } from "./archive-forger.ts";
@@ -285,4 +286,17 @@ test("whatever bytes a file has, the reader refuses it as a backup", async () =>
     }),
     { numRuns: runs },
   );
+});
+
+test("no command works on a directory whose restore was interrupted: a backup of it would look whole", async () => {
+  mkdirSync(settings.dataDirectory, { recursive: true, mode: 0o700 });
+  markRestore(settings.dataDirectory);
+  const tested = { platform: { settings } } as never;
+  for (const args of [
+    ["backup", `${archive}-new`],
+    ["keys", "create", "--name", "k"],
+    ["rotate-kek"],
+    ["audit", "verify"],
+  ])
+    await expect(command(tested, ...args)).rejects.toThrow(/in progress or was interrupted/);
 });

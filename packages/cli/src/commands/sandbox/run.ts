@@ -1,5 +1,5 @@
 // `agentcli sandbox run`: one command in the sandbox, its streams and its exit code passed on.
-import { CommandError, textFor } from "@agentcli/command-line";
+import { CommandError, foreignTextFor } from "@agentcli/command-line";
 import type { Chunk, ExecResult, Workspace } from "@agentcli/protocol";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
@@ -32,7 +32,7 @@ const id = "command";
 async function passThrough(workspace: Workspace, argv: string[], { signal }: Program): Promise<ExecResult> {
   const print = ({ stream, text }: Chunk) => {
     const output = stream === "stderr" ? process.stderr : process.stdout;
-    output.write(textFor(output, text));
+    output.write(foreignTextFor(output, text));
   };
   const running = workspace.exec({ id, start: { argv } }, print, signal);
   void feed(workspace, signal);

@@ -1,8 +1,9 @@
 // The usual store: a directory per agent under one home, for its owner's eyes only.
 //   <home>/agents/<agent id>/agent.json, lock, runs/<run id>.{json,jsonl,cancel}, threads/<thread id>.jsonl
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type LineFile, type LockAttempt, makePrivateDirectory, openLineFile, takeLock } from "@agentcli/host";
+import { openTrusted } from "@agentcli/host/session-files";
 import { ConfigurationError } from "../../errors.ts";
 import type {
   LocalAgentRecord,
@@ -114,11 +115,15 @@ function replace(path: string, value: object): void {
 
 /** Empty where there is none. */
 function readJson<Value>(path: string): Value[] {
+  let file: number | undefined;
   try {
-    return [JSON.parse(readFileSync(path, "utf8"))];
+    file = openTrusted(path);
+    return [JSON.parse(readFileSync(file, "utf8"))];
   } catch (error) {
     if (isAbsent(error)) return [];
     throw new Error(`${path} cannot be read: ${(error as Error).message}. Fix or remove it.`, { cause: error });
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -1,5 +1,6 @@
 // Reads numbered lines of a growing file, only what is new since the last time.
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { openTrusted } from "@agentcli/host/session-files";
 
 interface Seen {
   seq: number;
@@ -35,7 +36,7 @@ function wholeLines(path: string, from: number): string {
 
 function opened(path: string): number | null {
   try {
-    return openSync(path, "r");
+    return openTrusted(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;

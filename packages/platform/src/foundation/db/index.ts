@@ -8,7 +8,14 @@ export { DatabaseError } from "./database-error.ts";
 export { migrationNames } from "./migrate.ts";
 export { claimNodeId, countRunningServers, describeNode, listNodes } from "./node-id.ts";
 export { type Listener, type Notifications, notify, openNotifications } from "./notifications.ts";
-export { type Database, type DatabaseSettings, type Inspection, inspectDatabase, openDatabase } from "./open.ts";
+export {
+  type Database,
+  type DatabaseSettings,
+  type Inspection,
+  inspectDatabase,
+  openDatabase,
+  openRestoringDatabase,
+} from "./open.ts";
 export { prepared } from "./prepared.ts";
 export { markRestore, refuseHalfRestored, unmarkRestore } from "./restore-marker.ts";
 export { isDatabaseAway, isUniqueViolation, retryOnce, retryWhileAway } from "./retry.ts";

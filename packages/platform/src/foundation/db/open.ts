@@ -8,6 +8,7 @@ import { type Connection, openQueries } from "./connect.ts";
 import { DatabaseError } from "./database-error.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { leasePostgres } from "./postgres-lease.ts";
+import { refuseHalfRestored } from "./restore-marker.ts";
 import type { Tables } from "./tables/index.ts";
 
 export interface DatabaseSettings {
@@ -25,8 +26,14 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** `upTo` names the last migration to apply; without it, all are applied. */
+/** Refused after an interrupted restore: a backup of it would look whole. */
 export async function openDatabase(settings: DatabaseSettings, log: Log, upTo?: string): Promise<Database> {
+  refuseHalfRestored(settings.dataDirectory);
+  return openRestoringDatabase(settings, log, upTo);
+}
+
+/** For the restore itself. `upTo` names the last migration to apply; without it, all are applied. */
+export async function openRestoringDatabase(settings: DatabaseSettings, log: Log, upTo?: string): Promise<Database> {
   const server = await openServer(settings, log);
   const db = openQueries(server.connection, settings.databaseConnections, (error) =>
     log.warn("database.connection_lost", { purpose: "queries", reason: error.message }),

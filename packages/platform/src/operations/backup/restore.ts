@@ -9,7 +9,7 @@ import {
   markRestore,
   migrationNames,
   openClient,
-  openDatabase,
+  openRestoringDatabase,
   readKeyFile,
   refuseHalfRestored,
   restoreKeyFile,
@@ -107,7 +107,7 @@ interface Restoring {
 
 async function fillDatabase(restoring: Restoring, settings: Settings): Promise<void> {
   const { archive, signal } = restoring;
-  const older = await openDatabase(settings, silentLog, archive.facts.migrations.at(-1));
+  const older = await openRestoringDatabase(settings, silentLog, archive.facts.migrations.at(-1));
   try {
     await withAbortableClient(older.connection, signal, async (client) => {
       await client.query("begin");
@@ -121,7 +121,7 @@ async function fillDatabase(restoring: Restoring, settings: Settings): Promise<v
   } finally {
     await older.close();
   }
-  await (await openDatabase(settings, silentLog)).close();
+  await (await openRestoringDatabase(settings, silentLog)).close();
 }
 
 /** An abort ends the connection, also while a statement waits for a lock. */
