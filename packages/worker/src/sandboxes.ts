@@ -29,7 +29,13 @@ export interface AgentHost {
   variables: NodeJS.ProcessEnv;
 }
 
-export interface AgentSandboxes {
+/** Reaches the ports of sandboxes. */
+export interface SandboxPorts {
+  /** A connection to a port of that sandbox. */
+  dial(which: OpenedSandbox, port: number): Promise<Duplex>;
+}
+
+export interface AgentSandboxes extends SandboxPorts {
   /** What earlier runs of the agent left running ends. */
   claim(agent: string, runId: string): Promise<void>;
   /** Ends everything of the agent; its files stay. */
@@ -37,8 +43,6 @@ export interface AgentSandboxes {
   describe(request: SandboxRequest): DescribedSandbox;
   /** The sandbox with this key and incarnation, or a new one. */
   open(request: OpenRequest): Promise<OpenedWorkspace>;
-  /** A connection to a port of that sandbox. */
-  dial(which: OpenedSandbox, port: number): Promise<Duplex>;
   close(which: OpenedSandbox): Promise<void>;
   /** Ends everything of the agent, and opens nothing meanwhile: a command could put a link in the way of this work. */
   whileStopped<Result>(agent: string, work: () => Promise<Result>): Promise<Result>;
@@ -80,7 +84,6 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
   const stopped: string[] = [];
   const filesOf = (agent: string) => agentFiles(host.dataDirectory, agent);
   const directoryOf = (agent: string) => dirname(filesOf(agent));
-
   const end = (agent: string) => endSandboxes(held.get(agent));
   const endForGood = (agent: string) => endWithResults(held.get(agent), directoryOf(agent));
   return {
@@ -114,13 +117,7 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       opened.catch(() => sandboxes.delete(request.key));
       return opened;
     },
-    async dial({ agent, key, incarnation }, port) {
-      const sandbox = held.get(agent)?.sandboxes.get(key);
-      if (sandbox?.incarnation !== incarnation) throw new Error("This sandbox of the agent is not open.");
-      const { dial } = await sandbox.opened;
-      if (dial === undefined) throw new Error("This sandbox of the agent has no network.");
-      return dial(port);
-    },
+    dial: (which, port) => dial(held.get(which.agent)?.sandboxes.get(which.key), which, port),
     async close({ agent, key, incarnation }) {
       const sandbox = held.get(agent)?.sandboxes.get(key);
       if (sandbox?.incarnation !== incarnation) return;
@@ -141,6 +138,13 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
     isBusy: () => [...held.values()].some(({ sandboxes }) => sandboxes.size > 0),
     closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
   };
+}
+
+async function dial(sandbox: OpenSandbox | undefined, { incarnation }: OpenedSandbox, port: number): Promise<Duplex> {
+  if (sandbox?.incarnation !== incarnation) throw new Error("This sandbox of the agent is not open.");
+  const { dial: reach } = await sandbox.opened;
+  if (reach === undefined) throw new Error("This sandbox of the agent has no network.");
+  return reach(port);
 }
 
 async function endSandboxes(agent: HeldAgent | undefined): Promise<void> {
