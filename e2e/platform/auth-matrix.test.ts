@@ -239,6 +239,8 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
   const others = {
     sourceId: randomUUID(),
     subscriptionId: `sub-${randomUUID()}`,
+    backtestId: `test-${randomUUID()}`,
+    firingId: `fire-${randomUUID()}`,
     workerId: "w1",
     memberId: "0",
     invitationId: "none",
