@@ -17,7 +17,7 @@ export function openOwnFile(path: string): number {
     const stats = fstatSync(file);
     check(path, stats);
     if (!stats.isFile()) throw refused(path, "is not a regular file");
-    // Whoever can write the file by another name, such as an agent in its workspace, writes this one.
+    // A process that can write the file by another name, such as an agent in its workspace, writes this one.
     if (stats.nlink > 1) throw refused(path, "has another name (a hard link)");
     return file;
   } catch (error) {

@@ -55,7 +55,7 @@ export function openWriter(fd: number): TerminalWriter {
   };
 }
 
-/** The same terminal, opened once more for writing that does not wait; null where the system does not name it. */
+/** The same terminal, opened again for writing that does not wait; null where the system does not name it. */
 function openAgain(fd: number): number | null {
   try {
     const path = readlinkSync(`/proc/self/fd/${fd}`);

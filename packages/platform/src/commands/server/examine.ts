@@ -74,7 +74,7 @@ function examineStorage({ dataDirectory }: Settings): Finding {
   };
 }
 
-/** Writes to it, because a store that can only be read is no store. */
+/** Writes to it, because a store that can only be read is of no use. */
 async function examineObjects(settings: Settings): Promise<Finding> {
   const subject = "object store";
   if (settings.objectStore === null)
