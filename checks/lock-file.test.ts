@@ -29,10 +29,31 @@ test("a repository without a lock file is refused", () => {
 test("a package of another platform that is removed is missed", () => {
   const { packages } = JSON.parse(lock);
   delete packages["node_modules/@rolldown/binding-darwin-arm64"];
-  using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });
+  using planted = plantRepository({ "package-lock.json": JSON.stringify({ lockfileVersion: 3, packages }) });
   expect(findLockProblems(planted.root)).toEqual([
     expect.stringContaining("node_modules/rolldown: the optional @rolldown/binding-darwin-arm64 is missing"),
   ]);
+});
+
+test.each([
+  ["npm-shrinkwrap.json", "{}", "npm-shrinkwrap.json: remove it"],
+  ["packages/a/npm-shrinkwrap.json", "{}", "packages/a/npm-shrinkwrap.json: remove it"],
+  ["packages/a/package.json", JSON.stringify({ dependencies: { b: "1.0.0" } }), "packages/a is not locked as"],
+])("beside the lock file %s is refused", (name, content, problem) => {
+  using planted = plantRepository({
+    "package-lock.json": JSON.stringify({ lockfileVersion: 3, packages: {} }),
+    [name]: content,
+  });
+  expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(problem)]);
+});
+
+test.each([
+  { lockfileVersion: 1, dependencies: {} },
+  { lockfileVersion: 3, packages: {}, dependencies: {} },
+  { lockfileVersion: 2, packages: {} },
+])("a lock file of another form is refused: %j", (lockFile) => {
+  using planted = plantRepository({ "package-lock.json": JSON.stringify(lockFile) });
+  expect(findLockProblems(planted.root)).toEqual([expect.stringContaining("not of version 3")]);
 });
 
 const hashed = { version: "1.0.0", integrity: `sha512-${"x".repeat(86)}==` };
@@ -47,6 +68,19 @@ test.each([
   ["node_modules/a", { ...hashed, resolved: "file:../a.tgz" }, "resolved from file:../a.tgz"],
   ["node_modules/a", { resolved: "../elsewhere", link: true }, "a link to ../elsewhere"],
   ["node_modules/a", { ...hashed, name: "b" }, "installs b under another name"],
+  ["node_modules/a", { ...hashed, version: "https://example.org/a.tgz" }, "a.tgz is not a version"],
+  ["node_modules/a", { ...hashed, version: "npm:b@1.0.0" }, "npm:b@1.0.0 is not a version"],
+  ["node_modules/a", { ...hashed, version: "file:./a.tgz" }, "file:./a.tgz is not a version"],
+  ["node_modules/a", { ...hashed, version: "git+ssh://git@example.org/a.git" }, "a.git is not a version"],
+  ["node_modules/a", { integrity: hashed.integrity }, "nothing is not a version"],
+  ["node_modules/a", { ...hashed, hasShrinkwrap: true }, "brings packages along"],
+  ["node_modules/a", { ...hashed, inBundle: true }, "brings packages along"],
+  [
+    "packages/a",
+    { dependencies: { b: "https://example.org/b.tgz" } },
+    "b https://example.org/b.tgz is not one version",
+  ],
+  ["packages/a", { dependencies: { b: "*" } }, "b * is not one version"],
   ["node_modules/../../a", hashed, "nor in node_modules"],
   ["elsewhere/a", { version: "1.0.0" }, "nor in node_modules"],
   ["packages/a", { dependencies: { b: "2.0.0-beta.1" } }, "b 2.0.0-beta.1 is a pre-release"],
@@ -54,7 +88,7 @@ test.each([
   ["packages/a", { engines: { node: ">=20.21" } }, "so npm warns on Node 20.20.0"],
 ])("%s locked as %j is refused", (location, locked, problem) => {
   const packages = { [location]: locked };
-  using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });
+  using planted = plantRepository({ "package-lock.json": JSON.stringify({ lockfileVersion: 3, packages }) });
   expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(problem)]);
 });
 
@@ -75,7 +109,7 @@ test("an install script of a package that users install with agentcli is refused
     "node_modules/b": { ...hashed, hasInstallScript: true, dependencies: { a: "1.0.0" } },
     "node_modules/elsewhere": { ...hashed, hasInstallScript: true },
   };
-  using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });
+  using planted = plantRepository({ "package-lock.json": JSON.stringify({ lockfileVersion: 3, packages }) });
   expect(findLockProblems(planted.root)).toEqual([expect.stringContaining("node_modules/b: it has an install script")]);
 });
 
@@ -87,6 +121,6 @@ test("a workspace link, a nested optional package and a stated pre-release are f
     "node_modules/b": { ...hashed, optionalDependencies: { c: "1.0.0" } },
     "node_modules/b/node_modules/c": hashed,
   };
-  using planted = plantRepository({ "package-lock.json": JSON.stringify({ packages }) });
+  using planted = plantRepository({ "package-lock.json": JSON.stringify({ lockfileVersion: 3, packages }) });
   expect(findLockProblems(planted.root)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 // `npm ci` works on every platform and verifies what it downloads: the lock file has every package, each with a hash.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Problem, repositoryRoot } from "./tree.ts";
 
@@ -20,6 +20,10 @@ interface LockedPackage {
   devDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
   hasInstallScript?: boolean;
+  /** It brings a lock file of its own. */
+  hasShrinkwrap?: boolean;
+  /** Part of the archive of another package. */
+  inBundle?: boolean;
   engines?: { node?: string };
 }
 
@@ -28,16 +32,67 @@ type Locked = Record<string, LockedPackage>;
 export function findLockProblems(root = repositoryRoot): Problem[] {
   const path = join(root, "package-lock.json");
   if (!existsSync(path)) return ["package-lock.json: it is missing; run npm install --package-lock-only."];
-  const { packages }: { packages: Locked } = JSON.parse(readFileSync(path, "utf8"));
-  return findProblemsIn(packages);
+  const lock: LockFile = JSON.parse(readFileSync(path, "utf8"));
+  return [
+    ...findOtherLocks(root),
+    ...judgeForm(lock),
+    ...findProblemsIn(lock.packages ?? {}),
+    ...compareWithOurs(root, lock),
+  ];
 }
+
+interface LockFile {
+  lockfileVersion?: number;
+  packages?: Locked;
+  /** Of an older form, which has no hash for what npm reads there. */
+  dependencies?: unknown;
+}
+
+const ourPackages = (root: string): string[] =>
+  existsSync(join(root, "packages")) ? readdirSync(join(root, "packages")).map((name) => `packages/${name}`) : [];
+
+/** npm reads one beside package-lock.json instead of it, and publishes one of a package. */
+function findOtherLocks(root: string): Problem[] {
+  const packages = ourPackages(root);
+  const names = [
+    "npm-shrinkwrap.json",
+    ...packages.flatMap((name) => [`${name}/npm-shrinkwrap.json`, `${name}/package-lock.json`]),
+  ];
+  return names
+    .filter((name) => existsSync(join(root, name)))
+    .map((name) => `${name}: remove it; package-lock.json is the only lock file.`);
+}
+
+export function judgeForm({ lockfileVersion, packages, dependencies }: LockFile): Problem[] {
+  if (lockfileVersion === 3 && packages !== undefined && dependencies === undefined) return [];
+  return ["package-lock.json: not of version 3 with packages alone; run npm install --package-lock-only."];
+}
+
+/** Each of our packages is locked with the dependencies that it states. */
+function compareWithOurs(root: string, { packages = {} }: LockFile): Problem[] {
+  const locations = ["", ...ourPackages(root)];
+  return locations.flatMap((location) => {
+    const path = join(root, location, "package.json");
+    if (!existsSync(path)) return [];
+    const stated: LockedPackage = JSON.parse(readFileSync(path, "utf8"));
+    const isSame = JSON.stringify(chosenBy(stated)) === JSON.stringify(chosenBy(packages[location] ?? {}));
+    return isSame
+      ? []
+      : [`package-lock.json: ${location || "the root"} is not locked as its package.json is; run npm install.`];
+  });
+}
+
+const chosenBy = ({ dependencies, devDependencies, optionalDependencies }: LockedPackage): [string, string][] =>
+  Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }).sort(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
 
 export function findProblemsIn(packages: Locked): Problem[] {
   const problems = Object.entries(packages).flatMap(([location, locked]) => [
     ...judgeSource(location, locked),
     ...judgeName(location, locked, packages),
     ...findMissing(location, locked, packages),
-    ...judgeVersions(location, locked),
+    ...judgeVersions(location, locked, packages),
     ...judgeEngines(location, locked),
     ...(location === installedByUsers ? findInstallScripts(location, packages) : []),
   ]);
@@ -46,10 +101,13 @@ export function findProblemsIn(packages: Locked): Problem[] {
 
 const isInstalled = (location: string) => location.includes("node_modules/");
 
-function judgeSource(location: string, { resolved = "", integrity, link }: LockedPackage): Problem[] {
+function judgeSource(location: string, locked: LockedPackage): Problem[] {
+  const { version = "", resolved = "", integrity, link, hasShrinkwrap, inBundle } = locked;
   if (!isInstalled(location)) return [];
   if (link) return /^packages\/[\w-]+$/.test(resolved) ? [] : [`${location}: a link to ${resolved}, not to a package.`];
   return [
+    ...(isVersion(version) ? [] : [`${location}: ${version || "nothing"} is not a version of the registry.`]),
+    ...(hasShrinkwrap || inBundle ? [`${location}: it brings packages along that no hash covers.`] : []),
     ...(resolved ? [`${location}: resolved from ${resolved}; install again with the .npmrc of this repository.`] : []),
     ...(/^sha512-[\w+/]{86}==$/.test(integrity ?? "")
       ? []
@@ -58,6 +116,8 @@ function judgeSource(location: string, { resolved = "", integrity, link }: Locke
         ]),
   ];
 }
+
+const isVersion = (text: string): boolean => /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/.test(text);
 
 /** What is imported is what the location says: neither another package, nor one of the registry with a name of ours. */
 function judgeName(location: string, { name, link }: LockedPackage, packages: Locked): Problem[] {
@@ -109,14 +169,17 @@ function searchPath(location: string, name: string): string[] {
   return [...directories.map((directory) => `${directory}/node_modules/${name}`), `node_modules/${name}`];
 }
 
-function judgeVersions(location: string, locked: LockedPackage): Problem[] {
+function judgeVersions(location: string, locked: LockedPackage, packages: Locked): Problem[] {
   if (isInstalled(location)) return [];
-  const chosen = { ...locked.dependencies, ...locked.devDependencies, ...locked.optionalDependencies };
-  return Object.entries(chosen)
-    .filter(([name, version]) => /\d-\w/.test(version) && !isStated(name))
-    .map(
-      ([name, version]) => `${location}: ${name} ${version} is a pre-release; state the reason in checks/lock-file.ts.`,
-    );
+  return chosenBy(locked).flatMap(([name, version]) => {
+    const isOurs = version === "*" && ownNames(packages).has(name);
+    if (!isOurs && !isVersion(version.replace(/^[\^~]/, "")))
+      return [`${location}: ${name} ${version} is not one version of the registry, nor a range of it.`];
+    const isPrerelease = /\d-\w/.test(version) && !isStated(name);
+    return isPrerelease
+      ? [`${location}: ${name} ${version} is a pre-release; state the reason in checks/lock-file.ts.`]
+      : [];
+  });
 }
 
 const isStated = (name: string) => Object.keys(statedPrereleases).some((beginning) => name.startsWith(beginning));

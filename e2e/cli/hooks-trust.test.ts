@@ -21,7 +21,7 @@ describe("trust", () => {
   test("is given to a hash on the command line, for one run", async () => {
     const harness = await openHarness({ replies: writing, files: guard });
     const [listed] = (await harness.run(["hooks", "list", "--json"])).stdout.trim().split("\n");
-    const { hash, status } = JSON.parse(listed ?? "");
+    const { trust_hash: hash, status } = JSON.parse(listed ?? "");
     expect(status).toBe("untrusted");
     await harness.events(["-s", "workspace-write", "--trust-hooks", hash, "go on"]);
     expectUnchanged(harness);
@@ -29,9 +29,25 @@ describe("trust", () => {
     expect((await harness.run(["exec", "--trust-hooks", "abc", "go on"])).code).toBe(2);
   });
 
+  test("is not given to a hash on the command line once a file that the hook runs has changed", async () => {
+    const files = {
+      ".agentcli/hooks.json": agentcliHooks({ PreToolUse: [{ command: "sh tools/check.sh" }] }),
+      "tools/check.sh": "exit 0\n",
+    };
+    const harness = await openHarness({ replies: [...writing, ...writing], files });
+    const { trust_hash: hash } = JSON.parse((await harness.run(["hooks", "list", "--json"])).stdout);
+    const trusting = ["-s", "workspace-write", "--trust-hooks", hash, "go on"];
+    expect(itemsOf((await harness.events(trusting)).events, "hook")).toMatchObject([{ status: "completed" }]);
+    write(harness.repository, "tools/check.sh", "touch ran-outside\n");
+    expect(itemsOf((await harness.events(trusting)).events, "hook")).toMatchObject([
+      { status: "skipped", reason: expect.stringContaining("not trusted") },
+    ]);
+    expect(existsSync(join(harness.repository, "ran-outside"))).toBe(false);
+  });
+
   test("of a thread persists: its initial hooks run when it is resumed, later ones do not", async () => {
     const harness = await openHarness({ replies: [replyWith("Begun."), ...writing], files: guard });
-    const { hash } = JSON.parse((await harness.run(["hooks", "list", "--json"])).stdout);
+    const { trust_hash: hash } = JSON.parse((await harness.run(["hooks", "list", "--json"])).stdout);
     await harness.events(["-s", "workspace-write", "--trust-hooks", hash, "begin"]);
     write(harness.home, "hooks.json", agentcliHooks({ PreToolUse: [{ command: "exit 2" }] }));
     await harness.run(["hooks", "trust", `${harness.home}/hooks.json:pre_tool_use:0:0`]);

@@ -64,7 +64,7 @@ export const flagsOfRuns = {
   "trust-hooks": {
     value: "SHA256",
     repeatable: true,
-    help: "Run hooks with this definition hash, as agentcli hooks list shows it, in this run",
+    help: "Run hooks with this trust hash, as agentcli hooks list shows it, in this run",
   },
   "dangerously-bypass-hook-trust": { help: "Run all hooks of user and project, also untrusted ones" },
   color: { value: "WHEN", choices: ["always", "never", "auto"], help: "Colours in the progress" },

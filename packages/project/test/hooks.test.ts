@@ -2,7 +2,15 @@ import { readFileSync } from "node:fs";
 import type { HookDefinition } from "@agentcli/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isUnchanged, readHookFiles, trustHooks, trustStatus, untrustHooks, whySkipped } from "../src/hooks/index.ts";
+import {
+  isUnchanged,
+  readHookFiles,
+  trustHash,
+  trustHooks,
+  trustStatus,
+  untrustHooks,
+  whySkipped,
+} from "../src/hooks/index.ts";
 import { readHookFile } from "../src/hooks/read.ts";
 import { findHookFiles, loadConfig, readHookStates } from "../src/index.ts";
 import { type Machine, machine, trusted } from "./machine.ts";
@@ -299,7 +307,7 @@ describe("trust", () => {
     const { definitions, given } = await hooksOf(at);
     const [hook = never] = definitions;
     expect(whySkipped(hook, given)).toMatch(/^not trusted; /);
-    expect(whySkipped(hook, { ...given, hashes: [hook.hash] })).toBeNull();
+    expect(whySkipped(hook, { ...given, hashes: [trustHash(hook)] })).toBeNull();
     expect(whySkipped(hook, { ...given, bypass: "all" })).toBeNull();
     const off = new Map([[hook.key, { enabled: false, trusted_hash: hook.hash }]]);
     expect(whySkipped(hook, { ...given, states: off, bypass: "all" })).toBe("switched off in hooks.state");

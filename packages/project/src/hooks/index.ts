@@ -13,5 +13,5 @@ export {
 export { type LoadedHooks, readHookFiles } from "./read.ts";
 export { hookWorkspace, isCommandHook, pinHook, type ScriptSearch, whyOutdated } from "./script.ts";
 export { type JudgedHook, type SelectedHooks, selectHooks } from "./select.ts";
-export { isUnchanged, type TrustOptions, type TrustStatus, trustStatus, whySkipped } from "./trust.ts";
+export { isUnchanged, type TrustOptions, type TrustStatus, trustHash, trustStatus, whySkipped } from "./trust.ts";
 export { trustHooks, untrustHooks } from "./write.ts";

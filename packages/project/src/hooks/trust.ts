@@ -10,7 +10,7 @@ export type TrustStatus = "managed" | "trusted" | "modified" | "untrusted";
 
 export interface TrustOptions {
   states: Map<string, HookState>;
-  /** Definition hashes trusted on the command line. */
+  /** Trusted on the command line; see trustHash. */
   hashes: string[];
   bypass: "none" | "all";
 }
@@ -20,7 +20,7 @@ export function trustStatus(definition: HookDefinition, { states, hashes }: Trus
   const state = states.get(definition.key);
   if (definition.unpinned !== undefined && state?.unpinned !== true)
     return state?.trusted_hash === undefined || state.trusted_hash === definition.hash ? "untrusted" : "modified";
-  if (hashes.includes(definition.hash)) return "trusted";
+  if (hashes.includes(trustHash(definition))) return "trusted";
   if (state?.trusted_hash === undefined) return "untrusted";
   return state.trusted_hash === definition.hash && areSameFiles(definition, state) ? "trusted" : "modified";
 }
@@ -35,6 +35,12 @@ function areSameFiles({ script, files = [], unpinned }: HookDefinition, state: H
 export const hashOfFiles = (files: NonNullable<HookDefinition["files"]>): string =>
   hashOf({ files: files.map(({ hash }) => hash).sort() });
 
+/** What is trusted on the command line: the definition, with the content of the files that it runs. */
+export const trustHash = ({ hash, script, files = [] }: HookDefinition): string =>
+  script === undefined && files.length === 0
+    ? hash
+    : hashOf({ definition: hash, files: hashOfFiles(script ? [script, ...files] : files) });
+
 /** Why it does not run; null if it does. */
 export function whySkipped(definition: HookDefinition, options: TrustOptions): string | null {
   if (definition.type === "agent") return notRun;
@@ -45,7 +51,7 @@ export function whySkipped(definition: HookDefinition, options: TrustOptions): s
   if (status === "trusted" || options.bypass === "all") return null;
   if (definition.unpinned !== undefined)
     return `cannot be pinned: ${definition.unpinned}; see it with agentcli hooks list, then agentcli hooks trust --unpinned`;
-  const ways = `see it with agentcli hooks list, then agentcli hooks trust, or --trust-hooks ${definition.hash}`;
+  const ways = `see it with agentcli hooks list, then agentcli hooks trust, or --trust-hooks ${trustHash(definition)}`;
   if (status === "untrusted") return `not trusted; ${ways}`;
   const isOlder = state?.trusted_hash === definition.hash && state.files_hash === undefined;
   return isOlder && state.script_hash === definition.script?.hash

@@ -1,4 +1,5 @@
 // `agentcli hooks list`: every hook a run here would know of, and whether it would run.
+import { trustHash } from "@agentcli/project/hooks";
 import type { HookDefinition } from "@agentcli/protocol";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
@@ -31,6 +32,7 @@ const asJson = ({ definition, status, enabled }: ListedHook): object => ({
   status,
   enabled,
   hash: definition.hash,
+  trust_hash: trustHash(definition),
   script: definition.script ?? null,
   files: definition.files ?? [],
   unpinned: definition.unpinned ?? null,
@@ -44,6 +46,7 @@ function asText({ definition, status, enabled }: ListedHook): string {
     `    ${describe(definition)}`,
     `    key     ${key}`,
     `    hash    ${hash}`,
+    `    trust   ${trustHash(definition)}`,
     ...(script ? [`    script  ${script.path} ${script.hash}`] : []),
     ...files.filter(({ path }) => path !== script?.path).map(({ path, hash }) => `    files   ${path} ${hash}`),
     ...(unpinned === undefined ? [] : [`    not pinned: ${unpinned}`]),

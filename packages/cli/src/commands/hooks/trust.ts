@@ -1,5 +1,6 @@
 // `agentcli hooks trust`: from now on these hooks run, as they are now.
 import { CommandError } from "@agentcli/command-line";
+import { trustHash } from "@agentcli/project/hooks";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
 import { listHooks } from "../../hooks/listed.ts";
@@ -21,7 +22,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   }
   if (!invocation.has("unpinned")) refuseUnpinned(open);
   await trustListed(open, program);
-  await program.print(open.map(({ definition }) => `Trusted: ${definition.key} ${definition.hash}\n`).join(""));
+  await program.print(open.map(({ definition }) => `Trusted: ${definition.key} ${trustHash(definition)}\n`).join(""));
   if (open.length === 0) program.reporter.log("Nothing to trust: every hook here is trusted already.");
   return exitCodes.completed.code;
 }
