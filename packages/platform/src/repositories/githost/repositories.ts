@@ -78,14 +78,7 @@ export function openRepositories({ db, dataDirectory, shared }: RepositoriesOpti
       return created;
     },
     async find(teamId, name) {
-      if (!isRepositoryName(name)) return undefined;
-      const row = await db
-        .selectFrom("hosted_repositories")
-        .leftJoin("hosted_repository_saves", "repository_id", "id")
-        .select(["id", "team_id", "name", "default_branch", "version"])
-        .where("team_id", "=", teamId)
-        .where("name", "=", name)
-        .executeTakeFirst();
+      const row = isRepositoryName(name) ? await findRow(db, teamId, name) : undefined;
       if (row === undefined) return undefined;
       const repository = fromRow(row);
       if (shared && !(await shared.isCurrent(repository, row.version))) await shared.sync(repository);
@@ -107,6 +100,15 @@ export function openRepositories({ db, dataDirectory, shared }: RepositoriesOpti
     },
   };
 }
+
+const findRow = (db: Kysely<Tables>, teamId: number, name: string) =>
+  db
+    .selectFrom("hosted_repositories")
+    .leftJoin("hosted_repository_saves", "repository_id", "id")
+    .select(["id", "team_id", "name", "default_branch", "version"])
+    .where("team_id", "=", teamId)
+    .where("name", "=", name)
+    .executeTakeFirst();
 
 const movedElsewhere = (names: string[]) =>
   new RepositoryFault(
