@@ -1,8 +1,8 @@
 // The terminal interface on a server that is far away, and dies: what stays on the terminal is what a local run leaves there.
-import { rmSync } from "node:fs";
-import { createServer, connect as dial } from "node:net";
+import { existsSync, rmSync } from "node:fs";
+import { createServer, connect as dial, type Socket } from "node:net";
 import { join } from "node:path";
-import { call, replyWith } from "@agentcli/testkit";
+import { call, replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { type Harness, openHarness } from "@agentcli/testkit/cli";
 import { expect, onTestFinished, test } from "vitest";
 import { type MemoryTerminal, openMemoryTerminal } from "../support/terminal.ts";
@@ -99,4 +99,32 @@ test("over 200 ms and through a killed and restarted server, the terminal shows 
   });
   expect(comparable(shown, remote)).toEqual(expected);
   expect(expected.join("\n")).toContain("✓ seq 1 400");
+});
+
+test("what is typed before the server answers is shown at once, and sent when it does", async () => {
+  const harness = await openHarness({ replies: [replyWith("Here I am.")] });
+  const directory = await temporaryDirectory();
+  onTestFinished(directory.remove);
+  const [late, real] = ["late.sock", "real.sock"].map((name) => join(directory.path, name)) as [string, string];
+  const waiting: Socket[] = [];
+  const server = createServer((near) => void waiting.push(near.on("error", () => {})));
+  await new Promise<void>((resolve) => server.listen(late, resolve));
+  onTestFinished(() => void server.close());
+  const program = harness.start(["app-server", "--listen", `unix://${real}`]);
+  onTestFinished(() => void program.kill("SIGKILL"));
+  await expect.poll(() => existsSync(real)).toBe(true);
+  const options = { cwd: harness.repository, env: { AGENT_HOME: harness.home } };
+  const terminal = openMemoryTerminal({ ...options, args: ["--remote", `unix://${late}`, "-C", harness.repository] });
+  await expect.poll(() => waiting.length).toBe(1);
+  await expect.poll(terminal.screen).toMatch(/Ask for a change[\s\S]*starting…/);
+  terminal.type("are you theere\u001b[D\u001b[D\u001b[D\u007f");
+  await expect.poll(terminal.screen).toContain("› are you there");
+  terminal.type("\r");
+  const far = dial(real).on("error", () => {});
+  const [near] = waiting;
+  near?.pipe(far).pipe(near);
+  await expect.poll(terminal.screen).toContain("Here I am.");
+  expect(terminal.lines().join("\n")).toContain("› are you there");
+  terminal.type("\u0004");
+  expect(await terminal.ended).toBe(0);
 });

@@ -143,3 +143,23 @@ test("an unknown host is unreachable", async () => {
   const message = { ...messageTo(80), url: new URL("http://no-such-host.invalid/") };
   expect(await post(message, collect([]), never)).toMatchObject({ kind: "unreachable" });
 });
+
+test("a response that comes at once does not keep other work of the program waiting", async () => {
+  const { message } = await serve((_, response) => response.end(Buffer.alloc(4 * 1024 * 1024, "x")));
+  const happened: string[] = [];
+  let isTaking = true;
+  const note = () => {
+    happened.push("other");
+    if (isTaking) setImmediate(note);
+  };
+  const take = (): "more" => {
+    happened.push("take");
+    for (const endMs = performance.now() + 6; performance.now() < endMs; );
+    return "more";
+  };
+  setImmediate(note);
+  expect(await post(message, { begin: () => {}, take }, never)).toEqual({ kind: "ended" });
+  isTaking = false;
+  expect(happened.filter((what) => what === "take").length).toBeGreaterThan(10);
+  expect(happened.join(" ")).not.toContain("take take");
+});
