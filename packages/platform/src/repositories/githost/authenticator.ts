@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { type Admission, ApiError, type Env } from "../../foundation/index.ts";
 import type { Principal, Principals, Scope } from "../../identity/index.ts";
 import type { GitHost } from "./host.ts";
-import type { HostedRepository } from "./repositories.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 
 export interface AccessRequest {
   name: string;

@@ -10,7 +10,7 @@ import {
   runGit,
   writeSigned,
 } from "../git/index.ts";
-import type { HostedRepository } from "./repositories.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 
 export interface PullRequestBranchNames {
   number: number;

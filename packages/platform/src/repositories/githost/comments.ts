@@ -3,8 +3,8 @@ import type { Kysely } from "kysely";
 import type { DataKey, Tables } from "../../foundation/index.ts";
 import type { Comment, Review } from "../scm/index.ts";
 import type { EventRecorder } from "./events.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import { openDataKey, type PullRequestRecord, type StoreOptions, sealContext } from "./pull-requests.ts";
-import type { HostedRepository } from "./repositories.ts";
 
 export type CommentRecord = Comment & { id: number; createdAt: Date };
 export type ReviewRecord = Omit<Review, "comments" | "verdict"> & {

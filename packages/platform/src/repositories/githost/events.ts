@@ -1,6 +1,6 @@
 // What happens on the embedded host, in the words of GitHub's webhooks: whatever reads those reads these as well.
 import type { Queries } from "../../foundation/index.ts";
-import type { HostedRepository } from "./repositories.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 
 export interface HostEvent {
   teamId: number;

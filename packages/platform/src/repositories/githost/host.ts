@@ -7,16 +7,11 @@ import { type Addresses, openAddresses } from "./addresses.ts";
 import { rememberHeads } from "./changes.ts";
 import { type CommentStore, openComments } from "./comments.ts";
 import { openRecorder, type RecordEvent } from "./events.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import { type LabelStore, openLabels } from "./labels.ts";
 import { openPullRequests, type PullRequestStore } from "./pull-requests.ts";
 import { recordPushes } from "./pushes.ts";
-import {
-  type HostedRepositories,
-  type HostedRepository,
-  hostedLayout,
-  isRepositoryName,
-  openRepositories,
-} from "./repositories.ts";
+import { type HostedRepositories, hostedLayout, isRepositoryName, openRepositories } from "./repositories.ts";
 import { openSharedRepositories } from "./shared-repositories.ts";
 import { openStatuses, type StatusStore } from "./statuses.ts";
 

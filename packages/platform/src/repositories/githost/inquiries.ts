@@ -2,8 +2,8 @@
 import { GitFailed, runGit } from "../git/index.ts";
 import { type CommitRange, countAuthors, type Inquiries } from "../scm/index.ts";
 import { readDiff } from "./changes.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import type { PullRequestStore } from "./pull-requests.ts";
-import type { HostedRepository } from "./repositories.ts";
 
 export const maxChangedPaths = 3_000;
 

@@ -2,8 +2,8 @@
 import type { Kysely } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
 import type { EventRecorder } from "./events.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import type { PullRequestRecord } from "./pull-requests.ts";
-import type { HostedRepository } from "./repositories.ts";
 
 export interface LabelStore {
   /** In alphabetical order. */

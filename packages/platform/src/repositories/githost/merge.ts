@@ -3,8 +3,8 @@ import { ApiError } from "../../foundation/index.ts";
 import { type Principal, principalName } from "../../identity/index.ts";
 import { mergePull } from "./changes.ts";
 import type { GitHost } from "./host.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import type { PullRequestRecord } from "./pull-requests.ts";
-import type { HostedRepository } from "./repositories.ts";
 
 export interface MergeOptions {
   repository: HostedRepository;

@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from "kysely";
 import { ApiError, type DataKey, type PullRequestTable, type Tables, type Vault } from "../../foundation/index.ts";
 import { findMissingBranch, haveCommonHistory, rememberHeads } from "./changes.ts";
 import type { EventRecorder } from "./events.ts";
-import type { HostedRepository } from "./repositories.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 
 export interface PullRequestRecord {
   number: number;

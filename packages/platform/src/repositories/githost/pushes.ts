@@ -3,8 +3,8 @@ import type { Kysely } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
 import { runGit } from "../git/index.ts";
 import type { EventRecorder } from "./events.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import type { PullRequestRecord } from "./pull-requests.ts";
-import type { HostedRepository } from "./repositories.ts";
 import { readTips } from "./tips.ts";
 
 export interface PushContext {

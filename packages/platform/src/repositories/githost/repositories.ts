@@ -4,18 +4,10 @@ import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { ApiError, type Tables } from "../../foundation/index.ts";
 import { type Layout, layOut, RepositoryFault } from "../git/index.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import { branchesIn, importFrom, pointHead } from "./import.ts";
 import type { SharedRepositories } from "./shared-repositories.ts";
 import { readTips } from "./tips.ts";
-
-export interface HostedRepository {
-  id: number;
-  teamId: number;
-  name: string;
-  defaultBranch: string;
-  /** The git directory. Only git and the platform write to it. */
-  directory: string;
-}
 
 export interface HostedRepositories {
   /** Throws ApiError if the name is invalid or already in use. */

@@ -6,9 +6,9 @@ import { type Principal, principalName, type Scope } from "../../identity/index.
 import type { RepositoryAuthenticator } from "./authenticator.ts";
 import { readDiff } from "./changes.ts";
 import type { GitHost } from "./host.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import { mergeAs } from "./merge.ts";
 import type { PullRequestRecord } from "./pull-requests.ts";
-import type { HostedRepository } from "./repositories.ts";
 
 const text = z.string().max(65_536);
 const branch = z.string().min(1).max(240);

@@ -16,7 +16,7 @@ import {
 } from "../../foundation/index.ts";
 import { GitFailed, type Layout, layOut, runGit, startGit } from "../git/index.ts";
 import type { Locks } from "../workspaces/index.ts";
-import type { HostedRepository } from "./repositories.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 
 export interface SharedRepositories {
   /** Whether the copy of this server is that of the database. `version` is the latter's; null: nothing was published. */

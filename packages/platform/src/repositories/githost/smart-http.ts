@@ -9,7 +9,7 @@ import { principalName } from "../../identity/index.ts";
 import { startGit } from "../git/index.ts";
 import type { RepositoryAuthenticator } from "./authenticator.ts";
 import type { GitHost } from "./host.ts";
-import type { HostedRepository } from "./repositories.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import { limitRequest } from "./request-limit.ts";
 
 export interface SmartHttpOptions {

@@ -3,9 +3,9 @@ import { ApiError } from "../../foundation/index.ts";
 import { RepositoryFault } from "../git/index.ts";
 import type { OwnRepositories, PullRequest, PullRequests, SourceHost } from "../scm/index.ts";
 import type { GitHost } from "./host.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import { inquiriesOf } from "./inquiries.ts";
 import type { PullRequestRecord } from "./pull-requests.ts";
-import type { HostedRepository } from "./repositories.ts";
 
 export const ownRepositories = (host: GitHost): OwnRepositories => ({
   async nameOf(url) {

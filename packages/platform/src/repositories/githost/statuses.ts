@@ -3,8 +3,8 @@ import type { Kysely } from "kysely";
 import { ApiError, type CommitStatusTable, type Tables, type Vault } from "../../foundation/index.ts";
 import { gitSucceeds } from "../git/index.ts";
 import type { EventRecorder } from "./events.ts";
+import type { HostedRepository } from "./hosted-repository.ts";
 import { openDataKey } from "./pull-requests.ts";
-import type { HostedRepository } from "./repositories.ts";
 
 export interface CommitStatus {
   context: string;
