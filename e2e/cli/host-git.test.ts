@@ -1,4 +1,5 @@
-// Under Landlock an agent can change `.git`: git that agentcli itself runs after the commands runs nothing that was planted there.
+// Git that agentcli itself runs after the commands runs nothing that an agent planted: in `.git`, which Landlock does not
+// protect, or in a program that the settings of the user name.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
@@ -57,6 +58,43 @@ describe.each(["this user", "an ordinary user"] as const)("for %s", (as) => {
         ? await harness.run(args, { cwd: repository, env })
         : await user.run(args, { cwd: repository, env });
     expect(`${stdout}${stderr}`).toMatch(/changed the git repository|replaced the \.git/);
+    expect(existsSync(mark) ? readFileSync(mark, "utf8") : "").toBe("");
+  });
+
+  test("a filter of the user that an agent rewrote or committed does not run for a stopped run, a review or a worktree", async () => {
+    const evil = `'#!/bin/sh\\necho ran >> "$MARK"\\ncat\\n'`;
+    const rewrite = `printf ${evil} > scripts/inner.sh; echo two >> a.txt`;
+    const commit = `blob=$(printf ${evil} | git hash-object -w --stdin) && git update-index --cacheinfo 100755,$blob,scripts/smudge.sh && git commit -qm change`;
+    const harness = await openHarness({
+      replies: [
+        call("exec_command", { cmd: `${commit}; ${rewrite}; echo planted` }),
+        replyWith("Done."),
+        replyWith("Done."),
+      ],
+      files: {
+        ...{ "a.txt": "one\n", ".gitattributes": "*.txt filter=x\n", "scripts/inner.sh": "#!/bin/sh\ncat\n" },
+        "scripts/smudge.sh": "#!/bin/sh\ncat\n",
+      },
+    });
+    const { home } = harness;
+    const repository = await cloneElsewhere(harness);
+    const settings: [string, string][] = [
+      ["filter.x.clean", "cd scripts && sh inner.sh"],
+      ["filter.x.smudge", "sh scripts/smudge.sh"],
+      ["user.name", "T"],
+      ["user.email", "t@example.org"],
+    ];
+    for (const [name, value] of settings) await harness.git("-C", repository, "config", name, value);
+    if (as === "an ordinary user") for (const directory of [repository, home]) user.own(directory);
+    const mark = join(home, "ran");
+    const env = { PATH: process.env.PATH ?? "", HOME: home, AGENT_HOME: home, MARK: mark, SHELL: "/bin/bash" };
+    const run = (...args: string[]) =>
+      as === "this user" ? harness.run(args, { cwd: repository, env }) : user.run(args, { cwd: repository, env });
+    await run("exec", "-s", "workspace-write", "--budget", "turns=1", "go on");
+    expect(readFileSync(join(repository, "scripts/inner.sh"), "utf8")).toContain("$MARK");
+    await run("exec", "review", "--uncommitted");
+    const { stderr } = await run("exec", "-s", "workspace-write", "--worktree", "go on");
+    expect(stderr).toContain("Working in a new worktree");
     expect(existsSync(mark) ? readFileSync(mark, "utf8") : "").toBe("");
   });
 });

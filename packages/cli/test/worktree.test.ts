@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -171,6 +172,26 @@ function commit(path: string, ...checkout: string[]): void {
   if (checkout.length > 0) git("checkout", "--quiet", ...checkout);
   git("commit", "--quiet", "--allow-empty", "--message=work");
 }
+
+test.each([
+  ["the repository", "filter"],
+  ["settings for worktrees alone", "include"],
+])("no filter that %s names runs when a worktree is made, left and made again", async (_, kind) => {
+  const here = await scene({ "README.md": "stored\n", ".gitattributes": "* filter=planted\n" });
+  const ran = join(here.repository.path, ".git/ran");
+  const filter = `[filter "planted"]\nsmudge = "touch ${ran}; cat"\nclean = "touch ${ran}; cat"\nrequired = true\n`;
+  const file = join(here.repository.path, ".git/config");
+  writeFileSync(`${file}.more`, filter);
+  const include = `[includeIf "gitdir:**/worktrees/**"]\npath = ${file}.more\n`;
+  appendFileSync(file, kind === "filter" ? filter : include);
+  const worktree = await here.open();
+  expect(readFileSync(join(worktree.cwd, "README.md"), "utf8")).toBe("stored\n");
+  utimesSync(join(worktree.cwd, "README.md"), 1, 1);
+  await worktree.settle();
+  const again = await here.reopen(worktree);
+  expect(readFileSync(join(again.cwd, "README.md"), "utf8")).toBe("stored\n");
+  expect(existsSync(ran)).toBe(false);
+});
 
 test("one with something in a submodule is kept, and nothing planted there is run", async () => {
   const here = await scene();

@@ -3,18 +3,19 @@ import { spawn } from "node:child_process";
 import { type FileHandle, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findGit, type GitRequest, type GitResult, neutralEnvironment, neutralFlags } from "@agentcli/host/git";
+import { type GitRequest, type GitResult, prepareGit } from "@agentcli/host/git";
 
 /** It gets all of its input before it starts, and no signal for this program's group reaches it. */
 export async function gitToItsEnd(request: GitRequest): Promise<GitResult> {
-  const { directory, args, environment, input } = request;
-  const program = findGit(request);
+  const { directory, input } = request;
+  const call = await prepareGit(request);
+  if (call.kind === "refused") return { ...call, stdout: Buffer.alloc(0) };
   const file = await openUnnamed(input ?? Buffer.alloc(0));
   try {
     return await new Promise((resolve, reject) => {
-      const child = spawn(program, [...neutralFlags, ...args], {
+      const child = spawn(call.program, call.args, {
         cwd: directory,
-        env: neutralEnvironment(environment),
+        env: call.env,
         detached: true,
         stdio: [file.fd, "ignore", "pipe"],
       });

@@ -1,11 +1,10 @@
 // `--worktree`: a fresh git working tree for one run, kept only when there is something in it.
-import { execFile } from "node:child_process";
 import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { promisify } from "node:util";
 import { CommandError } from "@agentcli/command-line";
 import { type Environment, makePrivateDirectory, takeLock } from "@agentcli/host";
+import { git as runGit } from "@agentcli/host/git";
 import type { WorktreeOrigin } from "@agentcli/protocol";
 import { findCommonDirectory, findGitDirectory, findRepositoryRoot } from "@agentcli/workspace";
 
@@ -32,12 +31,22 @@ export async function openWorktree({ directory, threadId, environment, log }: Wo
   const shortId = threadId.slice(-8);
   const path = join(openParent(environment), `${basename(repository)}-${shortId}`);
   const origin = { path, startedIn, branch: `agentcli/${shortId}`, base: await headOf(git, repository) };
-  await oneAtATime(git, repository, () =>
-    git("worktree", "add", "--quiet", "--no-track", "-b", origin.branch, path, origin.base),
-  );
+  await oneAtATime(git, repository, async () => {
+    await git(...adding, "--no-track", "-b", origin.branch, path, origin.base);
+    await checkOut(path, environment).catch(async (error: unknown) => {
+      await remove(origin, git);
+      throw error;
+    });
+  });
   log(`Working in a new worktree: ${path} (branch ${origin.branch})`);
   return worktree(origin, repository, { environment, log });
 }
+
+const adding = ["worktree", "add", "--quiet", "--no-checkout"];
+
+/** By itself: settings that only apply in the new worktree may name programs too, and git reads them there. */
+const checkOut = (path: string, environment: Environment): Promise<string> =>
+  gitIn(path, environment)("reset", "--hard", "--quiet");
 
 /** Without symbolic links. */
 function openParent({ agentHome }: Environment): string {
@@ -62,7 +71,7 @@ export async function reopenWorktree(
     throw new CommandError("usage", `The repository of this session no longer exists: ${origin.startedIn}.`);
   if (!existsSync(origin.path)) {
     const git = gitIn(repository, environment);
-    await oneAtATime(git, repository, () => addAgain(origin, git));
+    await oneAtATime(git, repository, () => addAgain(origin, git, environment));
     log(`Working in the worktree of this session again: ${origin.path} (branch ${origin.branch})`);
   }
   return worktree(origin, repository, { environment, log });
@@ -78,11 +87,15 @@ function checkOrigin({ path, branch, base }: WorktreeOrigin, environment: Enviro
   );
 }
 
-async function addAgain({ path, branch, base }: WorktreeOrigin, git: Git): Promise<void> {
+async function addAgain({ path, branch, base }: WorktreeOrigin, git: Git, environment: Environment): Promise<void> {
   await git("worktree", "prune");
   const isBranch = await succeeds(git("rev-parse", "--verify", "--quiet", `refs/heads/${branch}`));
   const start = isBranch ? [path, branch] : ["--no-track", "-b", branch, path, base];
-  await git("worktree", "add", "--quiet", ...start);
+  await git(...adding, ...start);
+  await checkOut(path, environment).catch(async (error: unknown) => {
+    await git("worktree", "remove", "--force", path);
+    throw error;
+  });
 }
 
 function worktree(
@@ -187,28 +200,14 @@ function realDirectory(directory: string, base: string): string {
 
 type Git = (...args: string[]) => Promise<string>;
 
-const run = promisify(execFile);
-
-/** Programs that a repository may name, such as hooks, do not run: this is outside the sandbox. */
-const harmless = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "submodule.recurse=false"].flatMap((setting) => [
-  "-c",
-  setting,
-]);
-
-function gitIn(cwd: string, { variables, programs }: Environment): Git {
-  programs.distrust([cwd]);
-  const entries = Object.entries(variables).filter(
-    ([name]) => !/^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX)$/.test(name),
-  );
-  const env = { ...programs.environment(Object.fromEntries(entries)), LC_ALL: "C" };
+function gitIn(directory: string, environment: Environment): Git {
   return async (...args) => {
-    try {
-      return (await run(programs.find("git"), [...harmless, ...args], { cwd, env, maxBuffer: 256 * 1024 * 1024 }))
-        .stdout;
-    } catch (error) {
-      const { stderr, message } = error as Error & { stderr?: string };
-      throw new CommandError("usage", `git ${args[0]} failed in ${cwd}: ${stderr?.trim() || message}`);
-    }
+    const failure = (reason: string) => new CommandError("usage", `git ${args[0]} failed in ${directory}: ${reason}`);
+    const { code, stdout, stderr } = await runGit({ directory, args, environment }).catch((error: Error) => {
+      throw failure(error.message);
+    });
+    if (code !== 0) throw failure(stderr.trim() || `exit code ${code}`);
+    return stdout.toString();
   };
 }
 

@@ -44,10 +44,9 @@ const progressBytes = 32 * 1024 * 1024;
 const maxComparedBytes = 16 * 1024 * 1024;
 
 const diffFlags = [
-  ...["--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames", "-O/dev/null"],
+  ...["--no-color", "--no-relative", "--find-renames", "-O/dev/null"],
   ...["--unified=3", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/"],
-  // A look into the working tree of a submodule would run git there, under that repository's configuration.
-  ...["--submodule=short", "--ignore-submodules=dirty"],
+  "--submodule=short",
 ];
 
 /** Git reports a file that is too large to be compared in the same way as a binary one. */
