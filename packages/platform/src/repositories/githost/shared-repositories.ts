@@ -61,7 +61,8 @@ async function syncHeld(repository: HostedRepository, options: SharedOptions): P
   const { id, directory } = repository;
   if (!existsSync(directory)) await layOut(directory, options.layout);
   const published = (await readPublished(options.db, id)) ?? nothing;
-  const before = await readState(directory);
+  // A restored database knows nothing of what was published: what is here then counts as new, not as removed there.
+  const before = published.version === 0 ? nothing : await readState(directory);
   const local = await readReferences(directory);
   const changes = changesOf(before.refs, local);
   const isMoved = published.version !== before.version;
@@ -171,11 +172,12 @@ async function readReferences(directory: string): Promise<References> {
 }
 
 async function moveReferences(directory: string, from: References, to: References): Promise<void> {
-  const updates = changesOf(from, to).map(({ name, after }) =>
-    after === undefined ? `delete ${name}\n` : `update ${name} ${after}\n`,
-  );
-  if (updates.length === 0) return;
-  await runGit({ location: { directory }, args: ["update-ref", "--stdin"], input: updates.join("") });
+  const changes = changesOf(from, to);
+  const removals = changes.filter(({ after }) => after === undefined).map(({ name }) => `delete ${name}\n`);
+  const updates = changes.flatMap(({ name, after }) => (after === undefined ? [] : [`update ${name} ${after}\n`]));
+  // Git refuses to create `a/b` in the call that removes `a`.
+  for (const lines of [removals, updates].filter(({ length }) => length > 0))
+    await runGit({ location: { directory }, args: ["update-ref", "--stdin"], input: lines.join("") });
 }
 
 const readHead = (directory: string): Promise<string> => readFile(join(directory, "HEAD"), "utf8");

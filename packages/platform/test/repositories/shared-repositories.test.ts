@@ -1,0 +1,101 @@
+// Hosted repositories of two servers with separate data directories, one database and one object store.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type TemporaryDirectory, temporaryDirectory, temporaryRepository } from "@agentcli/testkit";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { openDirectoryStore } from "../../src/foundation/objects/index.ts";
+import { type GitHost, type HostedRepository, openGitHost } from "../../src/repositories/githost/index.ts";
+import { testSigner } from "../harness/signer.ts";
+import { type GitHostHarness, openGitHostHarness, userGit } from "./git-host-harness.ts";
+
+let harness: GitHostHarness;
+let work: TemporaryDirectory;
+let count = 0;
+let name = "";
+let first: GitHost;
+let second: GitHost;
+
+beforeAll(async () => {
+  harness = await openGitHostHarness();
+});
+afterAll(() => harness.close());
+
+beforeEach(async () => {
+  work = await temporaryDirectory();
+  count += 1;
+  name = `shop-${count}`;
+  first = openServer("first");
+  second = openServer("second");
+});
+afterEach(() => work.remove());
+
+function openServer(server: string): GitHost {
+  const dataDirectory = join(work.path, server);
+  const store = openDirectoryStore(join(work.path, "store"));
+  return openGitHost({
+    db: harness.db,
+    vault: harness.vault,
+    dataDirectory,
+    objects: { store, local: openDirectoryStore(dataDirectory), isShared: true },
+    signer: testSigner(harness.data),
+    serverUrls: () => [harness.url],
+  });
+}
+
+async function create(host: GitHost): Promise<HostedRepository> {
+  const origin = await temporaryRepository({ "README.md": "# Shop\n" });
+  const { teamId } = harness;
+  const created = await host.repositories.create({ teamId, name, from: origin.path }, new AbortController().signal);
+  await origin.remove();
+  return created;
+}
+
+async function find(host: GitHost): Promise<HostedRepository> {
+  const found = await host.repositories.find(harness.teamId, name);
+  if (found === undefined) throw new Error(`no repository ${name}`);
+  return found;
+}
+
+/** Git has received a push, and the server has not published it yet. Returns the new commit. */
+async function receive({ directory }: HostedRepository, branch: string): Promise<string> {
+  const clone = join(work.path, "clone");
+  await rm(clone, { recursive: true, force: true });
+  await userGit(work.path, "clone", "--quiet", directory, clone);
+  await userGit(clone, "commit", "--quiet", "--allow-empty", `--message=${branch} ${Math.random()}`);
+  await userGit(clone, "push", "--quiet", "--force", "origin", `HEAD:refs/heads/${branch}`);
+  return userGit(clone, "rev-parse", "HEAD");
+}
+
+async function push(host: GitHost, branch: string): Promise<string> {
+  const repository = await find(host);
+  const commit = await receive(repository, branch);
+  await host.repositories.publish(repository);
+  return commit;
+}
+
+async function branchesOf({ directory }: HostedRepository): Promise<string[]> {
+  return (await userGit(directory, "for-each-ref", "--format=%(refname:short)", "refs/heads")).split("\n");
+}
+
+const forgetPublished = ({ id }: HostedRepository) =>
+  harness.db.deleteFrom("hosted_repository_saves").where("repository_id", "=", id).execute();
+
+test("after a restore, which knows nothing of what was published, every branch stays and is published again", async () => {
+  const created = await create(first);
+  await push(first, "keep");
+  await push(first, "topic");
+  await forgetPublished(created);
+  await receive(created, "topic");
+  await first.repositories.publish(created);
+  expect(await branchesOf(created)).toEqual(["keep", "main", "topic"]);
+  expect(await branchesOf(await find(second))).toEqual(["keep", "main", "topic"]);
+});
+
+test("a branch that takes the name of a removed one as its directory reaches the other server", async () => {
+  const created = await create(first);
+  await push(first, "feature");
+  expect(await branchesOf(await find(second))).toEqual(["feature", "main"]);
+  await userGit(created.directory, "update-ref", "-d", "refs/heads/feature");
+  await push(first, "feature/x");
+  expect(await branchesOf(await find(second))).toEqual(["feature/x", "main"]);
+});
