@@ -1,5 +1,5 @@
 // Ten tasks on generated projects in five languages, offline, with the projects' own tools, and no surprise by the sandbox.
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectRoot } from "@agentcli/testkit";
 import { itemsOf, openHarness } from "@agentcli/testkit/cli";
@@ -30,7 +30,7 @@ describe.each(Object.entries({ python, go, rust, typescript, monorepo }))("in th
   test("the model repairs what the tests report, extends several files, and commits both", async () => {
     let model: CompetentModel | undefined;
     const harness = await openHarness({ files: project.files, replies: (body) => model?.answer(body) });
-    link(project, harness.repository);
+    install(project, harness.repository);
     writeFileSync(join(harness.home, "schema.json"), JSON.stringify(schema));
     for (const [work, { subject }] of [
       [repair(project.repair), project.repair],
@@ -49,10 +49,11 @@ describe.each(Object.entries({ python, go, rust, typescript, monorepo }))("in th
   });
 });
 
-/** As the project's package manager has installed it. */
-function link({ packages = [], links = {} }: Project, repository: string): void {
-  const installed = packages.map((name) => [`node_modules/${name}`, join(projectRoot, "node_modules", name)] as const);
-  for (const [path, target] of [...installed, ...Object.entries(links)]) {
+/** As the project's package manager has installed it. Copies: the sandbox does not show a repository that is below /tmp. */
+function install({ packages = [], links = {} }: Project, repository: string): void {
+  for (const name of packages)
+    cpSync(join(projectRoot, "node_modules", name), join(repository, "node_modules", name), { recursive: true });
+  for (const [path, target] of Object.entries(links)) {
     mkdirSync(dirname(join(repository, path)), { recursive: true });
     symlinkSync(target, join(repository, path));
   }

@@ -3,7 +3,7 @@ import type { Extension, Repair } from "../work.ts";
 
 export interface Project {
   files: Record<string, string>;
-  /** Installed packages of this repository that the project uses: its `node_modules` links to them. */
+  /** Installed packages of this repository that the project uses, in its `node_modules`. */
   packages?: string[];
   /** Other links, as a package manager makes them: name → target. */
   links?: Record<string, string>;
