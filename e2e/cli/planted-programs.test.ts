@@ -183,11 +183,12 @@ test.each(["", "home"])("with a home in the workspace (%j), nothing that an agen
   const program = join(repository, "tools/cat");
   const user = join(repository, folder);
   mkdirSync(join(user, ".config/git"), { recursive: true });
-  for (const name of [".profile", ".bash_profile"]) writeFileSync(join(user, name), `${program} < /dev/null\n`);
+  for (const name of [".profile", ".bash_profile", ".bashrc", ".zshenv"])
+    writeFileSync(join(user, name), `${program} < /dev/null\n`);
   for (const name of [".gitconfig", ".config/git/config"])
     writeFileSync(join(user, name), `[filter "x"]\n\tclean = ${program}\n`);
   writeFileSync(join(repository, "a.txt"), "two\n");
-  const hooked = await run(["exec", "--dangerously-bypass-hook-trust", "go on"], { env: { HOME: user } });
+  const hooked = await run(["exec", "--dangerously-bypass-hook-trust", "go on"], { env: { HOME: user, SHLVL: "0" } });
   expect([hooked.code, hooked.stderr]).toEqual([0, expect.stringContaining("hook: SessionStart")]);
   expect(await run(["exec", "review", "--uncommitted"], { env: { HOME: user } })).toMatchObject({ code: 0 });
   expect(ranOutside(harness)).toBe("");

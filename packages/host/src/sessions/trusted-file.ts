@@ -84,5 +84,5 @@ function check(path: string, stats: Stats): void {
 const refused = (path: string, why: string): HostError =>
   new HostError(
     "usage",
-    `${path} ${why}, so its sessions are not used: they decide what a thread may do. Move it away, or make it a file or directory of yours that only you can write (chmod go-w).`,
+    `${path} ${why}, so its sessions are not used: they decide what a thread may do. Move it away, or make it a file or directory of yours that only you can write (chmod go-w) and that has no second name (cp FILE FILE.new && mv FILE.new FILE).`,
   );

@@ -73,7 +73,7 @@ async function runThread({ client, display, options, start, thread, handlers, ea
   });
   const app = openApp({ client, display, options, thread, quit: () => finish() });
   Object.assign(handlers, listeners(app));
-  for (const each of early) "answer" in each ? handlers.asked(each) : handlers.notice(each);
+  for (const each of early) if (!("answer" in each)) handlers.notice(each);
   signal.addEventListener("abort", () => finish(), { once: true });
   if (signal.aborted) finish();
   const suspended = () => app.lend(() => process.kill(process.pid, "SIGSTOP"));
@@ -82,6 +82,8 @@ async function runThread({ client, display, options, start, thread, handlers, ea
     greet(app, thread);
     if (options.prompt !== null || options.images.length > 0) submit(app, options.prompt ?? "", "send");
     for (const input of start.typed) app.onInput(input);
+    // After the keys, which were not typed to answer them.
+    for (const each of early) if ("answer" in each) handlers.asked(each);
     await done;
   } finally {
     process.off("SIGTSTP", suspended);

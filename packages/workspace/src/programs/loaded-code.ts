@@ -23,7 +23,11 @@ export function withoutPlantedCode(
 }
 
 /** Of a home that an agent can write, programs do not load their settings and packages. */
-const withoutHome = { GIT_CONFIG_GLOBAL: "/dev/null", PYTHONNOUSERSITE: "1", npm_config_userconfig: "/dev/null" };
+const withoutHome = {
+  ...{ GIT_CONFIG_GLOBAL: "/dev/null", PYTHONNOUSERSITE: "1", npm_config_userconfig: "/dev/null" },
+  // Started by a socket and not by another shell, bash reads ~/.bashrc; zsh always reads ~/.zshenv.
+  ...{ SHLVL: "1", ZDOTDIR: "/dev/null" },
+};
 
 const joined = (entries: string[]): string | undefined => (entries.length > 0 ? entries.join(":") : undefined);
 

@@ -216,6 +216,8 @@ test("variables that load code keep only what an agent cannot have written", () 
     GIT_CONFIG_GLOBAL: "/dev/null",
     PYTHONNOUSERSITE: "1",
     npm_config_userconfig: "/dev/null",
+    SHLVL: "1",
+    ZDOTDIR: "/dev/null",
   });
   expect(environment({ HOME: path("home") })).toEqual({ HOME: path("home") });
   for (const NODE_OPTIONS of [

@@ -23,13 +23,22 @@ export function expectedMounts(mounts: Mount[], { roots, placement }: WritableDi
 
 /** For paths without links: what is there now must really be there. */
 function identityOf(path: string): string {
-  const descriptor = openSync(path, openPath | constants.O_NOFOLLOW);
+  const descriptor = openAt(path);
   try {
     const stats = fstatSync(descriptor, { bigint: true });
     if (stats.isSymbolicLink() || readlinkSync(`/proc/self/fd/${descriptor}`) !== path) throw replacedDuringStart(path);
     return `${stats.dev}:${stats.ino}`;
   } finally {
     closeSync(descriptor);
+  }
+}
+
+function openAt(path: string): number {
+  try {
+    return openSync(path, openPath | constants.O_NOFOLLOW);
+  } catch {
+    // It was there when the mounts were planned.
+    throw replacedDuringStart(path);
   }
 }
 

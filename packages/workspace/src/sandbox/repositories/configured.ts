@@ -1,6 +1,6 @@
 // Files of a working tree that git reads or runs because the configuration of its repository names them: included settings,
 // the directory of hooks, and scripts. Who can change them decides what the user's next git command runs.
-import { existsSync, lstatSync, readdirSync } from "node:fs";
+import { type BigIntStats, existsSync, lstatSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { findCommonDirectory, findRepository, readRegularFile } from "../../git/index.ts";
@@ -66,14 +66,16 @@ export function linksOn({ tree, path }: ConfiguredPath): string[] {
   return steps.filter(isLink);
 }
 
-export const isLink = (path: string): boolean => {
+export const isLink = (path: string): boolean => statOf(path)?.isSymbolicLink() === true;
+
+function statOf(path: string): BigIntStats | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    return lstatSync(path, { throwIfNoEntry: false, bigint: true });
   } catch {
-    // A directory above it is a file.
-    return false;
+    // A directory above it is a file, or cannot be entered.
+    return undefined;
   }
-};
+}
 
 function namesIn(directory: string): string[] {
   try {
@@ -120,19 +122,19 @@ function isNamed(path: string, root: string): boolean {
   return dirname(path) === root ? isFile(path) && isScript(path) : existsSync(path);
 }
 
-const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isFile = (path: string): boolean => statOf(path)?.isFile() === true;
 
 const isScript = (path: string): boolean =>
   /\.(?:\w*sh|py|rb|pl|[mc]?[jt]s)$/.test(path) || readRegularFile(path)?.subarray(0, 2).toString() === "#!";
 
 /** Different after every change of the file, or of what is directly in the directory. Commands cannot set it back. */
 export function stampOf(path: string): string {
-  const stats = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  const stats = statOf(path);
   if (stats === undefined) return "";
-  const below = stats.isDirectory()
-    ? readdirSync(path).map((name) => lstatSync(join(path, name), { bigint: true }))
-    : [];
-  return [stats, ...below].map(({ ino, mode, ctimeNs }) => `${ino} ${mode} ${ctimeNs}`).join();
+  const names = stats.isDirectory() ? namesIn(path) : [];
+  return [stats, ...names.flatMap((name) => statOf(join(path, name)) ?? [])]
+    .map(({ ino, mode, ctimeNs }) => `${ino} ${mode} ${ctimeNs}`)
+    .join();
 }
 
 /** By this name, or by its own name where another one leads there. What is below `.git` is protected anyway. */

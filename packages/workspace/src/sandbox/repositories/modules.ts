@@ -4,7 +4,7 @@ import { below, type DirectoryPath } from "./search.ts";
 
 export const maxModules = 256;
 
-/** Those of their own submodules too. At most one more than the maximum. */
+/** Those of their own submodules too. More than the maximum: others may be missing. */
 export function modulesIn(gitDirectory: DirectoryPath): DirectoryPath[] {
   const found: DirectoryPath[] = [];
   // Their names may contain slashes.
@@ -15,7 +15,8 @@ export function modulesIn(gitDirectory: DirectoryPath): DirectoryPath[] {
     if (isModule) found.push(directory);
     const inner = isModule ? names.filter((name) => name === "modules") : names;
     for (const name of inner) open.push(below(directory, name));
-    if (open.length > maxModules) break;
+    // Too many to look at: the caller sees by their number that not all of them are known.
+    if (open.length > maxModules) return [...found, ...open];
   }
   return found;
 }

@@ -40,11 +40,14 @@ function nestedSignature(directory: DirectoryPath): RepositorySignature | null {
   return { identity: identityOf(git), createdMs: createdMs(path, git), ...stateOf(files, [git]) };
 }
 
-/** A directory that was there before can be renamed to `.git`; but then its parts are new. Git replaces HEAD and config with every change. */
+/** A directory that was there before can be renamed to `.git`; but then its parts are new. Git replaces only the first two of them. */
 function createdMs(path: DirectoryPath, git: BigIntStats): number {
-  const parts = ["HEAD", "config"].flatMap((name) => statOf(below(path, name)) ?? []);
+  const names = ["HEAD", "config", "objects", "refs"];
+  const parts = names.flatMap((name) => statOf(below(path, name)) ?? []);
   const ownMs = toMs(git.birthtimeNs);
-  return parts.length < 2 ? ownMs : Math.max(ownMs, Math.min(...parts.map(({ birthtimeNs }) => toMs(birthtimeNs))));
+  return parts.length < names.length
+    ? ownMs
+    : Math.max(ownMs, Math.min(...parts.map(({ birthtimeNs }) => toMs(birthtimeNs))));
 }
 
 /** A file with another content is another one. */
@@ -95,7 +98,9 @@ const names = [
 /** With the repositories of submodules that are not checked out: git uses them when they are. The others are watched themselves. */
 const withModules = (gitDirectory: DirectoryPath): DirectoryPath[] => [
   gitDirectory,
-  ...modulesIn(gitDirectory).filter((module) => !isCheckedOut(module)),
+  ...modulesIn(gitDirectory)
+    .slice(0, maxModules)
+    .filter((module) => !isCheckedOut(module)),
 ];
 
 /** With what leads the linked working trees, wherever they are, to their repository. */

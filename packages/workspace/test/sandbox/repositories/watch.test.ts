@@ -152,6 +152,24 @@ test("a program among the packages closes nothing; that it was created is report
   ]);
 });
 
+test("a file where a directory was named is no reason to fail, neither at the start nor at the end", async () => {
+  init("work");
+  const work = join(root, "work");
+  writeFileSync(join(work, "usr"), "");
+  mkdirSync(join(work, "a"));
+  mkdirSync(join(work, "real"));
+  symlinkSync("../real", join(work, "a/h"));
+  appendFileSync(join(work, ".git/config"), "[core]\n\thooksPath = a/h\n");
+  const backEnd = { kind: "bubblewrap", program: "/usr/bin/bwrap", processes: "own" } as const;
+  const { watch } = await protectNested(sandboxPolicy({ mode: "workspace-write", root: work }), backEnd, {
+    HOME: root,
+    EDITOR: "/usr/bin/vim",
+  });
+  rmSync(join(work, "a"), { recursive: true });
+  writeFileSync(join(work, "a"), "");
+  expect(await watch.findChanges()).toEqual([expect.stringContaining('This run changed "a/h"')]);
+});
+
 describe("a watch", () => {
   const open = async (newRepositories: "set-aside" | "kept" = "set-aside") =>
     watchRepositories({
@@ -210,6 +228,34 @@ describe("a watch", () => {
     expect(await watch.findChanges()).toContainEqual(
       expect.stringContaining("This run created the git repository in vendor. Its .git was renamed"),
     );
+  });
+
+  test("leaves a repository of before where it is, whatever git replaced in it", async () => {
+    init("vendor");
+    arm("vendor");
+    const created = lstatSync(join(root, "vendor/.git/objects")).birthtimeMs;
+    await expect.poll(() => Date.now() - created).toBeGreaterThan(50);
+    const nested = { repositories: [], protected: [], settings: [], unreadable: [], isComplete: false };
+    const watch = watchRepositories({
+      ...{ roots: [root], nested, rootRepositories: "protected", newRepositories: "set-aside" },
+    });
+    for (const name of ["HEAD", "config"]) {
+      const path = join(root, "vendor/.git", name);
+      writeFileSync(`${path}.lock`, readFileSync(path));
+      renameSync(`${path}.lock`, path);
+    }
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("This run changed the git repository in vendor."),
+    ]);
+    expect(existsSync(join(root, "vendor/.git"))).toBe(true);
+  });
+
+  test("sets a new repository aside with more modules than are looked at", async () => {
+    const watch = await open();
+    init("many");
+    for (let index = 0; index < 300; index += 1)
+      mkdirSync(join(root, `many/.git/modules/m${index}`), { recursive: true });
+    expect(await watch.findChanges()).toEqual([expect.stringContaining("git could run programs there (modules)")]);
   });
 
   test("sets a new repository aside whose submodule would run programs, but not one that a clone makes", async () => {
