@@ -77,6 +77,9 @@ async function branchesOf({ directory }: HostedRepository): Promise<string[]> {
   return (await userGit(directory, "for-each-ref", "--format=%(refname:short)", "refs/heads")).split("\n");
 }
 
+const tipOf = ({ directory }: HostedRepository, branch: string) =>
+  userGit(directory, "rev-parse", "--verify", `refs/heads/${branch}`);
+
 const forgetPublished = ({ id }: HostedRepository) =>
   harness.db.deleteFrom("hosted_repository_saves").where("repository_id", "=", id).execute();
 
@@ -98,4 +101,27 @@ test("a branch that takes the name of a removed one as its directory reaches the
   await userGit(created.directory, "update-ref", "-d", "refs/heads/feature");
   await push(first, "feature/x");
   expect(await branchesOf(await find(second))).toEqual(["feature/x", "main"]);
+});
+
+test("a push that was received and not published reaches the other server once its server uses the repository", async () => {
+  const created = await create(first);
+  const commit = await receive(created, "topic");
+  await find(first);
+  expect(await tipOf(await find(second), "topic")).toBe(commit);
+});
+
+test("a repository from before there was an object store is published by the server that has it", async () => {
+  const created = await create(first);
+  await forgetPublished(created);
+  await find(first);
+  expect(await tipOf(await find(second), "main")).toBe(await tipOf(created, "main"));
+});
+
+test("a server that lacks a repository which nobody has published does not publish an empty one", async () => {
+  const created = await create(first);
+  await forgetPublished(created);
+  await find(second);
+  await find(first);
+  expect(await branchesOf(await find(second))).toEqual(["main"]);
+  expect(await branchesOf(created)).toEqual(["main"]);
 });

@@ -10,6 +10,8 @@ import type { SharedRepositories } from "./shared-repositories.ts";
 import { readTips } from "./tips.ts";
 
 export interface HostedRepositories {
+  /** Whether each server has a copy, so that changes must be published. */
+  isShared: boolean;
   /** Throws ApiError if the name is invalid or already in use. */
   create(request: CreateRepositoryRequest, signal: AbortSignal): Promise<HostedRepository>;
   /** Undefined if this team has no repository with that name. Other teams may have one. */
@@ -45,6 +47,7 @@ export function openRepositories({ db, dataDirectory, shared }: RepositoriesOpti
     directory: join(root, `${row.id}.git`),
   });
   return {
+    isShared: shared !== undefined,
     async create({ teamId, name, from }, signal) {
       checkName(name);
       await mkdir(root, { recursive: true, mode: 0o700 });

@@ -19,7 +19,10 @@ import type { Locks } from "../workspaces/index.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
 
 export interface SharedRepositories {
-  /** Whether the copy of this server is that of the database. `version` is the latter's; null: nothing was published. */
+  /**
+   * Whether the copy of this server is that of the database. `version` is the latter's; null: nothing was published, and
+   * only a server that has a copy can do so.
+   */
   isCurrent(repository: HostedRepository, version: number | null): Promise<boolean>;
   /**
    * Fetches what others have published, and publishes what this server has changed. Where both changed one reference, the
@@ -51,10 +54,16 @@ export function openSharedRepositories(options: SharedOptions): SharedRepositori
   const { locks } = options;
   return {
     isCurrent: async ({ directory }, version) =>
-      version === null || (existsSync(directory) && (await readState(directory)).version === version),
+      existsSync(directory) ? isPublished(directory, version) : version === null,
     sync: (repository) =>
       locks.hold(`hosted:${repository.id}`, () => syncHeld(repository, options), new AbortController().signal),
   };
+}
+
+/** False also after a push that was received and, because the server or the store failed, not published. */
+async function isPublished(directory: string, version: number | null): Promise<boolean> {
+  const state = await readState(directory);
+  return state.version === version && changesOf(state.refs, await readReferences(directory)).length === 0;
 }
 
 async function syncHeld(repository: HostedRepository, options: SharedOptions): Promise<string[]> {

@@ -44,7 +44,8 @@ export function serveGit(
   for (const service of ["upload-pack", "receive-pack"] as const) {
     app.post(`/git/:repository{[^/]+\\.git}/git-${service}`, async (context) => {
       const { repository, principal } = await authenticate(context, authenticator, service);
-      const publish = service === "receive-pack" ? () => host.repositories.publish(repository) : null;
+      const isPublished = service === "receive-pack" && host.repositories.isShared;
+      const publish = isPublished ? () => host.repositories.publish(repository) : null;
       await exchange(context, { repository, service, log, publish });
       if (service === "receive-pack") await notePush(repository, principalName(principal));
       return alreadySent();
@@ -79,7 +80,7 @@ interface ServiceContext {
   repository: HostedRepository;
   service: Service;
   log: Log;
-  /** Before the client learns that its push was accepted. */
+  /** Before the client learns that its push was accepted; null: git's answer is passed on as it is written. */
   publish?: (() => Promise<void>) | null;
 }
 
