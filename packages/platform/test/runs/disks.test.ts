@@ -15,7 +15,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openDirectoryStore, sealBlocks } from "../../src/foundation/objects/index.ts";
 import { readDataId } from "../../src/foundation/storage/index.ts";
 import { restoreDisk } from "../../src/runs/disks/restore.ts";
-import { readDiskWait, writeDisk } from "../../src/runs/disks/rows.ts";
+import { readDiskWait, reportDataDirectory, writeDisk } from "../../src/runs/disks/rows.ts";
 import { openSavedDisks, type SavedDisks } from "../../src/runs/disks/saved-disk.ts";
 import { type DiskEntry, type DiskRoots, type Scan, scanDisk } from "../../src/runs/disks/scan.ts";
 import { openLeases } from "../../src/runs/index.ts";
@@ -29,6 +29,7 @@ afterAll(() => fixture.close());
 
 let directory: string;
 let saved: SavedDisks;
+beforeEach(async () => void (await fixture.platform.db.deleteFrom("agents").execute()));
 beforeEach(async () => {
   const temporary = await temporaryDirectory();
   directory = temporary.path;
@@ -155,13 +156,44 @@ test("a run whose agent has its files in another data directory waits for it, sa
   await there.release(fence);
   expect(await here.claim()).toBeNull();
   const run = await platform.db.selectFrom("runs").selectAll().where("id", "=", runId).executeTakeFirstOrThrow();
-  expect(await readDiskWait(platform.db, run)).toEqual({
-    position: 1,
-    reason: "The files of this agent are on node-b, which takes the run.",
-  });
+  const reason = "The files of this agent are on node-b, which takes the run.";
+  expect(await readDiskWait(platform, run)).toEqual({ position: 1, reason });
+  // Its driver crashed.
+  const crashed = { ...run, lease_owner: "there", lease_until: new Date(Date.now() - 1_000) };
+  expect(await readDiskWait(platform, crashed)).toEqual({ position: 1, reason });
   // The fence of the former claim is refused.
   await expect(writeDisk(platform.db, { agentId, fence }, disk)).rejects.toThrow("another driver");
   expect((await there.claim())?.runId).toBe(runId);
+});
+
+test("a run waits for the server that has its files from when that server was last there, however old the run is", async () => {
+  const { platform } = fixture;
+  const { agentId, runId } = await fixture.newAgent();
+  const here = openLeases(platform.db, { nodeId: "here", leaseMs: 60_000, dataId: "data-here", workerWaitSeconds: 60 });
+  const there = openLeases(platform.db, { nodeId: "there", leaseMs: 60_000, dataId: "data-there" });
+  const fence = { runId, epoch: (await there.claim())?.epoch ?? 0 };
+  const disk = { dataId: "data-there", nodeName: "node-b", saveId: null, isBound: true };
+  await writeDisk(platform.db, { agentId, fence }, disk);
+  await there.release(fence);
+  const longAgo = new Date(Date.now() - 2 * 86_400_000);
+  await platform.db.updateTable("runs").set({ created_at: longAgo }).where("id", "=", runId).execute();
+  await reportDataDirectory(platform.db, "data-there");
+  expect(await here.claim()).toBeNull();
+  await platform.db.updateTable("data_directories").set({ seen_at: longAgo }).execute();
+  expect((await here.claim())?.runId).toBe(runId);
+});
+
+test("a run that the server with its files has not taken yet shows no queue there", async () => {
+  const { platform } = fixture;
+  const { agentId, runId } = await fixture.newAgent();
+  const own = readDataId(platform.settings.dataDirectory);
+  const leases = openLeases(platform.db, { nodeId: "own", leaseMs: 60_000, dataId: own });
+  const fence = { runId, epoch: (await leases.claim())?.epoch ?? 0 };
+  const disk = { dataId: own, nodeName: "node-a", saveId: null, isBound: true };
+  await writeDisk(platform.db, { agentId, fence }, disk);
+  await leases.release(fence);
+  const run = await platform.db.selectFrom("runs").selectAll().where("id", "=", runId).executeTakeFirstOrThrow();
+  expect(await readDiskWait(platform, run)).toBeNull();
 });
 
 test("a data directory keeps its id", () => {

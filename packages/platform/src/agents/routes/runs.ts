@@ -110,7 +110,7 @@ function addRead(api: Api, host: AgentHost): void {
       const agent = await access.find(principal, params.id, "read");
       const run = await findRun(db, agent.id, params.runId);
       const key = await vault.unwrap(agent.data_key);
-      const readWait = async () => (await readQueue(db, run)) ?? (await readDiskWait(db, run));
+      const readWait = async () => (await readQueue(db, run)) ?? (await readDiskWait(platform, run));
       const [git, queue] = await Promise.all([readGit(db, agent.id, key), readWait()]);
       return { ...runOf(run, key, git), ...(queue && { queue }) };
     },

@@ -51,6 +51,7 @@ import * as inquiries from "./migrations/0047-inquiries.ts";
 import * as fixStates from "./migrations/0048-fix-states.ts";
 import * as automationAgents from "./migrations/0049-automation-agents.ts";
 import * as agentDisks from "./migrations/0050-agent-disks.ts";
+import * as dataDirectories from "./migrations/0051-data-directories.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -107,6 +108,7 @@ const migrations: Record<string, Migration> = {
   "0048-fix-states": fixStates,
   "0049-automation-agents": automationAgents,
   "0050-agent-disks": agentDisks,
+  "0051-data-directories": dataDirectories,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -10,7 +10,7 @@ export interface StoredTable {
 const migratorTables = ["kysely_migration", "kysely_migration_lock"];
 
 /** Where the files of this platform are, which a restored one has elsewhere. */
-const locations = ["agent_disks", "hosted_repository_saves"];
+const locations = ["agent_disks", "data_directories", "hosted_repository_saves"];
 
 /** Left out: a restore must not revive ended sessions or used login links. */
 export const notBackedUp = ["sessions", "login_links", ...locations];

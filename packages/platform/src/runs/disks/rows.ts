@@ -1,7 +1,7 @@
 // Where the files of agents are: the data directory that has them, and what of them is in the object store.
 import { StaleWriter } from "@agentcli/engine";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { Tables } from "../../foundation/index.ts";
+import { type PlatformContext, readDataId, type Tables } from "../../foundation/index.ts";
 
 /** One claim of a run. */
 export interface DiskFence {
@@ -48,29 +48,34 @@ export async function forgetDisk(db: Kysely<Tables>, agentId: string): Promise<v
   await db.deleteFrom("agent_disks").where("agent_id", "=", agentId).execute();
 }
 
-/** A condition on `runs`: the files of the agent are not bound to another data directory, or the run ends without them. */
-export const diskIsReachable = ({
-  dataId,
-  waitSeconds,
-}: {
-  dataId: string;
-  waitSeconds: number;
-}): RawBuilder<boolean> =>
+/** Says that a server of this data directory is there to take runs; to be repeated every minute. */
+export async function reportDataDirectory(db: Kysely<Tables>, dataId: string): Promise<void> {
+  await sql`
+    insert into data_directories (id) values (${dataId}) on conflict (id) do update set seen_at = now()
+  `.execute(db);
+}
+
+/** How long a run waits for the server that has the files of its agent, since that server or its driver was last there. */
+const maxWait = sql.raw("interval '15 minutes'");
+
+/** A condition on `runs`: the files of the agent are not bound to another data directory, or no server of it came back. */
+export const diskIsReachable = (dataId: string): RawBuilder<boolean> =>
   sql<boolean>`(
-    runs.needs_worker or runs.cancel_requested_at is not null
-    or runs.created_at < now() - ${`${waitSeconds} seconds`}::interval
-    or not exists (
-      select from agent_disks disk where disk.agent_id = runs.agent_id and disk.is_bound and disk.data_id <> ${dataId}
+    runs.needs_worker or runs.cancel_requested_at is not null or not exists (
+      select from agent_disks disk left join data_directories directory on directory.id = disk.data_id
+      where disk.agent_id = runs.agent_id and disk.is_bound and disk.data_id <> ${dataId}
+        and greatest(runs.created_at, runs.lease_until, directory.seen_at) > now() - ${maxWait}
     )
   )`;
 
-/** Why a run waits for the server that has the files of its agent; null if it does not. */
+/** Why a run waits for a server with another data directory, which has the files of its agent; null if it does not. */
 export async function readDiskWait(
-  db: Kysely<Tables>,
-  run: { agent_id: string; needs_worker: boolean; status: string; lease_owner: string | null },
+  { db, settings }: Pick<PlatformContext, "db" | "settings">,
+  run: { agent_id: string; needs_worker: boolean; status: string; lease_until: Date | null },
 ): Promise<{ position: number; reason: string } | null> {
-  if (run.needs_worker || !["CREATING", "RUNNING"].includes(run.status) || run.lease_owner !== null) return null;
+  const isDriven = run.lease_until !== null && run.lease_until > new Date();
+  if (run.needs_worker || !["CREATING", "RUNNING"].includes(run.status) || isDriven) return null;
   const disk = await readDisk(db, run.agent_id);
-  if (!disk?.isBound) return null;
+  if (!disk?.isBound || disk.dataId === readDataId(settings.dataDirectory)) return null;
   return { position: 1, reason: `The files of this agent are on ${disk.nodeName}, which takes the run.` };
 }

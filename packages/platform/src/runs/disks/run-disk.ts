@@ -13,8 +13,11 @@ import { openSavedDisks, type SavedDisks } from "./saved-disk.ts";
 import { type DiskEntry, type Scan, scanDisk } from "./scan.ts";
 
 export interface RunDisk {
-  /** Before the workspace is opened. Throws DiskElsewhere if the files are on another server and cannot be fetched. */
-  prepare(work: AgentWork, signal: AbortSignal): Promise<void>;
+  /**
+   * Before the workspace is opened. Returns warnings. Throws DiskElsewhere if a run that has begun needs files of another
+   * server that cannot be fetched.
+   */
+  prepare(work: AgentWork, signal: AbortSignal): Promise<string[]>;
   /** Saves the files before it appends the result of a call. */
   savingStore(store: SessionStore): SessionStore;
   /** What changed since the last save. Nothing where there is no object store. Throws StaleWriter. */
@@ -26,7 +29,16 @@ export interface RunDiskOptions {
   workspaces: Pick<Workspaces, "replace" | "directories">;
   /** Of this server. */
   location: { dataId: string; nodeName: string };
-  run: { agent: { id: string; directory: string }; key: DataKey; fence: DiskFence; isOnWorker: boolean };
+  run: DiskRun;
+}
+
+interface DiskRun {
+  agent: { id: string; directory: string };
+  key: DataKey;
+  fence: DiskFence;
+  isOnWorker: boolean;
+  /** Whether an earlier driver has had it. */
+  isResumed: boolean;
 }
 
 export function openRunDisk(options: RunDiskOptions): RunDisk {
@@ -38,20 +50,26 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
   return {
     save,
     async prepare(work, signal) {
+      // A cancelled run may be claimed by any server, and changes nothing.
+      signal.throwIfAborted();
       const { db } = platform;
       const { agent, fence } = run;
       const row = await readDisk(db, agent.id);
       // A machine has a disk of its own beside these files.
       const isBound = !run.isOnWorker && (!objects.isShared || settings.machines.provider !== "host");
       const own: DiskRow = { ...options.location, saveId: row?.saveId ?? null, isBound };
+      const warnings: string[] = [];
       if (row !== undefined && row.dataId !== own.dataId) {
-        if (row.isBound && !run.isOnWorker) {
+        const isLost = row.isBound && !run.isOnWorker;
+        if (isLost && run.isResumed) {
           await forgetDisk(db, agent.id);
           throw lostDisk(row);
         }
+        if (isLost) warnings.push(leftDisk(row));
         await fetchDisk({ ...options, saved, work, saveId: objects.isShared ? row.saveId : null }, signal);
       }
       if (row?.dataId !== own.dataId || row.isBound !== isBound) await writeDisk(db, { agentId: agent.id, fence }, own);
+      return warnings;
     },
     savingStore: (store) => ({
       ...store,
@@ -73,6 +91,9 @@ const lostDisk = ({ nodeName }: DiskRow) =>
   new DiskElsewhere(
     `The files of this agent are on ${nodeName}, which did not take the run in time. Another prompt goes on without them: its repositories begin with what was pushed, and what was not is lost. Or start that server again first.`,
   );
+
+const leftDisk = ({ nodeName }: DiskRow): string =>
+  `The files of this agent were on ${nodeName}, which has not been there for 15 minutes. The repositories begin with what was pushed; what was not is missing.`;
 
 interface Fetching extends RunDiskOptions {
   saved: SavedDisks;

@@ -8,7 +8,7 @@ import {
   type ThreadState,
 } from "@agentcli/engine";
 import { sandboxNote, serviceTurnRecords } from "@agentcli/host";
-import type { TurnEnd, TurnSettings } from "@agentcli/protocol";
+import type { ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import type { Kysely } from "kysely";
 import { type Tables, version } from "../../foundation/index.ts";
 import { type Recorder, readPrinted } from "../streams/index.ts";
@@ -70,10 +70,12 @@ export interface ResumeRequest {
   plan: RunPlan;
   turn: TurnSettings;
   assembly: RunAssembly;
+  /** About the repositories, for a run that begins. */
+  warnings: string[];
 }
 
 /** The log of the thread, in which the turn of this run has begun. */
-export async function resume({ history, activeRun, plan, turn, assembly }: ResumeRequest): Promise<Log> {
+export async function resume({ history, activeRun, plan, turn, assembly, warnings }: ResumeRequest): Promise<Log> {
   const { run, agent } = activeRun;
   const threadId = threadOf(agent.id);
   const state = history.state.seq === 0 ? emptyThread(threadId) : history.state;
@@ -96,9 +98,16 @@ export async function resume({ history, activeRun, plan, turn, assembly }: Resum
         // After a restore the agent has another directory with the same content.
         onMove: "announce",
       })),
+      ...warnings.map(repositoryWarning),
     );
   return log;
 }
+
+const repositoryWarning = (message: string): ThreadRecord => ({
+  type: "noted",
+  kind: "warning",
+  data: { message, about: "repository" },
+});
 
 function ofRun(records: StoredRecord[], runId: string): StoredRecord[] {
   const first = records.findIndex(({ record }) => record.type === "turn.begun" && record.turnId === runId);

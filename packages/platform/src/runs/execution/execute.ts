@@ -175,12 +175,12 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
       platform,
       workspaces,
       location: host.diskLocation,
-      run: { ...activeRun, isOnWorker: environment === null },
+      run: { ...activeRun, isOnWorker: environment === null, isResumed: claimed.status === "RUNNING" },
     });
-    await disk.prepare(workspaceSpec, limits.signal);
+    const warnings = await disk.prepare(workspaceSpec, limits.signal);
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.diskMeasured;
-    const end = await driveInWorkspace(workspace, { ...context, environment, disk }, limits.signal);
+    const end = await driveInWorkspace(workspace, { ...context, environment, disk, warnings }, limits.signal);
     // With what the hand-off has written.
     await disk.save();
     return end;
@@ -203,6 +203,8 @@ const abandonedMessage = `The run was stopped: ${maxClaimsWithoutProgress} serve
 
 interface DriveContext extends RunContext {
   disk: RunDisk;
+  /** For readers of the run. */
+  warnings: string[];
   /** Null: the commands run on a worker, which has its own. */
   environment: ChosenEnvironment | null;
 }
@@ -242,6 +244,7 @@ async function driveTurn(
     host,
     allowance,
     disk,
+    warnings,
     machine,
     worker,
   }: DriveContext & Location,
@@ -293,7 +296,7 @@ async function driveTurn(
     // An earlier server may have finished the turn already; then only the steps after it remain.
     ended =
       history.ended ??
-      (await driveServiceTurn(await resume({ history, activeRun, plan, turn, assembly }), assembly, signal));
+      (await driveServiceTurn(await resume({ history, activeRun, plan, turn, assembly, warnings }), assembly, signal));
   } finally {
     await assembly?.close();
     await egress.close();

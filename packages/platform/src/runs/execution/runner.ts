@@ -1,6 +1,7 @@
 // Claims and drives runs, up to the configured number at once; releases all of them when the server stops.
 import type { StopReason } from "@agentcli/engine";
 import { readDataId } from "../../foundation/index.ts";
+import { reportDataDirectory } from "../disks/index.ts";
 import { type ClaimedRun, type Fence, type LeaseOptions, type Leases, openLeases } from "../leases/lease.ts";
 import { type DriverHost, executeRun, type RunHost } from "./execute.ts";
 import { leavesRunOpen } from "./fault.ts";
@@ -15,6 +16,7 @@ export interface Runner {
 }
 
 const pollIntervalMs = 1_000;
+const reportIntervalMs = 60_000;
 
 export async function startRunner(host: RunHost): Promise<Runner> {
   const { settings, db, notifications } = host.platform;
@@ -59,7 +61,13 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       },
     }),
   ]);
+  const report = () => reportDataDirectory(db, readDataId(settings.dataDirectory));
+  await report();
   const polling = setInterval(claimRuns, pollIntervalMs);
+  const reporting = setInterval(
+    () => void report().catch((error: unknown) => host.platform.log.error("data directory not reported", error, {})),
+    reportIntervalMs,
+  );
   void claimRuns();
   void warnWithoutSandbox(host);
   return {
@@ -67,6 +75,7 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     async stop() {
       stopped = true;
       clearInterval(polling);
+      clearInterval(reporting);
       for (const end of unlisten) end();
       const held = [...active.values()];
       // Release the fence first: later writes of the run are refused, so it is not recorded as cancelled.

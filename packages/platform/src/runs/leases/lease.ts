@@ -44,7 +44,7 @@ export interface LeaseOptions {
   /** A restarted server keeps its id, so it need not wait for its own leases to expire. */
   nodeId: string;
   leaseMs: number;
-  /** How long a run may wait for a worker, or for the server that has the files of its agent; a day unless given. */
+  /** How long a run may wait for a worker; a day unless given. */
   workerWaitSeconds?: number;
   /** Of the data directory of this server. */
   dataId?: string;
@@ -118,7 +118,7 @@ async function claimOne(
         .select("id")
         .where(sql<boolean>`status in ('CREATING', 'RUNNING')`)
         .where(workerIsReady({ nodeId, waitSeconds }))
-        .where(diskIsReachable({ dataId, waitSeconds }))
+        .where(diskIsReachable(dataId))
         .where(sql<boolean>`id <> all(${held}::text[])`)
         .where((condition) =>
           condition.or([

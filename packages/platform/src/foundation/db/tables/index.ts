@@ -61,6 +61,7 @@ import type { AgentSecretsTable, SecretTable } from "./secrets.ts";
 import type {
   AuditEntryTable,
   AuditHeadTable,
+  DataDirectoryTable,
   JobPoolTable,
   KeyEncryptionKeyTable,
   NodeTable,
@@ -117,6 +118,7 @@ export interface Tables {
   source_credentials: SourceCredentialTable;
   nodes: NodeTable;
   server_addresses: ServerAddressTable;
+  data_directories: DataDirectoryTable;
   hosted_repositories: HostedRepositoryTable;
   hosted_repository_saves: HostedRepositorySaveTable;
   pull_requests: PullRequestTable;

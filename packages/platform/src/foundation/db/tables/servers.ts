@@ -27,6 +27,12 @@ export interface ServerAddressTable {
   seen_at: Stamped;
 }
 
+/** Data directories of servers that take runs. */
+export interface DataDirectoryTable {
+  id: string;
+  seen_at: Stamped;
+}
+
 /** Who may hold the lock of a job: the workers of one life of one server. */
 export interface JobPoolTable {
   id: string;

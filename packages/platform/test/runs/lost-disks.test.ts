@@ -1,0 +1,48 @@
+// Agents whose files are in a data directory that no server has any more.
+import { replyWith } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { openRunHarness, type RunHarness } from "./run-harness.ts";
+
+const goneId = "a data directory that is gone";
+
+/** An agent with one finished run, whose files are in another data directory. */
+async function openLost(): Promise<RunHarness & { agentId: string }> {
+  const harness = await openRunHarness({ replies: { replies: [replyWith("Done.")], repeat: "always" } });
+  const ids = await harness.client.create({ prompt: { text: "go" } });
+  await harness.client.stream(ids);
+  await harness.fixture.platform.db
+    .updateTable("agent_disks")
+    .set({ data_id: goneId, node_name: "node-b", is_bound: true })
+    .execute();
+  return { ...harness, agentId: ids.agentId };
+}
+
+const diskOf = ({ fixture }: RunHarness) =>
+  fixture.platform.db.selectFrom("agent_disks").select(["data_id", "is_bound"]).execute();
+
+test("a follow-up waits for the server with the files, then begins with what was pushed and says so", async () => {
+  const harness = await openLost();
+  const { client, fixture, agentId } = harness;
+  const ids = await client.followUp(agentId, "go on");
+  expect(await client.read(ids)).toMatchObject({
+    status: "CREATING",
+    queue: { reason: "The files of this agent are on node-b, which takes the run." },
+  });
+  const waited = new Date(Date.now() - 16 * 60_000);
+  await fixture.platform.db.updateTable("runs").set({ created_at: waited }).where("id", "=", ids.runId).execute();
+  const frames = await client.stream(ids);
+  expect(await client.read(ids)).toMatchObject({ status: "FINISHED", result: "Done." });
+  const warnings = frames.filter(({ data }) => data.name === "warning");
+  expect(JSON.stringify(warnings)).toContain("were on node-b, which has not been there for 15 minutes");
+  expect((await diskOf(harness))[0]?.data_id).not.toBe(goneId);
+});
+
+test("a run that is cancelled while it waits for its server leaves the files to that server", async () => {
+  const harness = await openLost();
+  const { client, agentId } = harness;
+  const ids = await client.followUp(agentId, "go on");
+  const answer = await client.post(`/v1/agents/${agentId}/runs/${ids.runId}/cancel`, {});
+  expect(answer.status).toBe(200);
+  expect((await client.read(ids)).status).toBe("CANCELLED");
+  expect(await diskOf(harness)).toEqual([{ data_id: goneId, is_bound: true }]);
+});
