@@ -1,5 +1,5 @@
 // An agent rewrites what a trusted hook runs: the hook runs its private copy, or nothing.
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, jsonLines, type Reply, replyWith } from "@agentcli/testkit";
 import { type Event, type Harness, itemsOf, openHarness, toolOutputs } from "@agentcli/testkit/cli";
@@ -116,7 +116,6 @@ describe("a trusted hook", () => {
     ["a process that it forks", "node hooks/c.cjs", "hooks/c.cjs", 'require("child_process").fork("./tools/y.js")'],
     ["python that it starts", "python3 hooks/c.py", "hooks/c.py", 'import os\nos.system("python3 tools/y.js")'],
     ["perl that it starts", "sh hooks/c.sh", "hooks/c.sh", "perl tools/y.js"],
-    ["awk that it starts", "sh hooks/c.sh", "hooks/c.sh", "awk -f tools/y.js < /dev/null"],
     ["a shell without a first line", "hooks/c", "hooks/c", ". tools/y.js"],
   ])("keeps an agent from changing the program of %s", async (_, command, path, script) => {
     const harness = await openHarness({
@@ -204,6 +203,40 @@ describe("a hook that cannot be pinned", () => {
       expect(text.stderr).toContain("is not pinned");
     },
   );
+});
+
+describe("a hook whose script", () => {
+  test("loads a file that does not exist yet is refused with the line, and reported where it runs unpinned", async () => {
+    const script = "#!/bin/sh\n[ -f ./.env ] && . ./.env\necho honest >> ran.txt\n";
+    const harness = await openHarness({
+      replies: [run("echo 1"), replyWith("Done.")],
+      files: { ...files("sh tools/x.sh"), "tools/x.sh": script },
+    });
+    const refused = await harness.run(["hooks", "trust", "--all"]);
+    const reason = `in line 2 of ${harness.repository}/tools/x.sh, there is no file ./.env`;
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(reason);
+    expect((await harness.run(["hooks", "trust", "--all", "--unpinned"])).code).toBe(0);
+    const { events } = await harness.events([...writing, "go on"]);
+    expect(JSON.stringify(events)).toContain(`is not pinned: ${reason}`);
+    expect(ran(harness)).toBe("honest\n");
+  });
+
+  test("loads a link beside it blocks as it does by hand", async () => {
+    const harness = await openHarness({
+      replies: [run("echo 1 > done.txt"), replyWith("Done.")],
+      files: {
+        ...files("sh tools/x.sh"),
+        "tools/x.sh": '#!/bin/sh\n. "$(dirname "$0")/guard.sh"\nrefuse\n',
+        "src/guard.sh": "refuse() { echo no >&2; exit 2; }\n",
+      },
+    });
+    symlinkSync("../src/guard.sh", join(harness.repository, "tools/guard.sh"));
+    expect((await harness.run(["hooks", "trust", "--all"])).code).toBe(0);
+    const { events } = await harness.events([...writing, "go on"]);
+    expect(itemsOf(events, "hook")).toMatchObject([{ status: "blocked", reason: "no" }]);
+    expect(existsSync(join(harness.repository, "done.txt"))).toBe(false);
+  });
 });
 
 describe("trust from before other files were covered", () => {

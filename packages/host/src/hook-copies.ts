@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, normalize, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { readUnblocked } from "@agentcli/project";
 import {
   applyEdits,
@@ -20,7 +20,6 @@ import {
   type Pin,
   type PinnedPath,
   pinHook,
-  quote,
   readPinned,
   type ScriptIncludes,
   type ScriptSearch,
@@ -133,13 +132,10 @@ function copyPinned(file: PinnedPath, { copyOf }: Layout, includes: Pin["include
       const content = withCopies(entry.content, includes.get(original), copyOf);
       if (content === null) return false;
       writeFileSync(copy, content, { mode: 0o500 });
-    } else if (staysInside(entry.name, entry.target)) symlinkSync(entry.target, copy);
+    } else symlinkSync(entry.target, copy);
   }
   return true;
 }
-
-const staysInside = (name: string, target: string): boolean =>
-  !target.startsWith("/") && !normalize(join(dirname(name), target)).startsWith("..");
 
 /** A script that names another one relative to the working directory names its copy. Null if it was read with other content. */
 function withCopies(
@@ -148,12 +144,8 @@ function withCopies(
   copyOf: Layout["copyOf"],
 ): Buffer | string | null {
   if (read && hashOfContent(content) !== read.hash) return null;
-  if (!read || read.named.length === 0) return content;
-  const inOrder = read.named.toSorted((one, other) => other.start - one.start);
-  return inOrder.reduce(
-    (text, { start, end, path }) => `${text.slice(0, start)}${quote(copyOf(path))}${text.slice(end)}`,
-    content.toString("utf8"),
-  );
+  if (!read || read.edits.length === 0) return content;
+  return applyEdits(content.toString("utf8"), read.edits, copyOf);
 }
 
 /** Node reads from the nearest package.json whether a file is a module. */

@@ -57,6 +57,7 @@ describe("a command is pinned with the directory of its script", () => {
   test.each([
     ["./check.sh", ["check.sh"]],
     ["tools/x.sh --strict", ["tools"]],
+    ["run() { ./check.sh; }; run", ["check.sh"]],
     ["timeout 10 ./check.sh", ["check.sh"]],
     ["timeout -k 5 --signal=KILL 10s tools/x.sh", ["tools"]],
     ["cd tools && ./x.sh", ["tools"]],
@@ -119,11 +120,12 @@ describe("a command is refused", () => {
     ["cat check.sh | bash", "bash reads its commands from standard input"],
     ["bash < check.sh", "reads its commands from standard input"],
     ["bash <(cat check.sh)", "a process substitution is not read"],
-    ["bash <<EOF\n./check.sh\nEOF", "a here-document is not read"],
+    ["bash <<EOF\n./check.sh\nEOF", "bash reads its commands from standard input"],
     ["eval ./check.sh", "`eval`"],
     ["`./check.sh`", "backticks"],
-    ["for f in tools/*; do $f; done", "`for` is not read"],
-    ["run() { ./check.sh; }; run", "a function or a list in brackets is not read"],
+    ["for f in tools/*; do $f; done", "the program `$f` is known only when it runs"],
+    ["grep() { ./check.sh; }; grep", "a function has the name of the program grep"],
+    ["cat\r./check.sh", "there is a control character"],
     ["find . -name x -exec ./check.sh {} ';'", "the option -exec of find"],
     ["xargs ./check.sh", "`xargs`"],
     ["false || cd tools; ./x.sh", "the directory that cd changes to"],
@@ -277,58 +279,6 @@ describe("pinned with a script are", () => {
   });
 
   test.each([
-    ["cd tools && ./x.sh"],
-    ["cd tools\n./x.sh"],
-    ['cd "$AGENT_PROJECT_DIR/tools" || exit 1; bash x.sh'],
-    ["(cd -- 'tools'; ./x.sh)"],
-    ["cd .; cd tools; ./x.sh"],
-  ])("the files that it runs in a directory that it changes to: %s", async (text) => {
-    const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}\n` });
-    const found = pin("./check.sh", at);
-    expect(pinnedBy(found, at)).toEqual(["check.sh", "tools"]);
-    expect(found.includes.get(at.pathOf("repository/check.sh"))?.named).toMatchObject([
-      { path: at.pathOf("repository/tools/x.sh") },
-    ]);
-  });
-
-  test.each([
-    ['sh "$AGENT_PROJECT_DIR/tools/x.sh"'],
-    ['"$AGENT_PROJECT_DIR"/tools/x.sh --quick'],
-    ["true && exec $\u007bAGENT_PROJECT_DIR}/tools/x.sh"],
-    ['if . "$AGENT_PROJECT_DIR/tools/x.sh"; then true; fi'],
-  ])("the copy of a script that it runs by the variable of the project: %s", async (text) => {
-    const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}\n` });
-    const read = pin("./check.sh", at).includes.get(at.pathOf("repository/check.sh"));
-    expect(read?.named).toMatchObject([{ path: at.pathOf("repository/tools/x.sh") }]);
-    const [{ start, end } = expect.fail()] = read?.named ?? [];
-    expect(`#!/bin/sh\n${text}\n`.slice(start, end)).toMatch(/^"?\$.*_PROJECT_DIR.*\/tools\/x\.sh"?$/);
-  });
-
-  test("not what it only mentions, or names by a variable of its own", async () => {
-    const text = 'echo "$AGENT_PROJECT_DIR/tools/x.sh"\n"$OTHER/tools/x.sh"\n';
-    const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}` });
-    expect(pin("./check.sh", at).includes.get(at.pathOf("repository/check.sh"))?.named).toEqual([]);
-    const own = await prepare({
-      "repository/check.sh": `#!/bin/sh\nAGENT_PROJECT_DIR=/x\nsh $AGENT_PROJECT_DIR/tools/x.sh\n`,
-    });
-    expect(pin("./check.sh", own).includes.get(own.pathOf("repository/check.sh"))?.named).toEqual([]);
-  });
-
-  test.each([
-    ["true; bash tools/x.sh"],
-    ["true && sh -eu tools/x.sh"],
-    ["timeout 10 ./tools/x.sh"],
-    ["env A=1 tools/x.sh"],
-    ['find . | xargs "tools/x.sh"'],
-  ])("the scripts that it starts with the help of others: %s", async (text) => {
-    const at = await prepare({ "repository/check.sh": `#!/bin/sh\n${text}\n` });
-    expect(pinnedBy(pin("./check.sh", at), at)).toEqual(["check.sh", "tools"]);
-  });
-
-  test.each([
-    ["check.sh", '"$ROOT/tools/x.sh"'],
-    ["check.sh", `exec "\${AGENT_PROJECT_DIR:-.}"/tools/x.sh "$@"`],
-    ["check.sh", '"$(git rev-parse --show-toplevel)/tools/x.sh"'],
     ["check.mjs", 'import { spawnSync } from "node:child_process";\nspawnSync("tools/x.sh", { stdio: "inherit" });'],
     ["check.mjs", 'import { execSync } from "node:child_process";\nexecSync(`sh $' + "{root}/tools/x.sh`);"],
     ["check.py", 'import os, subprocess\nsubprocess.run([os.environ["AGENT_PROJECT_DIR"] + "/tools/x.sh"])'],
@@ -336,7 +286,7 @@ describe("pinned with a script are", () => {
     ["check.rb", 'system("sh tools/x.sh")'],
   ])("the scripts that it names from the top of the project: %s: %s", async (name, text) => {
     const at = await prepare({ [`repository/hooks/${name}`]: `${text}\n` });
-    const programs: Record<string, string> = { "check.sh": "sh", "check.mjs": "node", "check.py": "python3" };
+    const programs: Record<string, string> = { "check.mjs": "node", "check.py": "python3" };
     const found = pin(`${programs[name] ?? "ruby"} hooks/${name}`, at);
     expect(pinnedBy(found, at)).toEqual(["hooks", "tools/x.sh"]);
   });
@@ -388,11 +338,6 @@ describe("pinned with a script are", () => {
     expect(pinnedBy(pin("node hooks/a.js", at), at)).toEqual(["hooks", "src/cli.js"]);
   });
 
-  test("not a file whose name means another one after a change of the directory", async () => {
-    const at = await prepare({ "repository/check.sh": "cd tools; ./x.sh\n", "repository/x.sh": "" });
-    expect(pinnedBy(pin("./check.sh", at), at)).toContain("`./x.sh` of a script is");
-  });
-
   test("not the files of a directory that is too large to be a directory of scripts", async () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`repository/big/${index}.txt`, ""]));
     const at = await prepare({ ...many, "repository/big/x.js": 'import "./y.js"', "repository/big/y.js": "" });
@@ -422,7 +367,7 @@ describe("pinned with a script are", () => {
 test("scripts with a million hostile characters are pinned with the files that they name", async () => {
   const spaces = " ".repeat(1_000_000);
   const at = await prepare({
-    "repository/tools/long.sh": `#!/bin/sh\n${"a".repeat(1_000_000)}!\nstrace ./check.sh\n`,
+    "repository/tools/long.sh": `#!/bin/sh\n# ${"a".repeat(1_000_000)}!\n./check.sh\n`,
     "repository/other/long.js": `import${spaces}!\nimport${spaces}"../lib/z.js";\n`,
     "repository/lib/z.js": "",
   });

@@ -5,7 +5,6 @@ export {
   hashOfContent,
   type Pin,
   type PinnedPath,
-  quote,
   readPinned,
   type ScriptIncludes,
   type Workspace,

@@ -1,5 +1,5 @@
 // Arguments of a program that is harmless only with some of them: which options it gets, and which words are no options.
-import { type ShellWord, Unpinnable } from "./shell-words.ts";
+import { type ShellWord, Unpinnable } from "./shell-reader.ts";
 
 /** A program with its arguments, as they are written in a command. */
 export interface Call {

@@ -1,7 +1,7 @@
 // Builtins of shells that evaluate some arguments: an array subscript in them runs commands. Only plain ones pass.
 import { type Call, checkOneWord, isNumber, refuseArgument, refuseOption } from "./arguments.ts";
 import { loadingVariable } from "./programs.ts";
-import { type ShellWord, Unpinnable } from "./shell-words.ts";
+import { type ShellWord, Unpinnable } from "./shell-reader.ts";
 
 export const judgedBuiltins: [string, (call: Call) => void][] = [
   ["[", judgeCondition],
@@ -10,11 +10,15 @@ export const judgedBuiltins: [string, (call: Call) => void][] = [
   ["printf", judgePrintf],
   ["read", judgeRead],
   ["export", judgeExport],
+  ["local", judgeExport],
+  ["readonly", judgeExport],
   ["unset", judgeUnset],
   ["set", judgeSet],
   ["exit", judgeNumbers],
   ["return", judgeNumbers],
   ["shift", judgeNumbers],
+  ["break", judgeNumbers],
+  ["continue", judgeNumbers],
   ["wait", judgeNumbers],
 ];
 

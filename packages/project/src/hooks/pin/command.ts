@@ -2,12 +2,13 @@
 import { basename, isAbsolute, resolve } from "node:path";
 import { anyName, type Call, checkOneWord } from "./arguments.ts";
 import { checkVariable } from "./builtins.ts";
+import { readWithConstants } from "./constants.ts";
 import { firstBytes, isFile, realPath, type Workspace } from "./files.ts";
 import { type Language, languageOf, mayLoad } from "./includes.ts";
 import { judgedPrograms } from "./judged.ts";
-import { checkIsOwn, checkLocation, checkWritten } from "./outside.ts";
+import { checkIsOwn, checkLocation, checkWritten, generalTools } from "./outside.ts";
 import { harmless, type Interpreter, interpreters, wrappers, writers } from "./programs.ts";
-import { readCommands, type ShellWord, type SimpleCommand, Unpinnable } from "./shell-words.ts";
+import { type ShellWord, type SimpleCommand, Unpinnable } from "./shell-reader.ts";
 
 /** A part of the command that is replaced: by the path of a file's copy, or by an inner script with its own edits. */
 export interface Edit {
@@ -19,6 +20,10 @@ export interface Edit {
 export interface Reference {
   path: string;
   language: Language;
+  /** Base directories of relative paths when it runs. */
+  directories: string[];
+  /** Read by the shell that names it: its functions are functions there. */
+  isSourced: boolean;
 }
 
 export interface CommandFiles {
@@ -26,33 +31,65 @@ export interface CommandFiles {
   edits: Edit[];
   /** Variables that get their values in the command, by whether they are always numbers. */
   assigned: Map<string, "number" | "text">;
+  functions: Set<string>;
+  /** Names that have to be functions of a script that is read with this one, and where they are. */
+  calls: { name: string; at: number }[];
+  /** Scripts whose first line is being read. */
+  firstLines: string[];
 }
 
-export const noFiles = (): CommandFiles => ({ references: [], edits: [], assigned: new Map() });
+export const noFiles = (): CommandFiles => ({
+  references: [],
+  edits: [],
+  assigned: new Map(),
+  functions: new Set(),
+  calls: [],
+  firstLines: [],
+});
 
 /** Fills `found`, so that it is usable even if a later part of the command is refused. Throws Unpinnable. */
 export function readCommandFiles(source: string, workspace: Workspace, found: CommandFiles): void {
-  const reading: Reading = {
-    source,
-    workspace,
-    found,
-    directories: workspace.directories,
-    words: [],
-    ran: [],
-    written: [],
-  };
-  const commands = readCommands(source, workspace.variables);
+  const { directories } = workspace;
+  const reading: Reading = { source, workspace, found, directories, at: 0, words: [], ran: [], written: [] };
+  const { commands, functions } = readWithConstants(source, workspace.variables);
+  for (const name of functions) addFunction(name, found);
   for (const command of commands) collectAssigned(command, reading);
-  for (const { assignments, words, targets, isSequential } of commands) {
-    for (const word of assignments) checkAssignment(word, reading);
-    if (words[0]?.value === "cd") changeDirectory(words, isSequential, reading);
-    else readProgram(words, reading);
-    collectWritten(writers.has(basename(words[0]?.value ?? "")) ? [...words, ...targets] : targets, reading);
-    reading.words.push(...words.map((word) => ({ word, directories: reading.directories })));
+  for (const command of commands) {
+    reading.at = (command.assignments[0] ?? command.words[0])?.start ?? 0;
+    try {
+      readCommand(command, reading);
+    } catch (error) {
+      if (error instanceof Unpinnable) error.at = reading.at;
+      throw error;
+    }
   }
   checkWritten(reading.ran, reading.written);
   editOtherWords(reading);
 }
+
+function readCommand({ assignments, words, targets, isSequential }: SimpleCommand, reading: Reading): void {
+  const [program] = words;
+  // The separators of `read` alone.
+  const isReading = program?.value === "read";
+  for (const word of assignments)
+    if (!isReading || !textOf(word, reading).startsWith("IFS=")) checkAssignment(word, reading);
+  if (program?.value === "cd") changeDirectory(words, isSequential, reading);
+  else readProgram(words, reading);
+  collectWritten(writers.has(basename(program?.value ?? "")) ? [...words, ...targets] : targets, reading);
+  reading.words.push(...words.map((word) => ({ word, directories: reading.directories })));
+}
+
+function addFunction(name: string, { functions }: CommandFiles): void {
+  if (isKnownProgram(name)) throw new Unpinnable(`a function has the name of the program ${name}`);
+  functions.add(name);
+}
+
+const isKnownProgram = (name: string): boolean =>
+  ["cd", ".", "source", "trap"].includes(name) ||
+  harmless.has(name) ||
+  wrappers.has(name) ||
+  judgedPrograms.has(name) ||
+  interpreters.some(({ names }) => names.test(name));
 
 interface Reading {
   source: string;
@@ -61,6 +98,8 @@ interface Reading {
   /** Base directories of relative paths, at this point of the command. */
   directories: string[];
   words: { word: ShellWord; directories: string[] }[];
+  /** Where the command is that is being read. */
+  at: number;
   /** Files outside the workspace that are run, and files that are written. */
   ran: string[];
   written: string[];
@@ -70,7 +109,7 @@ interface Reading {
 function collectAssigned({ assignments, words: [program, ...rest] }: SimpleCommand, reading: Reading): void {
   const { assigned } = reading.found;
   if (program?.value === "." || program?.value === "source") assigned.set(anyName, "text");
-  const isSetting = program?.value === "export" || program?.value === "read" || program?.value === "env";
+  const isSetting = /^(?:export|local|readonly|read|env)$/.test(program?.value ?? "");
   for (const word of isSetting ? [...assignments, ...rest] : assignments) {
     const [name = "", ...value] = textOf(word, reading).split(/\+?=/);
     const kind = isNumberText(value.join("=")) && !textOf(word, reading).includes("+=") ? "number" : "text";
@@ -130,13 +169,18 @@ function readKnownProgram(program: string, rest: ShellWord[], reading: Reading):
   if (interpreter) readInterpreter(rest, { ...interpreter, name }, reading);
   else if (wrappers.has(name)) readWrapper(name, rest, reading);
   else if (name === "." || name === "source") readSourced(rest, reading);
+  else if (name === "trap") readTrap(rest, reading);
   else if (judge) judge(callOf(name, rest, reading));
   else if (harmless.has(name)) return;
   else if (program.includes("/")) {
     addOutside(program, reading);
     readArguments(rest, reading);
-  } else throw new Unpinnable(`what \`${name}\` runs or loads from the workspace is not known`);
+  } else if (generalTools.has(name)) throw unknownProgram(name);
+  else if (!reading.found.functions.has(name)) reading.found.calls.push({ name, at: reading.at });
 }
+
+export const unknownProgram = (name: string): Unpinnable =>
+  new Unpinnable(`what \`${name}\` runs or loads from the workspace is not known`);
 
 const callOf = (name: string, words: ShellWord[], reading: Reading): Call => ({
   name,
@@ -182,8 +226,14 @@ function readWrapper(name: string, words: ShellWord[], reading: Reading): void {
 function readSourced([script, ...rest]: ShellWord[], reading: Reading): void {
   const name = known(script, "the script", reading);
   if (!isOfWorkspace(name, reading)) addOutside(name, reading);
-  else addReference(script, reading, "shell");
+  else addReference(script, reading, { language: "shell", isSourced: true });
   readArguments(rest, reading);
+}
+
+/** `trap 'code' EXIT` */
+function readTrap([word]: ShellWord[], reading: Reading): void {
+  const code = known(word, "the code of trap", reading);
+  if (word && code !== "-") readShellCode(word, code, reading);
 }
 
 interface NamedInterpreter {
@@ -212,7 +262,7 @@ function readInterpreter(words: ShellWord[], { name, language, shape }: NamedInt
 function readScript([word, ...rest]: ShellWord[], language: Language, reading: Reading): void {
   const name = known(word, "the script", reading);
   if (name === "-") throw new Unpinnable("the commands are read from standard input");
-  if (isOfWorkspace(name, reading)) addReference(word, reading, language);
+  if (isOfWorkspace(name, reading)) addReference(word, reading, { language });
   else addOutside(name, reading);
   readArguments(rest, reading);
 }
@@ -220,7 +270,7 @@ function readScript([word, ...rest]: ShellWord[], language: Language, reading: R
 function readLoaded(word: ShellWord | undefined, language: Language, reading: Reading): void {
   const name = known(word, "the file to load", reading);
   if (!/^(?:\.{1,2})?\//.test(name)) throw new Unpinnable(`the package ${name} is loaded from the workspace`);
-  if (isOfWorkspace(name, reading)) addReference(word, reading, language);
+  if (isOfWorkspace(name, reading)) addReference(word, reading, { language });
   else addOutside(name, reading);
 }
 
@@ -232,20 +282,23 @@ interface Code {
 
 function readCode([word, ...rest]: ShellWord[], { language, shape, given }: Code, reading: Reading): void {
   const code = known(word, "the code", reading);
-  const { workspace, found } = reading;
+  const { workspace } = reading;
   if (shape.codeNeeds && !given.some((option) => shape.codeNeeds?.test(option)))
     throw new Unpinnable("its code loads modules from the working directory; add the option -I");
   const loaded = mayLoad(code, language, workspace);
   if (loaded !== null) throw new Unpinnable(`its code loads ${loaded} from the workspace`);
   const starts = shape.codeWithout?.exec(code)?.[0];
   if (starts !== undefined) throw new Unpinnable(`its code can run or load files (${starts})`);
-  if (language === "shell" && word) {
-    const inner: CommandFiles = { ...found, edits: [] };
-    readCommandFiles(code, { ...workspace, directories: reading.directories }, inner);
-    if (inner.edits.length > 0)
-      found.edits.push({ start: word.start, end: word.end, by: { script: code, edits: inner.edits } });
-  }
+  if (language === "shell" && word) readShellCode(word, code, reading);
   readArguments(rest, reading);
+}
+
+/** Code inside of code: what it names is replaced there. */
+function readShellCode(word: ShellWord, code: string, { workspace, found, directories }: Reading): void {
+  const inner: CommandFiles = { ...found, edits: [] };
+  readCommandFiles(code, { ...workspace, directories }, inner);
+  if (inner.edits.length > 0)
+    found.edits.push({ start: word.start, end: word.end, by: { script: code, edits: inner.edits } });
 }
 
 /** An argument that is a program of the workspace may be run; any other is data. */
@@ -271,24 +324,38 @@ function isOfWorkspace(name: string, reading: Reading): boolean {
   return paths.some((path) => reading.workspace.isInside(path));
 }
 
-function addReference(word: ShellWord | undefined, reading: Reading, language?: Language): void {
+interface ReferenceOptions {
+  language?: Language;
+  isSourced?: boolean;
+}
+
+function addReference(word: ShellWord | undefined, reading: Reading, options: ReferenceOptions = {}): void {
+  const { language, isSourced = false } = options;
   const name = known(word, "the file", reading);
   const path = locate(name, reading);
   if (path === null) throw new Unpinnable(`there is no file ${name}`);
   const start = firstBytes(path, 256);
   if (language === undefined && start.startsWith("#!")) checkFirstLine(start, path, reading);
-  reading.found.references.push({ path, language: language ?? languageOf(path, start) });
+  if (language === undefined && start.includes("\0"))
+    throw new Unpinnable(`what the program ${name} of the workspace runs or loads is not known`);
+  const { directories } = reading;
+  reading.found.references.push({ path, language: language ?? languageOf(path, start), directories, isSourced });
   if (word) reading.found.edits.push({ start: word.start, end: word.end, by: { path } });
 }
 
 /** The interpreter of a script is judged as if it were written in the command; it cannot be a file of the workspace. */
-function checkFirstLine(start: string, path: string, { workspace }: Reading): void {
+function checkFirstLine(start: string, path: string, { workspace, found }: Reading): void {
+  // One that gets its own script as an argument ends here.
+  if (found.firstLines.includes(path)) return;
   const [line = ""] = start.slice(2).split("\n");
   const interpreter = line.trim().replace(/^(\S+\/env) -S /, "$1 ");
-  const found = noFiles();
-  if (interpreter.startsWith("/")) readCommandFiles(`${interpreter} ${quote(path)}`, workspace, found);
-  if (!interpreter.startsWith("/") || found.references.some((reference) => reference.path !== path))
-    throw new Unpinnable(`the interpreter of ${path}, ${interpreter}, is in the workspace`);
+  const isOfWorkspaceOrRelative = interpreter
+    .split(/[ \t]+/)
+    .some((word, index) => (index === 0 || word.includes("/")) && (!isAbsolute(word) || workspace.isInside(word)));
+  if (isOfWorkspaceOrRelative) throw new Unpinnable(`the interpreter of ${path}, ${interpreter}, is in the workspace`);
+  const inner = { ...noFiles(), firstLines: [...found.firstLines, path] };
+  readCommandFiles(`${interpreter} ${quote(path)}`, workspace, inner);
+  for (const { name } of inner.calls) throw unknownProgram(name);
 }
 
 /** `test -x F && F`: whatever else names the same file means the copy too. */

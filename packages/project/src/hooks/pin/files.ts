@@ -40,7 +40,14 @@ export function realPath(path: string): string {
   }
 }
 
-export const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+/** False too where a part of the path is a file, or cannot be entered. */
+export function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
 
 /** Limit of a script, so that a huge or endless file is not read. */
 const maxBytes = 64 * 1024 * 1024;

@@ -2,13 +2,13 @@
 import { isBuiltin } from "node:module";
 import { dirname, extname, resolve } from "node:path";
 import { firstBytes, isFile, type Workspace } from "./files.ts";
-import { Unpinnable } from "./shell-words.ts";
 
 export type Language = "shell" | "javascript" | "python" | "other";
 
 /** By its name, or else by its first line. */
 export function languageOf(path: string, start: string): Language {
   const [first = ""] = start.split("\n");
+  if (/^#!.*\b(?:ba|da|z|k)?sh\b/.test(first)) return "shell";
   if (/^\.[mc]?[jt]s$/.test(extname(path)) || /^#!.*\bnode\b/.test(first)) return "javascript";
   if (extname(path) === ".py" || /^#!.*\bpython/.test(first)) return "python";
   if (/^\.(?:sh|bash|zsh)$/.test(extname(path)) || /^#!.*\b(?:ba|da|z|k)?sh\b/.test(first)) return "shell";
@@ -16,18 +16,10 @@ export function languageOf(path: string, start: string): Language {
   return extname(path) === "" && !start.startsWith("#!") && !start.includes("\0") ? "shell" : "other";
 }
 
-/** A file that the script names relative to the working directory. Its copy has to name the other's copy instead. */
-export interface NamedInclude {
-  start: number;
-  end: number;
-  path: string;
-}
-
 export interface Includes {
   files: string[];
   /** Perhaps started, perhaps data: pinned without the directory around them, which may be that of the project's own files. */
   alone: string[];
-  named: NamedInclude[];
   /** A package that the script takes from the workspace, where it cannot be pinned. */
   packageName: string | null;
 }
@@ -52,7 +44,7 @@ function loadedBy(script: Script, workspace: Workspace): Omit<Includes, "alone">
       const specifiers = importsOf(script.text);
       const packageName = specifiers.find((name) => !isRelative(name) && !isBuiltin(name)) ?? null;
       const files = specifiers.filter(isRelative).flatMap((name) => resolveModule(resolve(beside, name)).filter(isOwn));
-      return { files, named: [], packageName };
+      return { files, packageName };
     }
     case "python":
       return {
@@ -62,7 +54,7 @@ function loadedBy(script: Script, workspace: Workspace): Omit<Includes, "alone">
           .filter(isOwn),
       };
     case "shell":
-      return shellIncludes(script, workspace);
+      return none;
     case "other":
       return {
         ...none,
@@ -121,7 +113,7 @@ const commentLines: Record<Language, RegExp> = {
   other: /^[ \t]*(?:#|\/\/).*$/gm,
 };
 
-const none: Omit<Includes, "alone"> = { files: [], named: [], packageName: null };
+const none: Omit<Includes, "alone"> = { files: [], packageName: null };
 
 /** What inline code loads from the workspace by a fixed name; null if nothing. Shell code is read as commands. */
 export function mayLoad(code: string, language: Language, { directories }: Workspace): string | null {
@@ -159,79 +151,3 @@ const moduleFiles = (directory: string, name: string): string[] => {
 
 const quotedPaths = (text: string): string[] =>
   Array.from(text.matchAll(/["'](\.{1,2}\/[\w./-]+)["']/g), ([, name = ""]) => name);
-
-/** `. ./lib.sh`, `bash tools/x.sh`, `./x.sh`, and `"$(dirname "$0")/lib.sh"`, which is beside the script. */
-function shellIncludes({ path, text }: Script, workspace: Workspace): Omit<Includes, "alone"> {
-  const named = Array.from(text.matchAll(running)).flatMap((match): NamedInclude[] => {
-    const { loader, other, name = "" } = match.groups ?? {};
-    if (!name.includes("/") && loader === undefined && other === undefined) return [];
-    const found = findNamed(name, { text, directories: workspace.directories });
-    if (found === undefined || !workspace.isInside(found)) return [];
-    const end = match.index + match[0].length;
-    const length = name.length + 2 * (match.groups?.quote?.length ?? 0);
-    return [{ start: end - length, end, path: workspace.pathOf(found) }];
-  });
-  named.push(...namedByVariable(text, workspace));
-  const beside = Array.from(text.matchAll(besideScript), ([, name = ""]) => resolve(dirname(path), `.${name}`));
-  // Not replaced by its copy, because it may be data; but commands cannot change it.
-  const started = Array.from(text.matchAll(mentioned), ([name]) => name)
-    .filter((name) => name.includes("/"))
-    .flatMap((name) => workspace.directories.map((directory) => resolve(directory, name)))
-    .filter((each) => isFile(each) && firstBytes(each, 2) === "#!")
-    .map(workspace.pathOf);
-  const files = [...beside, ...started].filter((each) => isFile(each) && workspace.isInside(each));
-  return { files: [...named.map((include) => include.path), ...files], named, packageName: null };
-}
-
-/** `sh "$AGENT_PROJECT_DIR/tools/x.sh"`: what that variable names is known, unless the script sets it. */
-function namedByVariable(text: string, workspace: Workspace): NamedInclude[] {
-  if (/_PROJECT_DIR=/.test(text)) return [];
-  return Array.from(text.matchAll(runningOfProject)).flatMap((match): NamedInclude[] => {
-    const { word = "" } = match.groups ?? {};
-    const [variable = ""] = /\w+_PROJECT_DIR/.exec(word) ?? [];
-    const name = word.replaceAll('"', "").replace(/^[^/]*/, "");
-    const path = resolve(workspace.variables.get(variable) ?? "/", `.${name}`);
-    if (!isFile(path) || !workspace.isInside(path)) return [];
-    const end = match.index + match[0].length;
-    return [{ start: end - word.length, end, path: workspace.pathOf(path) }];
-  });
-}
-
-/** In a working directory of the hook, or in one that the script changes to. */
-function findNamed(name: string, { text, directories }: { text: string; directories: string[] }): string | undefined {
-  const found = directories.map((directory) => resolve(directory, name)).find(isFile);
-  const changed = Array.from(text.matchAll(changing), ([, directory = ""]) => `./${directory}`);
-  let reached = directories;
-  for (const change of changed)
-    reached = [...new Set([...reached, ...reached.map((base) => resolve(base, change))])].slice(0, maxDirectories);
-  const changedTo = reached.filter((base) => !directories.includes(base));
-  const elsewhere = changedTo.map((base) => resolve(base, name)).find((path) => path !== found && isFile(path));
-  if (found !== undefined && elsewhere !== undefined)
-    throw new Unpinnable(
-      `\`${name}\` of a script is ${found} or ${elsewhere}; write its path from the top of the project`,
-    );
-  return found ?? elsewhere;
-}
-
-const maxDirectories = 64;
-
-/** `cd tools`, `cd "$ROOT/tools"` */
-const changing =
-  /(?:^|[;&|({!]|\b(?:then|do|else|if))[ \t]*cd[ \t]+(?:--[ \t]+)?["']?(?:\$\w+\/|\$\{[^}\n]+\}\/|\$\([^()\n]*\)\/)?([\w.-][\w./-]*)["']?(?=[\s;&|)]|$)/gm;
-
-/** After a program that loads its argument, or where a command begins. */
-const running =
-  /(?:(?:^|[;&|({!]|\b(?:then|do|else|if|exec))[ \t]*(?<loader>(?:source|bash|sh|dash|zsh|node|python3?|\.)(?:[ \t]+-[\w-]+)*[ \t]+)?|(?<other>(?:\b(?:source|bash|sh|dash|zsh|node|python3?)|(?<=^|[\s;&|(])\.)(?:[ \t]+-[\w-]+)*[ \t]+))(?<quote>["']?)(?<name>(?:\.{0,2}\/)?\w[\w.-]*(?:\/[\w.-]+)*)\k<quote>(?=[\s;&|)]|$)/gm;
-
-/** The same for a path below the variable of the project, in one of the usual ways to quote it. */
-const projectVariable = String.raw`(?:\$(?:AGENT|PLATFORM)_PROJECT_DIR|\$\{(?:AGENT|PLATFORM)_PROJECT_DIR\})`;
-const below = String.raw`(?:\/[\w.-]+)+`;
-const runningOfProject = new RegExp(
-  String.raw`(?:(?:^|[;&|({!]|\b(?:then|do|else|if|exec))[ \t]*|(?:\b(?:source|bash|sh|dash|zsh|node|python3?)|(?<=^|[\s;&|(])\.)(?:[ \t]+-[\w-]+)*[ \t]+)(?<word>"${projectVariable}${below}"|"${projectVariable}"${below}|${projectVariable}${below})(?=[\s;&|)]|$)`,
-  "gm",
-);
-
-/** Any path: another program may run it. */
-const mentioned = /(?<=^|[\s"'=(])(?:\.{0,2}\/)?[\w.-]+(?:\/[\w.-]+)*(?=[\s;&|)"']|$)/gm;
-
-const besideScript = /(?:\$\w+|\$\{[^}\n]+\}|\$\([^()\n]*(?:\([^()\n]*\))?[^()\n]*\))["']?(\/[\w./-]+)/g;

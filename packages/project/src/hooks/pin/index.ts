@@ -1,4 +1,4 @@
-export { applyEdits, quote } from "./command.ts";
+export { applyEdits } from "./command.ts";
 export { openWorkspace, type Workspace } from "./files.ts";
 export {
   currentHash,

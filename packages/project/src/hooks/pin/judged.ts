@@ -1,7 +1,7 @@
 // Programs that run nothing as long as their arguments are of the forms listed here. Everything else is refused.
 import { type Call, type Options, readOptions } from "./arguments.ts";
 import { judgedBuiltins } from "./builtins.ts";
-import { type ShellWord, Unpinnable } from "./shell-words.ts";
+import { type ShellWord, Unpinnable } from "./shell-reader.ts";
 
 const curl: Options = {
   flags:

@@ -1,7 +1,7 @@
 // Programs and scripts outside the workspace: those that belong to the user need no copy. Others are refused.
 import { basename, dirname } from "node:path";
 import { contains } from "../../files/directories.ts";
-import { Unpinnable } from "./shell-words.ts";
+import { Unpinnable } from "./shell-reader.ts";
 
 /** Directories that every user can write to. */
 const sharedDirectories = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -35,7 +35,7 @@ export function checkIsOwn(program: string, paths: string[]): void {
 }
 
 /** Tools that run or load what files of a project or arguments name. Users install them in their own directories too. */
-const generalTools = new Set(
+export const generalTools = new Set(
   `ag ant ash ansible-playbook bat bazel bb biome bun bundle bunx busybox bwrap cargo chroot clojure cmake composer conda
   crystal csh deno direnv doas docker dotnet dune ed elixir emacs erl eslint eval ex expect fd fish flock gcc gdb gh git
   gmake go gradle gradlew guile hg jest jj julia just lake less lldb ltrace lua luajit m4 make man mix mksh mocha more mvn

@@ -1,10 +1,11 @@
 // Pins a command: every file of the workspace that it runs, with the hash of its content, or why that is not possible.
 import { basename, dirname } from "node:path";
 import { contains } from "../../files/directories.ts";
-import { type Edit, noFiles, type Reference, readCommandFiles } from "./command.ts";
+import { type CommandFiles, type Edit, noFiles, type Reference, readCommandFiles } from "./command.ts";
 import { firstBytes, isFile, readRegularFile, realPath, type Workspace } from "./files.ts";
-import { includesOf, languageOf, type NamedInclude } from "./includes.ts";
-import { Unpinnable } from "./shell-words.ts";
+import { includesOf, languageOf } from "./includes.ts";
+import { checkCalls, type ReadScript, readShellScript, refuseControlCharacters, type ScriptText } from "./scripts.ts";
+import { Unpinnable } from "./shell-reader.ts";
 import { hashOfContent, hashOfSingleFile, hashOfTree, readTree, type TreeEntry } from "./tree.ts";
 
 /** A file or a directory of the workspace, with the hash of its content. */
@@ -16,7 +17,8 @@ export interface PinnedPath {
 export interface ScriptIncludes {
   /** Of the content in which they were found. */
   hash: string;
-  named: NamedInclude[];
+  /** The files that it names, which are replaced by their copies. */
+  edits: Edit[];
 }
 
 export interface Pin {
@@ -36,8 +38,9 @@ export function pinCommand(command: string, workspace: Workspace): Pin {
   const found = noFiles();
   const pin: Pin = { script: undefined, files: [], edits: found.edits, includes: new Map(), unpinned: undefined };
   try {
+    refuseControlCharacters(command);
     readCommandFiles(command, workspace, found);
-    pin.files = pinFiles(found.references, workspace, pin.includes);
+    pin.files = pinFiles(found, workspace, pin.includes);
   } catch (error) {
     if (!(error instanceof Unpinnable)) throw error;
     pin.unpinned = error.message;
@@ -54,11 +57,12 @@ interface OpenScript extends Reference {
 }
 
 /** The directories of the scripts, and every other file that they load by name. */
-function pinFiles(references: Reference[], workspace: Workspace, includes: Pin["includes"]): PinnedPath[] {
-  const open: OpenScript[] = references.map((reference) => ({ ...reference, isAlone: false }));
+function pinFiles(found: CommandFiles, workspace: Workspace, includes: Pin["includes"]): PinnedPath[] {
+  const open: OpenScript[] = found.references.map((reference) => ({ ...reference, isAlone: false }));
   const openAlone: OpenScript[] = [];
   const pinned = new Map<string, PinnedPath>();
   const seen = new Set<string>();
+  const shellScripts: ReadScript[] = [];
   // What is loaded as one of the hook's own files counts as such, even if another program loads it too: these come first.
   const next = () => open.shift() ?? openAlone.shift();
   for (let script = next(); script; script = next()) {
@@ -68,16 +72,36 @@ function pinFiles(references: Reference[], workspace: Workspace, includes: Pin["
     addPin(script, workspace, pinned);
     const content = readRegularFile(script.path) ?? Buffer.alloc(0);
     const text = content.toString("utf8");
-    const { files, alone, named, packageName } = includesOf({ ...script, text }, workspace);
-    if (packageName !== null && !script.isAlone)
-      throw new Unpinnable(`${script.path} loads the package ${packageName} from the workspace`);
-    includes.set(script.path, { hash: hashOfContent(content), named });
+    const hash = hashOfContent(content);
     const { isAlone } = script;
-    const read = (path: string) => ({ path, language: languageOf(path, firstBytes(path, 256)) });
-    for (const path of files) (isAlone ? openAlone : open).push({ ...read(path), isAlone });
-    openAlone.push(...alone.map((path) => ({ ...read(path), isAlone: true })));
+    if (script.language === "shell") {
+      const read = readShellScript({ ...script, text }, workspace);
+      includes.set(script.path, { hash, edits: read.edits });
+      shellScripts.push({ script: { ...script, text }, found: read });
+      (isAlone ? openAlone : open).push(...read.references.map((reference) => ({ ...reference, isAlone })));
+      continue;
+    }
+    const loaded = loadedFiles({ ...script, text }, workspace);
+    includes.set(script.path, { hash, edits: [] });
+    (isAlone ? openAlone : open).push(...loaded.files.map((reference) => ({ ...reference, isAlone })));
+    openAlone.push(...loaded.alone.map((reference) => ({ ...reference, isAlone: true })));
   }
+  checkCalls(found, shellScripts);
   return [...pinned.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+function loadedFiles(script: ScriptText & OpenScript, workspace: Workspace) {
+  const { files, alone, packageName } = includesOf(script, workspace);
+  if (packageName !== null && !script.isAlone)
+    throw new Unpinnable(`${script.path} loads the package ${packageName} from the workspace`);
+  const { directories } = workspace;
+  const read = (path: string): Reference => ({
+    path,
+    language: languageOf(path, firstBytes(path, 256)),
+    directories,
+    isSourced: false,
+  });
+  return { files: files.map(read), alone: alone.map(read) };
 }
 
 function addPin({ path, isAlone }: OpenScript, workspace: Workspace, pinned: Map<string, PinnedPath>): void {

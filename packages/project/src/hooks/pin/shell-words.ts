@@ -1,136 +1,9 @@
-// Reads a hook's command strictly: simple commands with the position of every word. What has another form is refused.
-
-/** A word of the source text. The value is null where it is known only when the command runs. */
-export interface ShellWord {
-  start: number;
-  end: number;
-  value: string | null;
-  /** What it expands that is not known: names of variables, `$(` for a command, `*` for a pattern. */
-  unknown: string[];
-  /** Whether the shell may make several words of it. */
-  splits: boolean;
-}
-
-export interface SimpleCommand {
-  /** `NAME=value` in front of the program. */
-  assignments: ShellWord[];
-  words: ShellWord[];
-  /** Files that redirections write. */
-  targets: ShellWord[];
-  /** Neither conditional nor in a subshell: a change of directory lasts for the commands after it. */
-  isSequential: boolean;
-}
-
-export type Variables = ReadonlyMap<string, string>;
-
-/** Thrown with a sentence part: why a command cannot be pinned. */
-export class Unpinnable extends Error {
-  override name = "Unpinnable";
-}
-
-/** All commands that the text runs, in their order, also those inside `( )` and `$( )`. */
-export function readCommands(source: string, variables: Variables): SimpleCommand[] {
-  const reader: Reader = { source, at: 0, variables, unknown: [], commands: [], isSequential: true };
-  readList(reader, "");
-  return reader.commands;
-}
-
-interface Reader {
-  source: string;
-  at: number;
-  variables: Variables;
-  /** Of the word that is being read. */
-  unknown: string[];
-  commands: SimpleCommand[];
-  isSequential: boolean;
-}
-
-const blank = /(?:[ \t\r]|\\\n)+|#[^\n]*/y;
-const redirection = /\d*(?:&>>?|<<<|<<-?|<>|>>|>\||[<>]&|[<>])/y;
-const separator = /&&|\|\||;;|\|&|[;|&\n]/y;
-
-function readList(reader: Reader, closing: "" | ")"): void {
-  let command = emptyCommand(reader);
-  const finish = (isPiped: boolean) => {
-    if (isPiped) reader.isSequential = false;
-    command.isSequential = reader.isSequential;
-    if (command.words.length + command.assignments.length > 0) reader.commands.push(command);
-    command = emptyCommand(reader);
-  };
-  for (;;) {
-    while (take(reader, blank)) {
-      // Nothing between words counts.
-    }
-    const next = reader.source[reader.at] ?? "";
-    if (next === closing) {
-      reader.at += closing.length;
-      finish(false);
-      return;
-    }
-    if (next === "") throw new Unpinnable("a bracket is not closed");
-    const redirected = take(reader, redirection);
-    if (redirected) readTarget(reader, redirected, command);
-    else if (next === "(") readSubshell(reader, command);
-    else if (!readSeparator(reader, finish)) addWord(reader, command);
-  }
-}
-
-const emptyCommand = ({ isSequential }: Reader): SimpleCommand => ({
-  assignments: [],
-  words: [],
-  targets: [],
-  isSequential,
-});
-
-function readSeparator(reader: Reader, finish: (isPiped: boolean) => void): boolean {
-  const operator = take(reader, separator);
-  if (operator === null) return false;
-  if (operator === ";;") throw new Unpinnable("a case statement is not read");
-  finish(/^(?:\||\|&|&)$/.test(operator));
-  if (operator !== "&&" && operator !== ";" && operator !== "\n") reader.isSequential = false;
-  return true;
-}
-
-function readSubshell(reader: Reader, { words, assignments }: SimpleCommand): void {
-  if (reader.source.startsWith("((", reader.at)) throw new Unpinnable("arithmetic is not read");
-  if (words.length + assignments.length > 0) throw new Unpinnable("a function or a list in brackets is not read");
-  reader.at += 1;
-  inSubshell(reader);
-}
-
-function inSubshell(reader: Reader): void {
-  const { isSequential } = reader;
-  reader.isSequential = false;
-  readList(reader, ")");
-  reader.isSequential = isSequential;
-}
-
-function readTarget(reader: Reader, operator: string, command: SimpleCommand): void {
-  if (/<<-?$/.test(operator) && !operator.endsWith("<<<")) throw new Unpinnable("a here-document is not read");
-  if (reader.source[reader.at] === "(") throw new Unpinnable("a process substitution is not read");
-  take(reader, blank);
-  const word = readWord(reader);
-  if (word.start === word.end) throw new Unpinnable("a redirection has no target");
-  if (operator.includes(">")) command.targets.push(word);
-}
-
-const keywords = new Set(["if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"]);
-const unread = new Set(["for", "case", "select", "function", "coproc"]);
-
-function addWord(reader: Reader, command: SimpleCommand): void {
-  const word = readWord(reader);
-  const text = reader.source.slice(word.start, word.end);
-  if (word.start === word.end)
-    throw new Unpinnable(`the character ${JSON.stringify(reader.source[reader.at])} is not read`);
-  if (command.words.length > 0) return void command.words.push(word);
-  if (/^\w+\+?=/.test(text)) return void command.assignments.push(word);
-  if (unread.has(text)) throw new Unpinnable(`\`${text}\` is not read`);
-  if (!keywords.has(text)) return void command.words.push(word);
-  reader.isSequential = false;
-}
+// One word of shell code: its text as far as it is known, and the commands in its expansions.
+import { readOwnDirectory } from "./own-directory.ts";
+import { notKnown, type Reader, type ShellWord, take, Unpinnable } from "./shell-reader.ts";
 
 /** Pieces without a gap between them. */
-function readWord(reader: Reader): ShellWord {
+export function readWord(reader: Reader): ShellWord {
   const start = reader.at;
   const outer = reader.unknown;
   const unknown: string[] = [];
@@ -144,15 +17,22 @@ function readWord(reader: Reader): ShellWord {
     value = join(value, piece);
   }
   reader.unknown = outer;
-  if (!expandsLater(reader.source.slice(start, reader.at))) return { start, end: reader.at, value, unknown, splits };
+  const text = reader.source.slice(start, reader.at);
+  if (value !== null && mayVanish(text, reader))
+    return { start, end: reader.at, value: null, unknown: [...unknown, "$"], splits: true };
+  if (!expandsLater(text)) return { start, end: reader.at, value, unknown, splits };
   return { start, end: reader.at, value: null, unknown: [...unknown, "*"], splits: true };
 }
+
+/** A word of nothing but variables that are set in the text. */
+const mayVanish = (text: string, { variables }: Reader): boolean =>
+  /^(?:\$\w+|\$\{\w+\})+$/.test(text) && !text.split(/\W+/).some((name) => variables.has(name));
 
 /** `{a,b}` is several words; zsh replaces `=name`. */
 const expandsLater = (text: string): boolean =>
   (/[{}]/.test(unquoted(text)) && !/^[{}]$/.test(text)) || /^=(?![=~]?$)/.test(text);
 
-const unquoted = (text: string): string => text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\{\w+\}/gs, "");
+const unquoted = (text: string): string => text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\{[^{}]*\}/gs, "");
 
 const plain = /[\w@%+=:,./\]^-]+|#/y;
 
@@ -201,11 +81,6 @@ function readHome(reader: Reader, start: number): string | null {
   return (isHome ? reader.variables.get("HOME") : undefined) ?? notKnown(reader, "~");
 }
 
-function notKnown({ unknown }: Reader, name: string): null {
-  unknown.push(name);
-  return null;
-}
-
 /** The program `[` or `[[`; elsewhere the start of a pattern. */
 function readBracket(reader: Reader, start: number): string | null {
   const program = /^\[{1,2}(?=\s)/.exec(reader.source.slice(reader.at))?.[0];
@@ -226,7 +101,9 @@ const stringText = /(?:[^"\\$`]|\\.)+/sy;
 
 function readDoubleQuoted(reader: Reader): string | null {
   let value: string | null = "";
+  const { isQuoted } = reader;
   reader.at += 1;
+  reader.isQuoted = true;
   for (;;) {
     const text = take(reader, stringText);
     const next = reader.source[reader.at];
@@ -237,6 +114,7 @@ function readDoubleQuoted(reader: Reader): string | null {
     else break;
   }
   reader.at += 1;
+  reader.isQuoted = isQuoted;
   return value;
 }
 
@@ -245,14 +123,17 @@ const join = (one: string | null, other: string | null): string | null =>
 
 const variable = /\$(?:(\w+)|\{(\w+)\}|[@*#?$!-])/y;
 
-function readExpansion(reader: Reader): string | null {
+export function readExpansion(reader: Reader): string | null {
   const { source, at, variables } = reader;
   if (source.startsWith("$((", at)) throw new Unpinnable("arithmetic is not read");
+  const own = readOwnDirectory(reader);
+  if (own !== null) return own;
   if (source.startsWith("$(", at)) {
     reader.at += 2;
-    inSubshell(reader);
+    reader.readSubshell(reader);
     return notKnown(reader, "$(");
   }
+  if (readParameter(reader)) return null;
   variable.lastIndex = at;
   const match = variable.exec(source);
   if (match === null && /^\$(?:[\s"]|$)/.test(source.slice(at, at + 2))) {
@@ -262,13 +143,40 @@ function readExpansion(reader: Reader): string | null {
   if (match === null) throw new Unpinnable(`the expansion ${source.slice(at, at + 12)} is not read`);
   reader.at += match[0].length;
   const name = match[1] ?? match[2] ?? match[0].slice(1);
-  return variables.get(name) ?? notKnown(reader, name);
+  return variables.get(name) ?? constantValue(reader, name) ?? notKnown(reader, name);
 }
 
-function take(reader: Reader, pattern: RegExp): string | null {
+/** Without quotes, an empty variable disappears, and others may be several words. */
+function constantValue({ constants, isQuoted }: Reader, name: string): string | undefined {
+  const value = constants.get(name);
+  return isQuoted || (value !== undefined && /^[\w@%+:,./-]+$/.test(value)) ? value : undefined;
+}
+
+/** Not `${!x}`, `${x@P}` and subscripts that are no numbers: they evaluate a text. Not `${x=y}`: it sets a variable. */
+const simple = /\$\{(?:#?(\w+|[@*#?])(?:\[(?:[@*]|\d+)\])?(?:: ?-?\d+(?::-?\d+)?)?)\}/y;
+const operator = /\$\{(\w+|[@*])(?:\[(?:[@*]|\d+)\])?(?::?[-+?]|##?|%%?|\/[/#%]?|\^\^?|,,?)/y;
+
+/** False if it is none of these, or a plain variable. */
+function readParameter(reader: Reader): boolean {
+  if (/^\$\{\w+\}/.test(reader.source.slice(reader.at, reader.at + 100))) return false;
+  const name = nameOf(reader, simple);
+  if (name !== null) notKnown(reader, name);
+  const changed = name === null ? nameOf(reader, operator) : null;
+  if (changed === null) return name !== null;
+  notKnown(reader, changed);
+  for (;;) {
+    if (take(reader, /\}/y)) return true;
+    if (take(reader, /(?:[^}{\\$`"'\n]|\\.)+/sy) !== null) continue;
+    const next = reader.source[reader.at];
+    if (next === '"') readDoubleQuoted(reader);
+    else if (next === "$") readExpansion(reader);
+    else throw new Unpinnable(`the expansion of ${changed} is not read`);
+  }
+}
+
+function nameOf(reader: Reader, pattern: RegExp): string | null {
   pattern.lastIndex = reader.at;
   const match = pattern.exec(reader.source);
-  if (match === null) return null;
-  reader.at += match[0].length;
-  return match[0];
+  reader.at += match?.[0].length ?? 0;
+  return match && (match[1] ?? "");
 }

@@ -1,0 +1,54 @@
+// What a script of a hook runs and loads. One in which that cannot be determined is refused, with the line.
+import { type CommandFiles, noFiles, type Reference, readCommandFiles, unknownProgram } from "./command.ts";
+import type { Workspace } from "./files.ts";
+import { Unpinnable } from "./shell-reader.ts";
+
+export interface ScriptText extends Reference {
+  text: string;
+}
+
+/** A shell script is read like a command. It finds itself by `$0`, unless another one reads it. */
+export function readShellScript(script: ScriptText, workspace: Workspace): CommandFiles {
+  const { path, text, directories, isSourced } = script;
+  const found = noFiles();
+  const own: [string, string][] = isSourced ? [] : [["0", path]];
+  const variables = new Map([...workspace.variables, ["BASH_SOURCE", path], ...own]);
+  try {
+    refuseControlCharacters(text);
+    readCommandFiles(text, { ...workspace, directories, variables }, found);
+  } catch (error) {
+    throw error instanceof Unpinnable ? inScript(error, script) : error;
+  }
+  return found;
+}
+
+/** The reason, with the file and the line. */
+function inScript({ message, at = 0 }: Unpinnable, { path, text }: ScriptText): Unpinnable {
+  return new Unpinnable(`in line ${text.slice(0, at).split("\n").length} of ${path}, ${message}`);
+}
+
+/** To a shell they are characters of a name; to the reader of a listing they are nothing. */
+export function refuseControlCharacters(text: string): void {
+  const at = text.search(/[\0-\x08\x0b-\x1f\x7f]/);
+  if (at === -1) return;
+  const error = new Unpinnable("there is a control character");
+  error.at = at;
+  throw error;
+}
+
+export interface ReadScript {
+  script: ScriptText;
+  found: Pick<CommandFiles, "functions" | "calls">;
+}
+
+/** Every name of an unknown program has to be a function of the script itself, or of one that is read with it. */
+export function checkCalls({ functions, calls }: CommandFiles, scripts: ReadScript[]): void {
+  const sourced = scripts.filter(({ script }) => script.isSourced).flatMap(({ found }) => [...found.functions]);
+  const all = [...functions, ...scripts.flatMap(({ found }) => [...found.functions])];
+  for (const { name } of calls) if (!sourced.includes(name)) throw unknownProgram(name);
+  for (const { script, found } of scripts) {
+    const usable = script.isSourced ? all : sourced;
+    for (const { name, at } of found.calls)
+      if (!usable.includes(name)) throw inScript(Object.assign(unknownProgram(name), { at }), script);
+  }
+}
