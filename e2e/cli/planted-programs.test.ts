@@ -136,10 +136,26 @@ test("programs of the repository are not used outside the sandbox where variable
   expect(completed.stderr).toContain(`the program of notify was not started: an agent can change ${program}`);
 });
 
+test("a program of notify and a helper for headers load nothing from the workspace", async () => {
+  const { startHttpMcpServer } = await import("@agentcli/testkit/mcp");
+  const server = await startHttpMcpServer();
+  const helper = `python3 -c "import json; print(json.dumps({'x-key': 'abc'}))"`;
+  const config = `[mcp_servers.web]\nurl = "${server.url}"\nhttp_headers_helper = ${JSON.stringify(helper)}\n`;
+  const harness = await openHarness({ replies: [replyWith("Done.")], config });
+  const { repository, home, run } = harness;
+  writeFileSync(join(repository, "json.py"), `open("${join(home, "ran")}", "a").write("json ")\n`);
+  const received = join(home, "received");
+  const program = `import json, os, sys; open(sys.argv[1], "x").write(os.getcwd())`;
+  const { code } = await run(["exec", "-c", `notify=${JSON.stringify(["python3", "-c", program, received])}`, "go on"]);
+  await expect.poll(() => existsSync(received) && readFileSync(received, "utf8")).toBe("/");
+  expect([code, server.requests[0]?.headers["x-key"], ranOutside(harness)]).toEqual([0, "abc", ""]);
+});
+
 test("the terminal interface does not run a planted editor, pager or reader of the clipboard", async () => {
   const harness = await openHarness({ replies: [replyWith("All of it.")] });
   const { repository, home } = harness;
-  const env = { PATH: plant(harness), AGENT_HOME: home, EDITOR: "true", PAGER: "cat" };
+  const env = { PATH: plant(harness), AGENT_HOME: home, EDITOR: "true", PAGER: "python3 -m json.tool" };
+  writeFileSync(join(repository, "json.py"), `open("${join(home, "ran")}", "a").write("json ")\n`);
   const terminal = openMemoryTerminal({ cwd: repository, env });
   await expect.poll(terminal.screen).toContain("Ask for a change");
   terminal.type("go on\r");

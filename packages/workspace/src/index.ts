@@ -31,6 +31,7 @@ export {
   belongsToOther,
   findProgram,
   type HostPrograms,
+  hostDirectory,
   keepLooks,
   onlyUserCanChange,
   openHostPrograms,

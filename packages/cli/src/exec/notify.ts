@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { closeSync, constants, openSync, readSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { EndedTurn } from "@agentcli/host";
+import { hostDirectory } from "@agentcli/workspace";
 import type { Program } from "../program.ts";
 
 /** Settles when the program has been started; it is not waited for, and a program that cannot be started is reported. */
@@ -11,7 +12,7 @@ export function notifyProgram(
   turn: EndedTurn,
   { environment, reporter }: Pick<Program, "environment" | "reporter">,
 ): Promise<void> {
-  const [program = "", ...args] = argv;
+  const [name = "", ...args] = argv;
   environment.programs.distrust([turn.cwd]);
   const planted = runBy(argv, environment.cwd).find((word) => isOfAgent(word, environment));
   if (planted !== undefined) {
@@ -21,8 +22,10 @@ export function notifyProgram(
   }
   // Where no agent can have put a program of that name, or what it loads.
   const env = environment.programs.environment(environment.variables);
+  const program = name.includes("/") ? resolve(environment.cwd, name) : name;
   return new Promise((resolve) => {
-    const child = spawn(program, [...args, JSON.stringify(payload(turn))], { stdio: "ignore", detached: true, env });
+    const options = { cwd: hostDirectory, stdio: "ignore", detached: true, env } as const;
+    const child = spawn(program, [...args, JSON.stringify(payload(turn))], options);
     child.once("spawn", () => {
       child.unref();
       resolve();

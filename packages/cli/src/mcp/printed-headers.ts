@@ -1,6 +1,7 @@
 // Headers for an MCP server from a command of the user's, such as one that asks a keychain. What it prints is never shown.
 import { execFile } from "node:child_process";
 import type { Environment } from "@agentcli/host";
+import { hostDirectory } from "@agentcli/workspace";
 
 const limitMs = 10_000;
 const maxBytes = 64 * 1024;
@@ -11,7 +12,7 @@ export function headersFrom(
 ): Promise<Record<string, string>> {
   const env = programs.environment(variables);
   return new Promise((resolve, reject) => {
-    const options = { env, timeout: limitMs, maxBuffer: maxBytes, encoding: "utf8" as const };
+    const options = { cwd: hostDirectory, env, timeout: limitMs, maxBuffer: maxBytes, encoding: "utf8" as const };
     execFile("/bin/sh", ["-c", command], options, (error, stdout, stderr) => {
       const headers = error ? null : readHeaders(stdout);
       if (headers) resolve(headers);

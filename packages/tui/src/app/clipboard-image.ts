@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type App, flash, programVariables } from "./state.ts";
+import { type App, flash, programDirectory, programVariables } from "./state.ts";
 
 /** Of Wayland, X11, macOS and Windows under WSL; the first that prints one. */
 const readers = [
@@ -19,7 +19,7 @@ export function pasteImage(app: App): void {
   const { agentHome } = app.options;
   const env = programVariables(app);
   for (const reader of readers) {
-    const { stdout } = spawnSync("/bin/sh", ["-c", `${reader} 2>/dev/null`], { env, ...limits });
+    const { stdout } = spawnSync("/bin/sh", ["-c", `${reader} 2>/dev/null`], { cwd: programDirectory, env, ...limits });
     if (!stdout?.subarray(0, pngStart.length).equals(pngStart)) continue;
     const directory = join(agentHome, "clipboard");
     mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -10,7 +10,7 @@ import { runSlash } from "./commands.ts";
 import { openCompletion } from "./completion.ts";
 import { openPicker } from "./picker.ts";
 import { openReader } from "./reader.ts";
-import { type App, flash, programVariables } from "./state.ts";
+import { type App, flash, programDirectory, programVariables } from "./state.ts";
 import { editEarlier } from "./switch.ts";
 import { interrupt, submit, takeBack } from "./turns.ts";
 
@@ -152,7 +152,11 @@ function writeInEditor(app: App) {
   try {
     writeFileSync(path, wholeText(app.state.buffer), { mode: 0o600 });
     const { status } = app.lend(() =>
-      spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", path], { stdio: "inherit", env: variables }),
+      spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", path], {
+        cwd: programDirectory,
+        stdio: "inherit",
+        env: variables,
+      }),
     );
     if (status !== 0) return flash(app, `${editor} failed; the message is as it was. EDITOR names another one.`);
     app.state.buffer = emptyBuffer(readFileSync(path, "utf8").replace(/\n$/, ""));

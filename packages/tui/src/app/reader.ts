@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { visible } from "../text/index.ts";
 import { openPicker } from "./picker.ts";
-import { type App, flash, programVariables } from "./state.ts";
+import { type App, flash, programDirectory, programVariables } from "./state.ts";
 
 /** The newest first; one alone is opened at once. */
 export function openReader(app: App) {
@@ -24,7 +24,12 @@ export function readText(app: App, text: string): void {
   const pager = variables.PAGER || "less";
   const env = { LESS: "-+F", LESSSECURE: "1", ...variables };
   const { error } = app.lend(() =>
-    spawnSync("/bin/sh", ["-c", pager], { input: visible(text), stdio: ["pipe", "inherit", "inherit"], env }),
+    spawnSync("/bin/sh", ["-c", pager], {
+      cwd: programDirectory,
+      input: visible(text),
+      stdio: ["pipe", "inherit", "inherit"],
+      env,
+    }),
   );
   if (error) flash(app, `The pager could not be started: ${error.message}. PAGER names another one.`);
 }

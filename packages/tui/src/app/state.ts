@@ -103,6 +103,9 @@ export interface App {
 export const programVariables = ({ options: { variables, programVariables } }: App): NodeJS.ProcessEnv =>
   programVariables(variables);
 
+/** Their own: interpreters and editors load files of the directory they start in, and agents write the workspace. */
+export const programDirectory = "/";
+
 export const flash = (app: App, text: string): void => {
   app.state.flash = text;
   app.redraw();

@@ -3,6 +3,7 @@ export { keepLooks, type Looks } from "./looks.ts";
 export {
   findProgram,
   type HostPrograms,
+  hostDirectory,
   openHostPrograms,
   ProgramNotFound,
   type ProgramSearch,

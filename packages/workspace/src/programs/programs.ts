@@ -47,6 +47,12 @@ export class ProgramNotFound extends Error {
 /** Directories of the system, also of one that keeps them elsewhere. */
 export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
 
+/**
+ * Where programs of the user start: interpreters and build tools load files of their working directory. Not the home,
+ * which may have been the workspace of another run.
+ */
+export const hostDirectory = "/";
+
 /** Resolves each program once. */
 export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions): HostPrograms {
   const directories = new Set(untrusted);

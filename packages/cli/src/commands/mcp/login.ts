@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { CommandError } from "@agentcli/command-line";
 import type { Environment } from "@agentcli/host";
-import { ProgramNotFound } from "@agentcli/workspace";
+import { hostDirectory, ProgramNotFound } from "@agentcli/workspace";
 import type { Invocation } from "../../command.ts";
 import { nameOf, readConfigured } from "../../mcp/configured.ts";
 import { defaultLoginTimeoutMs, logInTo } from "../../mcp/login.ts";
@@ -28,7 +28,7 @@ function openBrowser(url: URL, { variables, programs }: Environment): void {
   try {
     const program = programs.find(process.platform === "darwin" ? "open" : "xdg-open");
     const env = programs.environment(variables);
-    const opener = spawn(program, [url.href], { env, stdio: "ignore", detached: true });
+    const opener = spawn(program, [url.href], { cwd: hostDirectory, env, stdio: "ignore", detached: true });
     opener.on("error", () => {});
     opener.unref();
   } catch (error) {
