@@ -2,9 +2,11 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { relative } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { type CurledBridge, curl, startBridge } from "./curl-scenario-runner.ts";
 import { agentId, frame, json, problem, runId, runPath, scriptedPlatform, wireRun } from "./scripted-platform.ts";
@@ -30,6 +32,30 @@ test("only who can read the token file may call", async () => {
     expect([answer.status, (await errorIn(answer)).code]).toEqual([401, "unauthorized"]);
   }
   expect(JSON.parse(await curl(bridge, "SdkBridgeControlService/Ping", {}))).toMatchObject({ version: "0.1.0" });
+});
+
+test("a sandboxed process that has the token is refused, and sandboxes hide the file", async () => {
+  const home = await temporaryDirectory();
+  onTestFinished(home.remove);
+  const bridge = await startBridge({ HOME: home.path, PLATFORM_API_KEY: "plt_test" });
+  onTestFinished(bridge.close);
+  expect(relative(home.path, bridge.tokenFile)).toMatch(/^\.platform\/sdk\/bridge-\w+\/token$/);
+  const request = [
+    ...[
+      "curl",
+      "--silent",
+      "--data",
+      "{}",
+      "--header",
+      `Authorization: Bearer ${readFileSync(bridge.tokenFile, "utf8")}`,
+    ],
+    `${bridge.url}/sdk.v1.SdkBridgeControlService/Ping`,
+  ];
+  const run = async ([name = "", ...args]: string[]) => JSON.parse((await promisify(execFile)(name, args)).stdout);
+  expect(await run(request)).toMatchObject({ version: "0.1.0" });
+  expect(await run(["bwrap", "--unshare-user", "--dev-bind", "/", "/", ...request])).toMatchObject({
+    error: { name: "ConfigurationError", code: "sandboxed" },
+  });
 });
 
 test("a request that is not a call is refused with a message", async () => {

@@ -1,7 +1,7 @@
 // `platform-sdk bridge`: says on standard error where it listens, and ends with a signal, a call or its standard input.
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { accountCalls } from "../account.ts";
@@ -44,8 +44,7 @@ async function main(): Promise<void> {
 }
 
 async function serve(port: number, tokenFile: string | undefined, end: "with-stdin" | "until-stopped"): Promise<void> {
-  const file =
-    tokenFile === undefined ? join(mkdtempSync(join(tmpdir(), "platform-sdk-")), "token") : resolve(tokenFile);
+  const file = tokenFile === undefined ? join(openTokenDirectory(), "token") : resolve(tokenFile);
   const token = randomBytes(32).toString("base64url");
   let stop = () => {};
   const stopped = new Promise<void>((resolve) => {
@@ -67,6 +66,17 @@ async function serve(port: number, tokenFile: string | undefined, end: "with-std
     await close();
     rmSync(tokenFile === undefined ? dirname(file) : file, { recursive: true, force: true });
     process.stdin.destroy();
+  }
+}
+
+/** Hidden in every sandbox. Where there is no home, the directory for temporary files has to do. */
+function openTokenDirectory(): string {
+  try {
+    const parent = join(homedir(), ".platform", "sdk");
+    mkdirSync(parent, { recursive: true, mode: 0o700 });
+    return mkdtempSync(join(parent, "bridge-"));
+  } catch {
+    return mkdtempSync(join(tmpdir(), "platform-sdk-"));
   }
 }
 

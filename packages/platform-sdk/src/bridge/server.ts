@@ -2,7 +2,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { identifyPeer } from "@agentcli/workspace";
 import {
   AgentBusyError,
   AgentNotFoundError,
@@ -48,6 +49,7 @@ async function answer(
   response.once("close", () => left.abort());
   try {
     if (!isAllowed(request.headers.authorization, token)) return refuse(response, 401, notAllowed);
+    if ((await peerOf(request.socket)) !== "unconfined") return refuse(response, 403, sandboxed);
     const method = request.method === "POST" ? methods.get(request.url ?? "") : undefined;
     if (!method) return refuse(response, 404, notFound(request));
     await send(response, await method(await readParams(request), left.signal));
@@ -57,6 +59,15 @@ async function answer(
     refuse(response, statusOf(known), known);
   }
 }
+
+/** Once for each connection. No token admits a sandboxed command: it would leave its sandbox through a local agent. */
+function peerOf(socket: Socket): ReturnType<typeof identifyPeer> {
+  const known = peers.get(socket) ?? identifyPeer(socket);
+  peers.set(socket, known);
+  return known;
+}
+
+const peers = new WeakMap<Socket, ReturnType<typeof identifyPeer>>();
 
 /** Hashes have one length, so that the comparison tells nothing. */
 function isAllowed(header: string | undefined, token: string): boolean {
@@ -154,6 +165,11 @@ const unexpected = (cause: unknown): PlatformSdkError =>
 const notAllowed = new ConfigurationError(
   'Missing or invalid bridge token. Send "Authorization: Bearer TOKEN" with the token from the token file.',
   { code: "unauthorized" },
+);
+
+const sandboxed = new ConfigurationError(
+  "The bridge refuses processes in a sandbox, and those that it cannot identify. Call it from a process outside.",
+  { code: "sandboxed" },
 );
 
 const notFound = ({ method, url }: IncomingMessage): ConfigurationError =>
