@@ -10,6 +10,7 @@ import { buildDocs } from "./build-docs.mjs";
 import { buildWeb } from "./build-web.mjs";
 import { declarePlatformSdk, declareSdk } from "./declarations.mjs";
 import { exportValues } from "./export-values.mjs";
+import { withoutOptionalPackages } from "./optional-packages.mjs";
 import { recordPackages, thirdParty } from "./third-party.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -145,7 +146,7 @@ async function buildPlatform() {
     external: [...outside, "pg-native"],
     transform: { target: "node20" },
     checks: { eval: false },
-    plugins: [thirdParty(join(root, "packages/platform/dist"))],
+    plugins: [withoutOptionalPackages, thirdParty(join(root, "packages/platform/dist"))],
   });
   await bundle.write({
     dir: join(root, "packages/platform/dist"),
@@ -168,7 +169,7 @@ async function buildPlatformSdk() {
     transform: { target: "node20" },
     treeshake: { moduleSideEffects: false },
     checks: { eval: false },
-    plugins: [thirdParty(join(root, "packages/platform-sdk/dist"))],
+    plugins: [withoutOptionalPackages, thirdParty(join(root, "packages/platform-sdk/dist"))],
   });
   await bundle.write({
     dir: join(root, "packages/platform-sdk/dist"),
@@ -191,7 +192,7 @@ async function build({ directory, input, format = "cjs", groups = [] }) {
     preserveEntrySignatures: "allow-extension",
     // The runtime of the grammar can evaluate code for grammars that need it; that of bash does not.
     checks: { eval: false },
-    plugins: [thirdParty(join(root, directory)), ...(format === "cjs" ? [exportValues] : [])],
+    plugins: [withoutOptionalPackages, thirdParty(join(root, directory)), ...(format === "cjs" ? [exportValues] : [])],
   });
   await bundle.write({
     dir: join(root, directory),
