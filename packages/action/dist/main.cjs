@@ -248,6 +248,11 @@ function findProgram(name) {
 		}
 	});
 }
+/** Node would run its standard input for an empty name. */
+function installedCli({ AGENTCLI_PROGRAM }) {
+	if (AGENTCLI_PROGRAM) return AGENTCLI_PROGRAM;
+	throw new StepError("AGENTCLI_PROGRAM is empty: the step that installs agentcli must run before this one.");
+}
 function execute([program = "", ...args], options = {}) {
 	const { status, stdout, stderr, error } = (0, node_child_process.spawnSync)(program, args, {
 		...options,
@@ -303,9 +308,9 @@ function installCli(variables) {
 	return 0;
 }
 /** npm's own file, to be run by this very Node: on PATH there may be another, or none under sudo. */
-function findNpm({ PATH = "" }) {
+function findNpm({ PATH = "", GITHUB_WORKSPACE = "" }) {
 	const beside = (0, node_path.join)((0, node_path.dirname)(process.execPath), "../lib/node_modules/npm/bin/npm-cli.js");
-	const onPath = PATH.split(node_path.delimiter).map((folder) => (0, node_path.join)(folder, "../lib/node_modules/npm/bin/npm-cli.js"));
+	const onPath = PATH.split(node_path.delimiter).filter((folder) => (0, node_path.isAbsolute)(folder) && !isBelow(folder, GITHUB_WORKSPACE)).map((folder) => (0, node_path.join)(folder, "../lib/node_modules/npm/bin/npm-cli.js"));
 	const onWindows = (0, node_path.join)((0, node_path.dirname)(process.execPath), "node_modules/npm/bin/npm-cli.js");
 	const onDebian = "/usr/share/nodejs/npm/bin/npm-cli.js";
 	const found = [
@@ -316,6 +321,12 @@ function findNpm({ PATH = "" }) {
 	].find(isReadable);
 	if (!found) throw new StepError("npm was not found beside Node. Add a step with actions/setup-node before this one.");
 	return found;
+}
+/** An agent or a pull request may have written what is in the repository. */
+function isBelow(folder, workspace) {
+	if (workspace === "" || !(0, node_fs.existsSync)(folder)) return false;
+	const path = (0, node_path.relative)((0, node_fs.realpathSync)(workspace), (0, node_fs.realpathSync)(folder));
+	return !(0, node_path.isAbsolute)(path) && path.split(node_path.sep)[0] !== "..";
 }
 function isReadable(path) {
 	try {
@@ -488,6 +499,7 @@ function replaceFile(file, text, check = () => {}) {
 async function startProxy(variables) {
 	const key = inputOf(variables, "agent-api-key");
 	if (key === "") throw new StepError("agent-api-key is empty. Pass a secret; workflows of forks do not get any.");
+	const program = installedCli(variables);
 	const folder = (0, node_fs.mkdtempSync)((0, node_path.join)(variables.RUNNER_TEMP || (0, node_os.tmpdir)(), "agentcli-proxy-"));
 	const upstream = inputOf(variables, "responses-api-endpoint");
 	const flags = [
@@ -503,7 +515,7 @@ async function startProxy(variables) {
 	];
 	const { PATH, HOME, LANG, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = variables;
 	const child = (0, node_child_process.spawn)(process.execPath, [
-		variables.AGENTCLI_PROGRAM ?? "",
+		program,
 		"responses-proxy",
 		...flags
 	], {
@@ -657,7 +669,7 @@ async function runAgent(variables) {
 	const folder = (0, node_fs.mkdtempSync)((0, node_path.join)(variables.RUNNER_TEMP || (0, node_os.tmpdir)(), "agentcli-run-"));
 	(0, node_fs.chmodSync)(folder, 493);
 	try {
-		const program = [process.execPath, variables.AGENTCLI_PROGRAM ?? ""];
+		const program = [process.execPath, installedCli(variables)];
 		const args = execArguments(inputs, proxy, folder);
 		const result = await execAgent([...program, ...args], inputs, execEnvironment(inputs, proxy, variables));
 		publish(result, inputs, variables);

@@ -1,7 +1,7 @@
 // Installs the pinned CLI into a folder of this job, and what its sandbox needs.
-import { accessSync, constants, mkdtempSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { StepError } from "./errors.ts";
 import { inputOf, readInputs } from "./inputs.ts";
 import { asRoot, execute, findProgram } from "./programs.ts";
@@ -34,14 +34,23 @@ export function installCli(variables: Variables): number {
 }
 
 /** npm's own file, to be run by this very Node: on PATH there may be another, or none under sudo. */
-function findNpm({ PATH = "" }: Variables): string {
+export function findNpm({ PATH = "", GITHUB_WORKSPACE = "" }: Variables): string {
   const beside = join(dirname(process.execPath), "../lib/node_modules/npm/bin/npm-cli.js");
-  const onPath = PATH.split(delimiter).map((folder) => join(folder, "../lib/node_modules/npm/bin/npm-cli.js"));
+  const onPath = PATH.split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !isBelow(folder, GITHUB_WORKSPACE))
+    .map((folder) => join(folder, "../lib/node_modules/npm/bin/npm-cli.js"));
   const onWindows = join(dirname(process.execPath), "node_modules/npm/bin/npm-cli.js");
   const onDebian = "/usr/share/nodejs/npm/bin/npm-cli.js";
   const found = [beside, onWindows, ...onPath, onDebian].find(isReadable);
   if (!found) throw new StepError("npm was not found beside Node. Add a step with actions/setup-node before this one.");
   return found;
+}
+
+/** An agent or a pull request may have written what is in the repository. */
+function isBelow(folder: string, workspace: string): boolean {
+  if (workspace === "" || !existsSync(folder)) return false;
+  const path = relative(realpathSync(workspace), realpathSync(folder));
+  return !isAbsolute(path) && path.split(sep)[0] !== "..";
 }
 
 function isReadable(path: string): boolean {

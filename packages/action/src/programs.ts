@@ -19,6 +19,12 @@ export function findProgram(name: string): string | undefined {
     });
 }
 
+/** Node would run its standard input for an empty name. */
+export function installedCli({ AGENTCLI_PROGRAM }: Record<string, string | undefined>): string {
+  if (AGENTCLI_PROGRAM) return AGENTCLI_PROGRAM;
+  throw new StepError("AGENTCLI_PROGRAM is empty: the step that installs agentcli must run before this one.");
+}
+
 export interface Outcome {
   ok: boolean;
   stdout: string;

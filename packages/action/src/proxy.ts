@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StepError } from "./errors.ts";
 import { inputOf } from "./inputs.ts";
+import { installedCli } from "./programs.ts";
 import { log, reportWarning, setOutput } from "./runner-files.ts";
 
 type Variables = Record<string, string | undefined>;
@@ -18,6 +19,7 @@ export interface ProxyFiles {
 export async function startProxy(variables: Variables): Promise<number> {
   const key = inputOf(variables, "agent-api-key");
   if (key === "") throw new StepError("agent-api-key is empty. Pass a secret; workflows of forks do not get any.");
+  const program = installedCli(variables);
   const folder = mkdtempSync(join(variables.RUNNER_TEMP || tmpdir(), "agentcli-proxy-"));
   const upstream = inputOf(variables, "responses-api-endpoint");
   const flags = [
@@ -26,7 +28,7 @@ export async function startProxy(variables: Variables): Promise<number> {
     ...(upstream ? ["--upstream-url", upstream] : []),
   ];
   const { PATH, HOME, LANG, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = variables;
-  const child = spawn(process.execPath, [variables.AGENTCLI_PROGRAM ?? "", "responses-proxy", ...flags], {
+  const child = spawn(process.execPath, [program, "responses-proxy", ...flags], {
     // None of the step's variables: the key is one of them.
     env: { PATH, HOME, LANG, SSL_CERT_FILE, NODE_EXTRA_CA_CERTS },
     cwd: folder,

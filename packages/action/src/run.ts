@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { StepError } from "./errors.ts";
 import { type ExecEvent, emptyResult, type RunResult, readEvent } from "./events.ts";
 import { type Inputs, readInputs } from "./inputs.ts";
-import { asRoot, execute, findProgram, underSudo } from "./programs.ts";
+import { asRoot, execute, findProgram, installedCli, underSudo } from "./programs.ts";
 import { type ProxyFiles, readProxy } from "./proxy.ts";
 import { addSummary, log, reportError, setOutput } from "./runner-files.ts";
 import { summaryOf } from "./summary.ts";
@@ -20,7 +20,7 @@ export async function runAgent(variables: Variables): Promise<number> {
   const folder = mkdtempSync(join(variables.RUNNER_TEMP || tmpdir(), "agentcli-run-"));
   chmodSync(folder, 0o755);
   try {
-    const program = [process.execPath, variables.AGENTCLI_PROGRAM ?? ""];
+    const program = [process.execPath, installedCli(variables)];
     const args = execArguments(inputs, proxy, folder);
     const result = await execAgent([...program, ...args], inputs, execEnvironment(inputs, proxy, variables));
     publish(result, inputs, variables);

@@ -136,7 +136,7 @@ function fillRoot(root: string): void {
   write("etc/sudoers.d/runner", "runner ALL=(ALL) NOPASSWD:ALL\n", 0o440);
   spawnSync("chmod", ["755", root]);
   for (const [name, id] of Object.entries(ids)) spawnSync("chown", ["-R", `${id}:${id}`, join(root, "home", name)]);
-  for (const file of ["action.yml", "packages/action/dist"])
+  for (const file of ["action.yml", "packages/action/clean-path.sh", "packages/action/dist"])
     cpSync(join(project, file), join(root, "opt/action", file), { recursive: true });
   packCli(join(root, "opt"));
 }
