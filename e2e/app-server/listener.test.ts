@@ -64,29 +64,34 @@ const request = require("http").get("${where.replace("ws:", "http:")}", { header
 request.on("upgrade", (response, socket) => { process.stdout.write("accepted"); socket.destroy(); });
 request.on("error", (error) => process.stdout.write(error.message));`;
 
-test("a server that listens loads no package from NODE_PATH or the home", async () => {
-  const harness = await openHarness();
-  const { home, repository } = harness;
-  const mark = join(home, "loaded");
-  for (const folder of [join(repository, "node_modules"), join(home, ".node_modules")])
-    for (const name of ["bufferutil", "utf-8-validate"]) {
-      mkdirSync(join(folder, name), { recursive: true });
-      writeFileSync(
-        join(folder, name, "index.js"),
-        `require("fs").appendFileSync(${JSON.stringify(mark)}, "${name} ");`,
-      );
-    }
-  const env = { NODE_PATH: join(repository, "node_modules"), HOME: home, PATH: process.env.PATH ?? "" };
-  const child = harness.start(["app-server", "--listen", "ws://127.0.0.1:0"], { env });
-  const ending = waitForExit(child);
-  const client = await connectTo(await listenAddress(child), serverToken(home));
-  await client.close();
-  child.kill("SIGTERM");
-  await ending;
-  expect(existsSync(mark)).toBe(false);
-});
-
 describe.each(["this user", "an ordinary user"] as const)("run by %s", (as) => {
+  test("a server that listens loads no package from NODE_PATH or the home", async () => {
+    const harness = await openHarness();
+    const { home, repository } = harness;
+    const mark = join(home, "loaded");
+    for (const folder of [join(repository, "node_modules"), join(home, ".node_modules")])
+      for (const name of ["bufferutil", "utf-8-validate"]) {
+        mkdirSync(join(folder, name), { recursive: true });
+        writeFileSync(
+          join(folder, name, "index.js"),
+          `require("fs").appendFileSync(${JSON.stringify(mark)}, "${name} ");`,
+        );
+      }
+    const env = { NODE_PATH: join(repository, "node_modules"), HOME: home, PATH: process.env.PATH ?? "" };
+    const argv = ["app-server", "--listen", "ws://127.0.0.1:0"];
+    if (as === "an ordinary user") for (const directory of [repository, home]) user.own(directory);
+    const child =
+      as === "this user"
+        ? harness.start(argv, { env })
+        : user.start(argv, { cwd: repository, env: { ...env, AGENT_HOME: home } });
+    const ending = waitForExit(child);
+    const client = await connectTo(await listenAddress(child), serverToken(home));
+    await client.close();
+    child.kill("SIGTERM");
+    await ending;
+    expect(existsSync(mark)).toBe(false);
+  });
+
   test("a server on a port demands the token in a private file whose path it prints", async () => {
     const { harness, where, stderr } = await listen(as);
     const path = join(harness.home, "app-server-control", "ws-token");
