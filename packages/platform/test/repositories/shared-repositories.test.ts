@@ -5,6 +5,7 @@ import { type TemporaryDirectory, temporaryDirectory, temporaryRepository } from
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openDirectoryStore } from "../../src/foundation/objects/index.ts";
 import { type GitHost, type HostedRepository, openGitHost } from "../../src/repositories/githost/index.ts";
+import { recordPushes } from "../../src/repositories/githost/pushes.ts";
 import { testSigner } from "../harness/signer.ts";
 import { type GitHostHarness, openGitHostHarness, userGit } from "./git-host-harness.ts";
 
@@ -14,6 +15,7 @@ let count = 0;
 let name = "";
 let first: GitHost;
 let second: GitHost;
+let beforeGet = async () => {};
 
 beforeAll(async () => {
   harness = await openGitHostHarness();
@@ -31,7 +33,8 @@ afterEach(() => work.remove());
 
 function openServer(server: string): GitHost {
   const dataDirectory = join(work.path, server);
-  const store = openDirectoryStore(join(work.path, "store"));
+  const directory = openDirectoryStore(join(work.path, "store"));
+  const store = { ...directory, get: (key: string) => beforeGet().then(() => directory.get(key)) };
   return openGitHost({
     db: harness.db,
     vault: harness.vault,
@@ -124,4 +127,39 @@ test("a server that lacks a repository which nobody has published does not publi
   await find(first);
   expect(await branchesOf(await find(second))).toEqual(["main"]);
   expect(await branchesOf(created)).toEqual(["main"]);
+});
+
+test("a server with an older copy does not record the branch that another one pushed as moved back", async () => {
+  await create(first);
+  const older = await find(second);
+  await first.notePush(await find(first), "user");
+  const commit = await push(first, "main");
+  const record = (repository: HostedRepository) => {
+    const recorded: object[] = [];
+    const events = {
+      record: async (_tx: unknown, _name: string, { more }: { more: object }) => void recorded.push(more),
+      describe: async () => ({ pull_request: {} }),
+      issueOf: () => ({ issue: {} }),
+    };
+    const context = { db: harness.db, repository, events, openPulls: [], sender: "user", isShared: true };
+    return recordPushes(context).then(() => recorded);
+  };
+  expect(await record(await find(first))).toMatchObject([{ ref: "refs/heads/main", after: commit }]);
+  expect(await record(older)).toEqual([]);
+  expect(await record(await find(second))).toEqual([]);
+});
+
+test("a push received while another server's change of the branch is fetched fails, whoever fetched it", async () => {
+  await create(first);
+  const copy = await find(second);
+  const commit = await push(first, "main");
+  const begun = second.repositories.beginPush(copy);
+  beforeGet = async () => {
+    beforeGet = async () => {};
+    await receive(copy, "main");
+  };
+  await find(second);
+  await expect(begun?.publish()).rejects.toThrow("Another server changed refs/heads/main");
+  begun?.end();
+  expect(await tipOf(copy, "main")).toBe(commit);
 });

@@ -78,7 +78,8 @@ export function openGitHost(options: GitHostOptions): GitHost {
       const openPulls = await pullRequests(repository).listOpen();
       await rememberHeads(repository, openPulls);
       await repositories.publish(repository);
-      await recordPushes({ db, repository, events: eventsOf(repository), openPulls, sender });
+      const { isShared } = repositories;
+      await recordPushes({ db, repository, events: eventsOf(repository), openPulls, sender, isShared });
     },
     cloneUrl: (name) => `${repositoryUrl(name)}.git`,
     pullRequestUrl,

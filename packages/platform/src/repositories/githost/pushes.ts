@@ -1,6 +1,6 @@
 // Finds out which branches a push has changed, and records one event for each, and one for each open pull request.
 import type { Kysely } from "kysely";
-import type { Tables } from "../../foundation/index.ts";
+import type { Queries, Tables } from "../../foundation/index.ts";
 import { runGit } from "../git/index.ts";
 import type { EventRecorder } from "./events.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
@@ -13,16 +13,19 @@ export interface PushContext {
   events: EventRecorder;
   openPulls: PullRequestRecord[];
   sender: string;
+  /** Whether each server has a copy of the repository. */
+  isShared: boolean;
 }
 
 /** Compares with what was seen last: a push whose server crashed is found by the next one, and none is found twice. */
-export async function recordPushes({ db, repository, events, openPulls, sender }: PushContext): Promise<void> {
+export async function recordPushes(context: PushContext): Promise<void> {
+  const { db, repository, events, openPulls, sender, isShared } = context;
   await db.transaction().execute(async (tx) => {
     const { id } = repository;
     const query = tx.selectFrom("hosted_repositories").select("tips").where("id", "=", id);
     const row = await query.forUpdate().executeTakeFirst();
     if (row === undefined) return;
-    const tips = await readTips(repository);
+    const tips = isShared ? await agreedTips(tx, repository, row.tips ?? {}) : await readTips(repository);
     const changed = row.tips === null ? [] : changesOf(row.tips, tips);
     if (row.tips !== null && changed.length === 0) return;
     await tx
@@ -46,6 +49,27 @@ export async function recordPushes({ db, repository, events, openPulls, sender }
   });
 }
 
+type Tips = Record<string, string>;
+
+/**
+ * Of the branches that this copy has as they were published. Others stay as recorded: the server that published them
+ * records them, and this copy may lack their commits.
+ */
+async function agreedTips(tx: Queries, repository: HostedRepository, recorded: Tips): Promise<Tips> {
+  const query = tx.selectFrom("hosted_repository_saves").select("refs").where("repository_id", "=", repository.id);
+  const published = (await query.executeTakeFirst())?.refs ?? {};
+  const local = await readTips(repository);
+  const names = Object.keys(published).flatMap((name) => /^refs\/heads\/(.+)$/.exec(name)?.[1] ?? []);
+  const branches = new Set([...names, ...Object.keys(local), ...Object.keys(recorded)]);
+  return Object.fromEntries(
+    [...branches].flatMap((branch) => {
+      const isAgreed = own(published, `refs/heads/${branch}`) === own(local, branch);
+      const tip = own(isAgreed ? local : recorded, branch);
+      return tip === undefined ? [] : [[branch, tip]];
+    }),
+  );
+}
+
 const noCommit = "0".repeat(40);
 
 const maxMessageLength = 10_000;
@@ -55,7 +79,7 @@ async function readMessage({ directory }: HostedRepository, commit: string): Pro
   return (await runGit({ location: { directory }, args })).trim().slice(0, maxMessageLength);
 }
 
-function changesOf(former: Record<string, string>, current: Record<string, string>) {
+function changesOf(former: Tips, current: Tips) {
   const branches = [...new Set([...Object.keys(former), ...Object.keys(current)])];
   return branches
     .map((branch) => ({ branch, before: own(former, branch), after: own(current, branch) }))
@@ -63,5 +87,5 @@ function changesOf(former: Record<string, string>, current: Record<string, strin
 }
 
 /** A branch may be called `constructor`. */
-const own = (tips: Record<string, string>, branch: string): string | undefined =>
+const own = (tips: Tips, branch: string): string | undefined =>
   Object.hasOwn(tips, branch) ? tips[branch] : undefined;

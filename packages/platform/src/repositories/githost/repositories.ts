@@ -21,6 +21,14 @@ export interface HostedRepositories {
   updateDefaultBranch(repository: HostedRepository): Promise<void>;
   /** After a change: other servers see it once this has ended. Throws RepositoryFault if they changed the same. */
   publish(repository: HostedRepository): Promise<void>;
+  /** Before a push is received, with `end` after it. Null: there is nothing to publish. */
+  beginPush(repository: HostedRepository): Push | null;
+}
+
+export interface Push {
+  /** Throws RepositoryFault if another server changed the same since the push began. */
+  publish(): Promise<void>;
+  end(): void;
 }
 
 export interface CreateRepositoryRequest {
@@ -92,6 +100,18 @@ export function openRepositories({ db, dataDirectory, shared }: RepositoriesOpti
     async publish(repository) {
       const lost = (await shared?.sync(repository)) ?? [];
       if (lost.length > 0) throw movedElsewhere(lost);
+    },
+    beginPush: (repository) => (shared ? beginPush(shared, repository) : null),
+  };
+}
+
+function beginPush(shared: SharedRepositories, repository: HostedRepository): Push {
+  const { lost, end } = shared.watch(repository);
+  return {
+    end,
+    async publish() {
+      await shared.sync(repository);
+      if (lost.size > 0) throw movedElsewhere([...lost]);
     },
   };
 }

@@ -29,6 +29,13 @@ export interface SharedRepositories {
    * published one stays, and its name is returned.
    */
   sync(repository: HostedRepository): Promise<string[]>;
+  /** Collects until `end` the names that `sync` returns to anybody: a fetch may be the one to find that a push lost. */
+  watch(repository: HostedRepository): Watch;
+}
+
+export interface Watch {
+  lost: Set<string>;
+  end(): void;
 }
 
 export interface SharedOptions {
@@ -52,11 +59,22 @@ const nothing: Published = { version: 0, head: "", refs: {}, packs: [] };
 
 export function openSharedRepositories(options: SharedOptions): SharedRepositories {
   const { locks } = options;
+  const watches = new Map<Watch, number>();
+  const syncWatched = async (repository: HostedRepository): Promise<string[]> => {
+    const names = await syncUntilMoved(repository, options);
+    for (const [{ lost }, id] of watches) if (id === repository.id) for (const name of names) lost.add(name);
+    return names;
+  };
   return {
     isCurrent: async ({ directory }, version) =>
       existsSync(directory) ? isPublished(directory, version) : version === null,
     sync: (repository) =>
-      locks.hold(`hosted:${repository.id}`, () => syncHeld(repository, options), new AbortController().signal),
+      locks.hold(`hosted:${repository.id}`, () => syncWatched(repository), new AbortController().signal),
+    watch({ id }) {
+      const watch: Watch = { lost: new Set(), end: () => watches.delete(watch) };
+      watches.set(watch, id);
+      return watch;
+    },
   };
 }
 
@@ -64,6 +82,19 @@ export function openSharedRepositories(options: SharedOptions): SharedRepositori
 async function isPublished(directory: string, version: number | null): Promise<boolean> {
   const state = await readState(directory);
   return state.version === version && changesOf(state.refs, await readReferences(directory)).length === 0;
+}
+
+const maxAttempts = 5;
+
+/** Git refuses to move a reference that a push to this server changes at the same time: then compares again. */
+async function syncUntilMoved(repository: HostedRepository, options: SharedOptions): Promise<string[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await syncHeld(repository, options);
+    } catch (error) {
+      if (!(error instanceof GitFailed) || error.command !== "update-ref" || attempt === maxAttempts) throw error;
+    }
+  }
 }
 
 async function syncHeld(repository: HostedRepository, options: SharedOptions): Promise<string[]> {
@@ -180,10 +211,13 @@ async function readReferences(directory: string): Promise<References> {
   return Object.fromEntries(lines.map((line) => line.split(" ") as [string, string]));
 }
 
+const noObject = "0".repeat(40);
+
 async function moveReferences(directory: string, from: References, to: References): Promise<void> {
   const changes = changesOf(from, to);
-  const removals = changes.filter(({ after }) => after === undefined).map(({ name }) => `delete ${name}\n`);
-  const updates = changes.flatMap(({ name, after }) => (after === undefined ? [] : [`update ${name} ${after}\n`]));
+  const expected = (name: string) => from[name] ?? noObject;
+  const removals = changes.flatMap(({ name, after }) => (after ? [] : [`delete ${name} ${expected(name)}\n`]));
+  const updates = changes.flatMap(({ name, after }) => (after ? [`update ${name} ${after} ${expected(name)}\n`] : []));
   // Git refuses to create `a/b` in the call that removes `a`.
   for (const lines of [removals, updates].filter(({ length }) => length > 0))
     await runGit({ location: { directory }, args: ["update-ref", "--stdin"], input: lines.join("") });

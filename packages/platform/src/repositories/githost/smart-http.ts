@@ -44,9 +44,8 @@ export function serveGit(
   for (const service of ["upload-pack", "receive-pack"] as const) {
     app.post(`/git/:repository{[^/]+\\.git}/git-${service}`, async (context) => {
       const { repository, principal } = await authenticate(context, authenticator, service);
-      const isPublished = service === "receive-pack" && host.repositories.isShared;
-      const publish = isPublished ? () => host.repositories.publish(repository) : null;
-      await exchange(context, { repository, service, log, publish });
+      const push = service === "receive-pack" ? host.repositories.beginPush(repository) : null;
+      await exchange(context, { repository, service, log, publish: push?.publish }).finally(() => push?.end());
       if (service === "receive-pack") await notePush(repository, principalName(principal));
       return alreadySent();
     });
@@ -80,8 +79,8 @@ interface ServiceContext {
   repository: HostedRepository;
   service: Service;
   log: Log;
-  /** Before the client learns that its push was accepted; null: git's answer is passed on as it is written. */
-  publish?: (() => Promise<void>) | null;
+  /** Before the client learns that its push was accepted; absent: git's answer is passed on as it is written. */
+  publish?: (() => Promise<void>) | undefined;
 }
 
 async function advertise(context: Context<Env>, serviceContext: ServiceContext): Promise<Response> {
@@ -114,7 +113,7 @@ interface Streams {
 
 /** Git reports protocol errors to the client itself; on any other failure the connection is closed. */
 async function serve(
-  { repository, service, log, args, publish = null }: ServiceContext & { args: string[] },
+  { repository, service, log, args, publish }: ServiceContext & { args: string[] },
   streams: Streams,
 ): Promise<void> {
   const { incoming, outgoing, input } = streams;
@@ -137,7 +136,7 @@ async function serve(
     if (input === null) git.stdin.end();
     await Promise.all([
       ended,
-      publish === null
+      publish === undefined
         ? pipeline(git.stdout, outgoing)
         : pipeline(
             git.stdout,
