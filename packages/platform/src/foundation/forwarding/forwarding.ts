@@ -61,6 +61,8 @@ export function openForwarding(options: ForwardingOptions): Forwarding {
       throw new ApiError("unavailable", "This server forwards too many requests already. Try again.", {
         retryAfter: 1,
       });
+    // A client that has gone while its request was authenticated: its "close" comes no more.
+    if (until.closed || until.destroyed) throw new ApiError("unavailable", "The client has closed its connection.");
     underWay.add(until);
     until.once("close", () => underWay.delete(until));
     const url = await addressOf(db, nodeId);

@@ -1,0 +1,55 @@
+// What forwarding keeps of requests whose clients are gone, and which addresses it uses.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
+import { expect, onTestFinished, test } from "vitest";
+import type { Tables } from "../../src/foundation/db/index.ts";
+import { openForwarding } from "../../src/foundation/forwarding/index.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
+
+/** In which no server is known. */
+const emptyDatabase = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+const forwarding = openForwarding({
+  ...{ db: emptyDatabase, nodeId: "own", key: Buffer.alloc(32), log: silentLog },
+  now: () => new Date(),
+  clientAddress: () => "127.0.0.1",
+});
+
+/** A request whose client is gone before a server is looked for. */
+async function abandoned(): Promise<{ request: IncomingMessage; response: ServerResponse }> {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const received = once(server, "request");
+  const sent = request({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" }).on("error", () => {});
+  sent.end();
+  const [incoming, response] = (await received) as [IncomingMessage, ServerResponse];
+  const closed = once(response, "close");
+  sent.destroy();
+  await closed;
+  return { request: incoming, response };
+}
+
+test("requests whose clients are gone already use up nothing of what a server may forward at once", async () => {
+  const gone = await abandoned();
+  await expect(forwarding.request(gone, "ghost")).rejects.toThrow("The client has closed its connection.");
+  for (let count = 0; count < 1_000; count += 1) {
+    const stream = new PassThrough().destroy();
+    await once(stream, "close");
+    await forwarding.socket({ request: gone.request, stream, head: Buffer.alloc(0) }, "ghost").catch(() => {});
+  }
+  const stream = new PassThrough();
+  await expect(forwarding.socket({ request: gone.request, stream, head: Buffer.alloc(0) }, "ghost")).rejects.toThrow(
+    "no server has this id",
+  );
+});
