@@ -118,6 +118,19 @@ test.each([
   await harness.db.insertInto("automation_firings").values(firing).execute();
   await finishFor(agent);
   expect(shop.pulls).toMatchObject([{ author }]);
+  const { id: runId } = await harness.db
+    .selectFrom("runs")
+    .select("id")
+    .where("agent_id", "=", agent.id)
+    .executeTakeFirstOrThrow();
+  const url = agent.workspace.repositories[0]?.url ?? "";
+  const isOfPerson = async () => (await personOf({ store: harness, github: accounts }, { runId, url })) !== null;
+  await harness.db.deleteFrom("automation_firings").where("id", "=", firing.id).execute();
+  await harness.db
+    .insertInto("automation_agents")
+    .values({ agent_id: agent.id, automation_id: automation.id, firing_id: firing.id, planned_at: firing.planned_at })
+    .execute();
+  expect(await isOfPerson()).toBe(scope === "private");
 });
 
 test.each<[string, string]>([

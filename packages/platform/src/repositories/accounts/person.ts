@@ -36,14 +36,19 @@ export async function personOf(
   };
 }
 
-/** What an automation that the team sees does on the host is done by the bot. */
+/** What an automation that the team sees does on the host is done by the bot, also when the firing is gone. */
 async function isOfTeamAutomation({ db }: AccountStore, agentId: string): Promise<boolean> {
   const row = await db
-    .selectFrom("automation_firings")
-    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
-    .select("automations.id")
-    .where("automation_firings.agent_id", "=", agentId)
-    .where("automations.scope", "<>", "private")
+    .selectFrom("automations")
+    .select("id")
+    .where("scope", "<>", "private")
+    .where("id", "in", (query) =>
+      query
+        .selectFrom("automation_firings")
+        .select("automation_id")
+        .where("agent_id", "=", agentId)
+        .union(query.selectFrom("automation_agents").select("automation_id").where("agent_id", "=", agentId)),
+    )
     .executeTakeFirst();
   return row !== undefined;
 }
