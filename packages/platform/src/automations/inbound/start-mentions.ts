@@ -1,7 +1,7 @@
 // Starts the runs of mentions, as the person who wrote the comment. Safe to repeat: an agent or a run is created once per mention.
 import { createHash } from "node:crypto";
 import type { Selectable } from "kysely";
-import { ApiError, type MentionTable, teamKey } from "../../foundation/index.ts";
+import { ApiError, isDatabaseAway, type MentionTable, teamKey } from "../../foundation/index.ts";
 import { RepositoryFault } from "../../repositories/index.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOfAgent } from "../identity.ts";
@@ -13,6 +13,8 @@ type MentionRow = Selectable<MentionTable>;
 const batchSize = 50;
 const busyMs = 5_000;
 const failedMs = 30_000;
+/** That fail for another reason than a refusal; after this many the mention is refused. */
+const maxAttempts = 5;
 
 export const mentionsPart = (host: AutomationHost): Part => ({
   failure: "mentions.not_started",
@@ -34,18 +36,44 @@ export async function startMentions(host: AutomationHost): Promise<void> {
 async function startOne(host: AutomationHost, row: MentionRow): Promise<void> {
   try {
     const { runId, agentId } = await submit(host, row);
-    await settle(host, row, { status: "started", run_id: runId, agent_id: agentId, reason: null });
-    if (row.is_new_agent) await answer(host, row, `Started: ${host.platform.publicUrl()}/agents/${agentId}`);
+    const isSettled = await settle(host, row, { status: "started", run_id: runId, agent_id: agentId, reason: null });
+    if (isSettled && row.is_new_agent)
+      await answer(host, row, `Started: ${host.platform.publicUrl()}/agents/${agentId}`);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const waitMs = error.code === "agent_busy" ? busyMs : error.status === 429 || error.status >= 500 ? failedMs : null;
-    if (waitMs === null) {
-      await settle(host, row, { status: "refused", reason: error.message });
-      return answer(host, row, `Not started. ${error.message}`);
-    }
-    const retry_at = new Date(host.now().getTime() + waitMs);
-    await settle(host, row, { status: "planned", reason: error.message, retry_at });
+    if (isDatabaseAway(error)) throw error;
+    await settleFailed(host, row, error);
   }
+}
+
+/** Those behind it do not wait for it. */
+async function settleFailed(host: AutomationHost, row: MentionRow, error: unknown): Promise<void> {
+  const { reason, waitMs, attempts } = error instanceof ApiError ? judgeRefusal(row, error) : judgeFailure(row);
+  if (!(error instanceof ApiError)) host.platform.log.error("mentions.attempt_failed", error, { id: row.id, attempts });
+  if (waitMs !== null) {
+    const retry_at = new Date(host.now().getTime() + waitMs);
+    await settle(host, row, { status: "planned", reason, retry_at, attempts });
+    return;
+  }
+  if (await settle(host, row, { status: "refused", reason, attempts }))
+    await answer(host, row, `Not started. ${reason}`);
+}
+
+interface Verdict {
+  reason: string;
+  /** Null: it is not tried again. */
+  waitMs: number | null;
+  attempts: number;
+}
+
+function judgeRefusal({ attempts }: MentionRow, { code, status, message: reason }: ApiError): Verdict {
+  const waitMs = code === "agent_busy" ? busyMs : status === 429 || status >= 500 ? failedMs : null;
+  return { reason, waitMs, attempts };
+}
+
+function judgeFailure(row: MentionRow): Verdict {
+  const attempts = row.attempts + 1;
+  const reason = "The platform has failed; the server's log has the reason.";
+  return { reason, waitMs: attempts < maxAttempts ? failedMs : null, attempts };
 }
 
 async function submit(host: AutomationHost, row: MentionRow): Promise<{ agentId: string; runId: string }> {
@@ -65,10 +93,17 @@ async function submit(host: AutomationHost, row: MentionRow): Promise<{ agentId:
   return host.submit.createAgent({ agentId, prompt: { text }, repos: [repository], ...branch }, submission);
 }
 
-type Settled = Partial<Pick<MentionRow, "status" | "reason" | "run_id" | "agent_id" | "retry_at">>;
+type Settled = Partial<Pick<MentionRow, "status" | "reason" | "run_id" | "agent_id" | "retry_at" | "attempts">>;
 
-async function settle({ platform: { db } }: AutomationHost, { id }: MentionRow, values: Settled): Promise<void> {
-  await db.updateTable("mentions").set(values).where("id", "=", id).where("status", "=", "planned").execute();
+/** False where another server has settled it: that one answers. */
+async function settle({ platform: { db } }: AutomationHost, { id }: MentionRow, values: Settled): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("mentions")
+    .set(values)
+    .where("id", "=", id)
+    .where("status", "=", "planned")
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 const timeoutMs = 20_000;

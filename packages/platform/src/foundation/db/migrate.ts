@@ -52,6 +52,7 @@ import * as fixStates from "./migrations/0048-fix-states.ts";
 import * as automationAgents from "./migrations/0049-automation-agents.ts";
 import * as agentDisks from "./migrations/0050-agent-disks.ts";
 import * as dataDirectories from "./migrations/0051-data-directories.ts";
+import * as mentionAttempts from "./migrations/0052-mention-attempts.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -109,6 +110,7 @@ const migrations: Record<string, Migration> = {
   "0049-automation-agents": automationAgents,
   "0050-agent-disks": agentDisks,
   "0051-data-directories": dataDirectories,
+  "0052-mention-attempts": mentionAttempts,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -245,6 +245,8 @@ export interface MentionTable {
   reason: Perhaps<string>;
   run_id: Perhaps<string>;
   retry_at: Timestamp;
+  /** Those that failed for another reason than a refusal. */
+  attempts: Generated<number>;
   created_at: Stamped;
 }
 
