@@ -4,7 +4,14 @@ import { contains } from "../../files/directories.ts";
 import { type CommandFiles, type Edit, noFiles, type Reference, readCommandFiles } from "./command.ts";
 import { firstBytes, isFile, readRegularFile, realPath, type Workspace } from "./files.ts";
 import { includesOf, languageOf } from "./includes.ts";
-import { checkCalls, type ReadScript, readShellScript, refuseControlCharacters, type ScriptText } from "./scripts.ts";
+import {
+  checkCalls,
+  checkOtherScript,
+  type ReadScript,
+  readShellScript,
+  refuseControlCharacters,
+  type ScriptText,
+} from "./scripts.ts";
 import { Unpinnable } from "./shell-reader.ts";
 import { hashOfContent, hashOfSingleFile, hashOfTree, readTree, type TreeEntry } from "./tree.ts";
 
@@ -91,6 +98,7 @@ function pinFiles(found: CommandFiles, workspace: Workspace, includes: Pin["incl
 }
 
 function loadedFiles(script: ScriptText & OpenScript, workspace: Workspace) {
+  checkOtherScript(script);
   const { files, alone, packageName } = includesOf(script, workspace);
   if (packageName !== null && !script.isAlone)
     throw new Unpinnable(`${script.path} loads the package ${packageName} from the workspace`);

@@ -1,5 +1,6 @@
 // What a script of a hook runs and loads. One in which that cannot be determined is refused, with the line.
 import { type CommandFiles, noFiles, type Reference, readCommandFiles, unknownProgram } from "./command.ts";
+import { refuseDynamicLoads } from "./dynamic-loads.ts";
 import type { Workspace } from "./files.ts";
 import { Unpinnable } from "./shell-reader.ts";
 
@@ -20,6 +21,15 @@ export function readShellScript(script: ScriptText, workspace: Workspace): Comma
     throw error instanceof Unpinnable ? inScript(error, script) : error;
   }
   return found;
+}
+
+/** Scripts in other languages are searched for what cannot be known. */
+export function checkOtherScript(script: ScriptText): void {
+  try {
+    refuseDynamicLoads(script);
+  } catch (error) {
+    throw error instanceof Unpinnable ? inScript(error, script) : error;
+  }
 }
 
 /** The reason, with the file and the line. */
