@@ -32,7 +32,8 @@ export function readAccess(invocation: Invocation, address: Address, agentHome: 
   if (!isLoopback(address.host)) throw publicAddress(address.host);
   if (kind === undefined) return tokenAccess(invocation, agentHome);
   const note =
-    "Warning: --ws-auth none: every user and program of this machine can run commands as you, without a token.";
+    "Warning: --ws-auth none: every user and program of this machine can run commands as you, without a token; " +
+    "sandboxed commands that have the network too, if a local proxy or port forwarder passes them on.";
   return { check: null, notes: [note] };
 }
 
