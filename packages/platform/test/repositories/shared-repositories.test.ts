@@ -120,7 +120,7 @@ test("a repository from before there was an object store is published by the ser
   expect(await tipOf(await find(second), "main")).toBe(await tipOf(created, "main"));
 });
 
-test("a server that lacks a repository which nobody has published does not publish an empty one", async () => {
+test("a server without a copy of an unpublished repository does not publish an empty one", async () => {
   const created = await create(first);
   await forgetPublished(created);
   await find(second);
@@ -149,7 +149,7 @@ test("a server with an older copy does not record the branch that another one pu
   expect(await record(await find(second))).toEqual([]);
 });
 
-test("a push received while another server's change of the branch is fetched fails, whoever fetched it", async () => {
+test("a push received while a fetch brings another server's change of the branch fails", async () => {
   await create(first);
   const copy = await find(second);
   const commit = await push(first, "main");

@@ -29,7 +29,7 @@ export interface SharedRepositories {
    * published one stays, and its name is returned.
    */
   sync(repository: HostedRepository): Promise<string[]>;
-  /** Collects until `end` the names that `sync` returns to anybody: a fetch may be the one to find that a push lost. */
+  /** Collects until `end` the names that `sync` returns to any caller: a fetch may be the one to find that a push lost. */
   watch(repository: HostedRepository): Watch;
 }
 
