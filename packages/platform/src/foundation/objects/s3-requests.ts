@@ -1,5 +1,6 @@
 // Signed requests to a bucket. Errors say what the server said, without keys.
 import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { AwsClient } from "aws4fetch";
 import { ObjectStoreFault } from "./object-store.ts";
 import { readText } from "./s3-xml.ts";
@@ -28,9 +29,11 @@ export interface S3RequestsOptions {
   /** The address of the bucket. */
   root: string;
   client(): AwsClient;
+  /** Before the second attempt of a request whose connection broke, and each later one. */
+  pausesMs?: number[] | undefined;
 }
 
-export function openS3Requests({ root, client }: S3RequestsOptions): S3Requests {
+export function openS3Requests({ root, client, pausesMs = usualPausesMs }: S3RequestsOptions): S3Requests {
   const send: S3Requests["send"] = async (method, path, { body, headers, allowed = [], signal } = {}) => {
     const digest = createHash("sha256")
       .update(body ?? "")
@@ -41,7 +44,7 @@ export function openS3Requests({ root, client }: S3RequestsOptions): S3Requests 
       ...(body && { body: new Uint8Array(body) }),
       ...(signal && { signal }),
     };
-    const response = await fetchAgain(() => client().fetch(`${root}${path}`, request), root, signal);
+    const response = await fetchAgain(() => client().fetch(`${root}${path}`, request), { root, pausesMs }, signal);
     if (response.ok || allowed.includes(response.status)) return response;
     throw errorOf({ status: response.status, headers: response.headers, text: await response.text() }, "refused");
   };
@@ -54,24 +57,27 @@ export function openS3Requests({ root, client }: S3RequestsOptions): S3Requests 
   };
 }
 
-const maxAttempts = 3;
+/** A server that restarts is back by then. */
+const usualPausesMs = [200, 1_000, 5_000, 20_000];
 
 /** Server errors are tried again by aws4fetch; a connection that broke is tried again here. Each request may be repeated. */
 async function fetchAgain(
   request: () => Promise<Response>,
-  root: string,
+  { root, pausesMs }: { root: string; pausesMs: number[] },
   signal: AbortSignal | undefined,
 ): Promise<Response> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 0; ; attempt += 1) {
     try {
       return await request();
     } catch (error) {
       if (signal?.aborted) throw error;
-      if (attempt === maxAttempts)
+      const pauseMs = pausesMs[attempt];
+      if (pauseMs === undefined)
         throw new ObjectStoreFault(
           `The object store ${root} did not answer: ${reasonOf(error)}. Check object_store.endpoint and the network.`,
           { cause: error },
         );
+      await pause(pauseMs, undefined, signal && { signal });
     }
   }
 }

@@ -24,6 +24,8 @@ export interface S3Options {
   /** What all keys begin with: empty, or with a slash at its end. */
   prefix: string;
   credentials(): S3Credentials;
+  /** Between the attempts of a request whose connection broke; 26 seconds in all unless given. */
+  pausesMs?: number[];
 }
 
 export interface S3Credentials {
@@ -35,10 +37,10 @@ export interface S3Credentials {
 /** The smallest part that S3 accepts is 5 MiB; larger ones take memory for each upload. */
 const partBytes = 8 * 1024 * 1024;
 
-export function openS3Store({ endpoint, region, bucket, prefix, credentials }: S3Options): ObjectStore {
+export function openS3Store({ endpoint, region, bucket, prefix, credentials, pausesMs }: S3Options): ObjectStore {
   const client = () => new AwsClient({ ...definedOnly(credentials()), service: "s3", region, retries: 4 });
   const root = `${endpoint}/${bucket}`;
-  const requests = openS3Requests({ root, client });
+  const requests = openS3Requests({ root, client, pausesMs });
   const pathOf = (key: string): string => {
     assertKey(key);
     return `/${prefix}${key}`;

@@ -15,6 +15,7 @@ import {
   type AgentSettings,
   isStorageFull,
   type NetworkPolicy,
+  ObjectStoreFault,
   type PlatformContext,
   type Settings,
   storageFullMessage,
@@ -181,8 +182,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.diskMeasured;
     const end = await driveInWorkspace(workspace, { ...context, environment, disk, warnings }, limits.signal);
-    // With what the hand-off has written.
-    await disk.save();
+    await saveAfterHandoff(disk, context);
     return end;
   } catch (error) {
     const reached = limits.reached();
@@ -191,6 +191,14 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
   } finally {
     limits.release();
   }
+}
+
+/** With what the hand-off has written. The run has ended, also where the store is away: the next one saves again. */
+async function saveAfterHandoff(disk: RunDisk, { claimed, host }: RunContext): Promise<void> {
+  await disk.save().catch((error: unknown) => {
+    if (!(error instanceof ObjectStoreFault)) throw error;
+    host.platform.log.error("files of the agent not saved", error, { runId: claimed.runId });
+  });
 }
 
 function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): void {

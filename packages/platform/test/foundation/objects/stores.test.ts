@@ -1,4 +1,5 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { type FakeS3, startFakeS3 } from "@agentcli/testkit/s3";
@@ -20,6 +21,7 @@ const openBucket = (change: Partial<FakeS3> = {}): ObjectStore => {
     region,
     bucket,
     prefix: "team/",
+    pausesMs: [1, 1, 1, 1],
     credentials: () => ({ accessKeyId, secretAccessKey }),
   });
 };
@@ -65,6 +67,23 @@ describe("a bucket", () => {
     expect(error.message).toContain(code);
     expect(error.message).toContain(setting);
     expect(error.message).not.toContain("wrong secret");
+  });
+
+  test("a server that drops connections for a moment is asked again", async () => {
+    const relay = createServer((socket) => {
+      dropped += 1;
+      if (dropped <= 4) return void socket.destroy();
+      const far = connect(Number(new URL(s3.endpoint).port), "127.0.0.1");
+      socket.pipe(far).pipe(socket);
+      for (const end of [socket, far]) end.on("error", () => socket.destroy());
+    });
+    let dropped = 0;
+    await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
+    const endpoint = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
+    await openBucket({ endpoint }).put("back", Buffer.from("stored"));
+    expect(s3.objects.get("team/back")?.toString()).toBe("stored");
+    expect(dropped).toBe(5);
+    relay.close();
   });
 
   test("a server that is not there is named", async () => {
