@@ -4,7 +4,7 @@ import { forgetSync } from "../fleet/index.ts";
 import type { PlatformContext, RetentionRule } from "../foundation/index.ts";
 import { removeAgentMachine } from "../machines/index.ts";
 import type { Workspaces } from "../repositories/index.ts";
-import { forgetMachine } from "../runs/index.ts";
+import { forgetDisk, forgetMachine, removeSavedDisk } from "../runs/index.ts";
 import { removeDeleted } from "./routes/archive.ts";
 import { lockAgent } from "./store.ts";
 
@@ -69,6 +69,8 @@ async function removeArchived({ platform, workspaces }: WorkspaceRetention, { id
     if (!(await agent.executeTakeFirst())) return null;
     // The workspace goes last: as long as it is there, this is done again.
     await forgetMachine(tx, id);
+    await forgetDisk(tx, id);
+    await removeSavedDisk(platform.objects, directory);
     await removeAgentMachine(platform.settings, directory);
     await forgetSync(platform.settings, directory);
     return workspaces.setAside(directory);

@@ -45,11 +45,21 @@ test("files of an agent go 30 days after it was archived; unarchived, it continu
   const { runId } = await active.end("Not yet");
   await harness.db.updateTable("runs").set({ status: "RUNNING" }).where("id", "=", runId).execute();
   await archive(unsaved, 31);
+  for (const { id } of [long, lately]) {
+    const disk = { agent_id: id, data_id: "data", node_name: "node", save_id: "list", is_bound: false };
+    await harness.db.insertInto("agent_disks").values(disk).execute();
+    mkdirSync(join(harness.data, "disks", id), { recursive: true });
+    writeFileSync(join(harness.data, "disks", id, "list"), "saved");
+  }
   const { runId: unsavedRun } = await unsaved.end("Not kept yet");
   await harness.db.updateTable("runs").set({ retry_artifacts_at: new Date() }).where("id", "=", unsavedRun).execute();
   await remove();
   expect(agents.map((agent) => directoriesOf(agent).length)).toEqual([0, 2, 2, 2, 2]);
   expect(existsSync(join(open.workspace.root, "README.md"))).toBe(true);
+  // What was saved for other servers goes with them.
+  expect([long, lately].map(({ id }) => existsSync(join(harness.data, "disks", id)))).toEqual([false, true]);
+  const disks = await harness.db.selectFrom("agent_disks").select("agent_id").execute();
+  expect(disks).toEqual([{ agent_id: lately.id }]);
   await archive(long, null);
   const again = await long.open();
   expect(again).toEqual(long.workspace);
