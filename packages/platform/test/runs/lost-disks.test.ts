@@ -1,6 +1,9 @@
-// Agents whose files are in a data directory that no server has any more.
-import { replyWith } from "@agentcli/testkit";
-import { expect, test } from "vitest";
+// Agents whose files are in a data directory that no server has any more, or in a store that is away.
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { replyWith, temporaryDirectory } from "@agentcli/testkit";
+import { startFakeS3 } from "@agentcli/testkit/s3";
+import { expect, onTestFinished, test } from "vitest";
 import { openRunHarness, type RunHarness } from "./run-harness.ts";
 
 const goneId = "a data directory that is gone";
@@ -45,4 +48,44 @@ test("a run that is cancelled while it waits for its server leaves the files to 
   expect(answer.status).toBe(200);
   expect((await client.read(ids)).status).toBe("CANCELLED");
   expect(await diskOf(harness)).toEqual([{ data_id: goneId, is_bound: true }]);
+});
+
+test("a run whose files cannot be saved after its hand-off ends with its result", async () => {
+  const s3 = await startFakeS3();
+  onTestFinished(() => s3.close());
+  const { endpoint, region, bucket, accessKeyId, secretAccessKey } = s3;
+  const { client } = await openRunHarness({
+    replies: [replyWith("Done.")],
+    settings: {
+      objectStore: {
+        ...{ kind: "s3", endpoint, region, bucket, prefix: "" },
+        ...{ accessKeyVariable: "KEY", secretKeyVariable: "SECRET", sessionTokenVariable: "TOKEN" },
+      },
+      variables: { PATH: process.env.PATH, KEY: accessKeyId, SECRET: secretAccessKey },
+    },
+  });
+  s3.failNext(1_000, 403);
+  const ids = await client.create({ prompt: { text: "go" } });
+  await client.stream(ids);
+  expect(await client.read(ids)).toMatchObject({ status: "FINISHED", result: "Done." });
+  expect(s3.objects.size).toBe(0);
+});
+
+test("a server with a copy of a data directory fetches what another one has saved since", async () => {
+  const store = await temporaryDirectory();
+  onTestFinished(() => store.remove());
+  const { client, dataDirectory } = await openRunHarness({
+    replies: { replies: [replyWith("Done.")], repeat: "always" },
+    settings: { objectStore: { kind: "directory", path: store.path } },
+  });
+  const ids = await client.create({ prompt: { text: "go" } });
+  await client.stream(ids);
+  const [name = ""] = readdirSync(join(dataDirectory, "workspaces"));
+  const old = join(dataDirectory, "workspaces", name, "old.txt");
+  writeFileSync(old, "old");
+  writeFileSync(join(dataDirectory, "disks", `${name}.json`), JSON.stringify({ saveId: "older", entries: [] }));
+  const next = await client.followUp(ids.agentId, "go on");
+  await client.stream(next);
+  expect((await client.read(next)).status).toBe("FINISHED");
+  expect(existsSync(old)).toBe(false);
 });

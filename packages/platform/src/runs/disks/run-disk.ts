@@ -66,8 +66,10 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
           throw lostDisk(row);
         }
         if (isLost) warnings.push(leftDisk(row));
-        await fetchDisk({ ...options, saved, work, saveId: objects.isShared ? row.saveId : null }, signal);
       }
+      // Copies of one data directory have the same id.
+      const saveId = objects.isShared ? own.saveId : null;
+      await fetchDisk({ ...options, saved, work, saveId }, signal);
       if (row?.dataId !== own.dataId || row.isBound !== isBound) await writeDisk(db, { agentId: agent.id, fence }, own);
       return warnings;
     },
