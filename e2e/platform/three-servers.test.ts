@@ -20,14 +20,15 @@ import { readWithReconnects } from "./stream-reader.ts";
 const steps = 4;
 const names = ["first", "second", "third"] as const;
 
-/** Each step adds a line to a file that is committed, and to an artifact. */
+/** Each step adds a line to a file that is committed, and to an artifact. The one named by STOP_AT then goes on until its server is lost. */
 function script(): Reply[] {
   const step = (number: number): Reply => ({
     calls: [
       {
         name: "exec_command",
         arguments: {
-          cmd: `echo step ${number} >> steps.txt; echo step ${number} >> ../.artifacts/log.txt; sleep 0.4; cat steps.txt`,
+          cmd: `echo step ${number} >> steps.txt; echo step ${number} >> ../.artifacts/log.txt; [ "$STOP_AT" != ${number} ] || sleep 120; cat steps.txt`,
+          yield_time_ms: 30_000,
         },
         callId: `call_step_${number}`,
       },
@@ -44,7 +45,7 @@ function script(): Reply[] {
 
 const platform = openPlatformForFile({
   replies: { replies: script(), repeat: "always" },
-  env: { PLATFORM_LEASE_SECONDS: "2" },
+  env: { PLATFORM_LEASE_SECONDS: "5" },
 });
 
 interface Node {
@@ -189,6 +190,7 @@ test.each(cases)(
       prompt: { text: "do four things" },
       repos: [{ url: repository }],
       autoCreatePR: true,
+      envVars: { STOP_AT: String(settled + 1) },
     })) as RunIds;
     await reach(ids, settled);
     const owner = await ownerOf(ids);
