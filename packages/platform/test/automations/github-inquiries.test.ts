@@ -258,6 +258,34 @@ test("a delivery that never came is found once, by asking for it, and its firing
   expect(fake.violations).toEqual([]);
 });
 
+test("a delivery that cannot be read delays no later one, and is named in the failure", async () => {
+  const opened = await scene();
+  const { host, hookUrl, url, shop, fixture } = opened;
+  const payload = { ref: "refs/heads/main", repository: { id: shop.id, html_url: url } };
+  const shared = { event: "push", status: "Connection failed", status_code: 502, redelivery: false };
+  fake.deliveries.splice(0, fake.deliveries.length);
+  for (const id of [1, 2])
+    fake.deliveries.push({
+      ...{ ...shared, id, guid: `unread-${id}`, delivered_at: `2026-03-02T07:5${id}:00Z`, url: hookUrl, payload },
+    });
+  const response = { status: 404, body: { message: "Not Found" } };
+  fake.planResponse({ operation: "apps/get-webhook-delivery", response });
+  expect(await reconcile(host)).toBe(1);
+  expect(await fixture.platform.db.selectFrom("delivery_polls").selectAll().executeTakeFirstOrThrow()).toMatchObject({
+    ...{ seen_until: new Date("2026-03-02T07:59:00Z"), failure: expect.stringContaining("unread-1") },
+  });
+});
+
+test("a list of deliveries that was cut says since when some are missing", async () => {
+  const { host, fixture } = await scene();
+  const deliveredAt = new Date("2026-03-02T07:55:00Z");
+  const deliveries = [{ id: 1, guid: "cut-1", event: "push", deliveredAt }];
+  const read = async () => ({ url: "https://example.com/hook", payload: {} });
+  await reconcile({ ...host, hookDeliveries: { list: async () => ({ deliveries, isCut: true }), read } });
+  const { failure } = await fixture.platform.db.selectFrom("delivery_polls").selectAll().executeTakeFirstOrThrow();
+  expect(failure).toMatch(/since 2026-03-02T06:50:00.000Z: those before 2026-03-02T07:55:00.000Z were not looked at/);
+});
+
 test("a host that does not list deliveries is asked again, and the reason is kept", async () => {
   const { host, fixture, setClock } = await scene();
   fake.planResponse({ operation: "apps/list-webhook-deliveries", response: { status: 403, body: { message: "no" } } });

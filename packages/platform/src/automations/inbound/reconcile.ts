@@ -17,6 +17,10 @@ const graceMs = 60_000;
 /** A delivery may be listed late. */
 const overlapMs = 10 * 60_000;
 const maxRecovered = 200;
+/** At a time; those are left out, so that later ones do not wait for them. */
+const maxUnreadable = 10;
+/** That are kept. */
+const maxFailures = 5;
 const timeoutMs = 60_000;
 
 export const startReconciling = (host: AutomationHost): Activity =>
@@ -35,7 +39,8 @@ export async function reconcile(host: AutomationHost): Promise<number> {
   const since = Math.max(now().getTime() - maxMs, (seenUntil?.getTime() ?? now().getTime() - firstMs) - overlapMs);
   try {
     const found = await recover(host, { from: hookDeliveries, since: new Date(since) });
-    await note(host, { ...found, failure: null });
+    if (found.failure !== null) host.platform.log.warn("automations.deliveries_missing", { error: found.failure });
+    await note(host, found);
     return found.recovered;
   } catch (error) {
     if (!(error instanceof RepositoryFault) && !(error instanceof ApiError)) throw error;
@@ -68,22 +73,39 @@ async function claim({ platform: { db }, now }: AutomationHost): Promise<Date | 
 interface Found {
   recovered: number;
   seenUntil: Date | null;
+  /** What is missing, and why. */
+  failure: string | null;
 }
 
 async function recover(host: AutomationHost, { from, since }: { from: HookDeliveries; since: Date }): Promise<Found> {
   const signal = AbortSignal.timeout(timeoutMs);
   const until = new Date(host.now().getTime() - graceMs);
-  const listed = (await from.list(since, signal)).filter(({ deliveredAt }) => deliveredAt <= until).toReversed();
+  const { deliveries, isCut } = await from.list(since, signal);
+  const listed = deliveries.filter(({ deliveredAt }) => deliveredAt <= until).toReversed();
   const unknown = await withoutKnown(host, listed);
   const taken = unknown.slice(0, maxRecovered);
+  const failures = isCut ? [cutMessage(since, deliveries)] : [];
   let recovered = 0;
+  let unreadable = 0;
   for (const delivery of taken) {
-    const { url, payload } = await from.read(delivery.id, signal);
-    if (await store(host, { delivery, url, payload })) recovered += 1;
+    try {
+      const { url, payload } = await from.read(delivery.id, signal);
+      if (await store(host, { delivery, url, payload })) recovered += 1;
+    } catch (error) {
+      // A full team gets no more than by its webhook. Many that cannot be read, or all, are the host's failure.
+      if (error instanceof RepositoryFault) unreadable += 1;
+      else if (!(error instanceof ApiError)) throw error;
+      if (signal.aborted || unreadable > maxUnreadable || unreadable === taken.length) throw error;
+      failures.push(`Delivery ${delivery.guid}: ${error.message}`);
+    }
   }
   // The rest is for the next time.
-  return { recovered, seenUntil: unknown.length > taken.length ? (taken.at(-1)?.deliveredAt ?? null) : until };
+  const seenUntil = unknown.length > taken.length ? (taken.at(-1)?.deliveredAt ?? null) : until;
+  return { recovered, seenUntil, failure: failures.length > 0 ? failures.slice(0, maxFailures).join(" ") : null };
 }
+
+const cutMessage = (since: Date, deliveries: HookDelivery[]): string =>
+  `There were more than ${deliveries.length} deliveries since ${since.toISOString()}: those before ${deliveries.at(-1)?.deliveredAt.toISOString()} were not looked at. Send them again in the settings of the GitHub App.`;
 
 async function withoutKnown({ platform: { db } }: AutomationHost, listed: HookDelivery[]): Promise<HookDelivery[]> {
   const byId = new Map(listed.map((delivery) => [delivery.guid, delivery]));
@@ -108,10 +130,7 @@ async function store(
   return storeDelivery(db, about, sizeBytes(settings.models.limits?.events ?? defaultStored));
 }
 
-async function note(
-  { platform: { db } }: AutomationHost,
-  { recovered, seenUntil, failure }: Found & { failure: string | null },
-): Promise<void> {
+async function note({ platform: { db } }: AutomationHost, { recovered, seenUntil, failure }: Found): Promise<void> {
   await db
     .updateTable("delivery_polls")
     .set({ failure, recovered: sql`recovered + ${recovered}`, ...(seenUntil && { seen_until: seenUntil }) })

@@ -3,9 +3,15 @@ import { type ApiPage, type GithubApi, githubFault } from "./api.ts";
 
 /** Failures are thrown as RepositoryFault. */
 export interface HookDeliveries {
-  /** Newest first, back to this time, or as many as fit in ten pages. */
-  list(since: Date, signal: AbortSignal): Promise<HookDelivery[]>;
+  list(since: Date, signal: AbortSignal): Promise<ListedDeliveries>;
   read(id: number, signal: AbortSignal): Promise<{ url: string; payload: object }>;
+}
+
+export interface ListedDeliveries {
+  /** Newest first, back to the time that was asked for, or as many as fit in fifty pages. */
+  deliveries: HookDelivery[];
+  /** There may be older ones since that time. */
+  isCut: boolean;
 }
 
 export interface HookDelivery {
@@ -17,7 +23,8 @@ export interface HookDelivery {
   deliveredAt: Date;
 }
 
-const maxPages = 10;
+/** Of a hundred each: more than a busy hour has. */
+const maxPages = 50;
 
 export function hookDeliveries(api: GithubApi, appToken: () => Promise<string>): HookDeliveries {
   const faultOf = (what: string) => (error: unknown) => {
@@ -38,8 +45,9 @@ async function listSince(
   api: GithubApi,
   { token, since }: { token: () => Promise<string>; since: Date },
   signal: AbortSignal,
-): Promise<HookDelivery[]> {
+): Promise<ListedDeliveries> {
   const found: HookDelivery[] = [];
+  const deliveries = () => found.filter(({ deliveredAt }) => deliveredAt >= since);
   let cursor: string | null = null;
   for (let page = 0; page < maxPages; page += 1) {
     const parameters = { per_page: 100, ...(cursor !== null && { cursor }) };
@@ -51,8 +59,9 @@ async function listSince(
       })),
     );
     const [last] = found.slice(-1);
-    if (answer.next === null || last === undefined || last.deliveredAt < since) break;
+    if (answer.next === null || last === undefined || last.deliveredAt < since)
+      return { deliveries: deliveries(), isCut: false };
     cursor = answer.next;
   }
-  return found.filter(({ deliveredAt }) => deliveredAt >= since);
+  return { deliveries: deliveries(), isCut: true };
 }
