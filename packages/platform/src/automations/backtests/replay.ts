@@ -1,6 +1,6 @@
 // Replays stored events for an automation: each that would start it becomes a firing whose run only proposes and reaches
 // nothing. The scheduler starts them like others.
-import { type Queries, teamKey } from "../../foundation/index.ts";
+import { isDatabaseAway, type Queries, teamKey } from "../../foundation/index.ts";
 import { openDefinition } from "../definition.ts";
 import { mismatchOf } from "../filter.ts";
 import { openPayload, sealPayload } from "../firings/payload.ts";
@@ -74,8 +74,16 @@ interface Replay extends ReplayedEvent {
 async function findEvents(host: AutomationHost, automation: AutomationRow, last: number): Promise<Replay[]> {
   const ofHosts: Replay[] = [];
   for (const row of await readStored(host.platform.db, automation.team_id, last)) {
-    const judged = await judgeStored(host, automation, row);
     const shared = { source: row.type, payload: null };
+    const judged = await judgeStored(host, automation, row).catch((error: unknown) => {
+      if (isDatabaseAway(error)) throw error;
+      host.platform.log.error("automations.event_not_replayed", error, { eventId: row.id });
+      return null;
+    });
+    if (judged === null) {
+      ofHosts.push({ ...shared, ...unreadable, event: row.name, receivedAt: row.created_at.toISOString() });
+      continue;
+    }
     if (judged.outcome === "none") ofHosts.push({ ...judged, ...shared, reason: noTrigger });
     else ofHosts.push({ ...shared, ...judged });
   }
@@ -85,6 +93,11 @@ async function findEvents(host: AutomationHost, automation: AutomationRow, last:
 }
 
 const noTrigger = "No trigger of the automation is for this event.";
+/** The others are replayed without it. */
+const unreadable = {
+  outcome: "skip",
+  reason: "The event could not be read; the server's log has the reason.",
+} as const;
 
 /** Requests to its webhook that once started it, and times of its schedules. */
 async function findFired(

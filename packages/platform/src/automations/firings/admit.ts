@@ -51,7 +51,7 @@ const limitsOfReplay = ({ startsPerHour: _, ...limits }: AutomationLimits): Auto
 
 export const optional = (usd: string | null): number | undefined => (usd === null ? undefined : Number(usd));
 
-const findFiring = (tx: Queries, id: string): Promise<FiringRow> =>
+export const findFiring = (tx: Queries, id: string): Promise<FiringRow> =>
   tx.selectFrom("automation_firings").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
 
 const isActive = sql`runs.status in ('CREATING', 'RUNNING') and runs.cancel_requested_at is null`;

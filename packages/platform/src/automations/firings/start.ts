@@ -12,6 +12,7 @@ import { admit } from "./admit.ts";
 import { openPayload } from "./payload.ts";
 import { promptOf, withMemories } from "./prompt.ts";
 import { type Decision, decideFiring, type FiringRow } from "./store.ts";
+import { holdFiring, isUpgrading } from "./upgrade.ts";
 
 /** Throws only where trying again can help: the database is away, the server is overloaded. */
 export async function startFiring(
@@ -29,6 +30,7 @@ export async function startFiring(
   if (principal === null) return skipWithoutUser(host, firing);
   const key = await teamKey(db, vault, automation.team_id);
   const definition = openDefinition(key, automation);
+  if ((firing.effects !== null || definition.shadow) && (await isUpgrading(db))) return holdFiring(host, firing);
   const admitted = await admit(host, firing, limitsOf(definition));
   if (admitted.kind === "decided") return admitted.firing;
   const memories = await listMemories(host, { automation, definition, key });
