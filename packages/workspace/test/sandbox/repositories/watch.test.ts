@@ -152,7 +152,7 @@ test("a program among the packages closes nothing; that it was created is report
   ]);
 });
 
-test("a file where a directory was named is no reason to fail, neither at the start nor at the end", async () => {
+test("a file where a directory was named neither stops the start nor the report at the end", async () => {
   init("work");
   const work = join(root, "work");
   writeFileSync(join(work, "usr"), "");
