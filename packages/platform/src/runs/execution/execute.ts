@@ -15,7 +15,6 @@ import {
   type AgentSettings,
   isStorageFull,
   type NetworkPolicy,
-  ObjectStoreFault,
   type PlatformContext,
   type Settings,
   storageFullMessage,
@@ -24,7 +23,7 @@ import { settingsOfTeam } from "../../identity/index.ts";
 import { type AgentMachines, removeAgentMachine } from "../../machines/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
-import { openRunDisk, type RunDisk, removeSavedDisk } from "../disks/index.ts";
+import { openRunDisk, type RunDisk, removeSavedDisk, saveAfterHandoff } from "../disks/index.ts";
 import { type ClaimedRun, maxClaimsWithoutProgress } from "../leases/lease.ts";
 import type { Hub, Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
@@ -182,7 +181,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.diskMeasured;
     const end = await driveInWorkspace(workspace, { ...context, environment, disk, warnings }, limits.signal);
-    await saveAfterHandoff(disk, context);
+    await saveAfterHandoff(disk, { runId: claimed.runId, log: host.platform.log });
     return end;
   } catch (error) {
     const reached = limits.reached();
@@ -191,14 +190,6 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
   } finally {
     limits.release();
   }
-}
-
-/** With what the hand-off has written. The run has ended, also where the store is away: the next one saves again. */
-async function saveAfterHandoff(disk: RunDisk, { claimed, host }: RunContext): Promise<void> {
-  await disk.save().catch((error: unknown) => {
-    if (!(error instanceof ObjectStoreFault)) throw error;
-    host.platform.log.error("files of the agent not saved", error, { runId: claimed.runId });
-  });
 }
 
 function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): void {

@@ -61,13 +61,8 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       },
     }),
   ]);
-  const report = () => reportDataDirectory(db, readDataId(settings.dataDirectory));
-  await report();
+  const reporting = await startReporting(host);
   const polling = setInterval(claimRuns, pollIntervalMs);
-  const reporting = setInterval(
-    () => void report().catch((error: unknown) => host.platform.log.error("data directory not reported", error, {})),
-    reportIntervalMs,
-  );
   void claimRuns();
   void warnWithoutSandbox(host);
   return {
@@ -84,6 +79,15 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       await Promise.all(held.map(({ done }) => done));
     },
   };
+}
+
+/** That the data directory has a server: runs of agents whose files are in it wait for that. */
+async function startReporting({ platform: { db, settings, log } }: RunHost): Promise<NodeJS.Timeout> {
+  const report = () => reportDataDirectory(db, readDataId(settings.dataDirectory));
+  await report();
+  const reportAgain = () =>
+    void report().catch((error: unknown) => log.error("data directory not reported", error, {}));
+  return setInterval(reportAgain, reportIntervalMs);
 }
 
 const leaseOptions = ({ nodeId, settings }: RunHost["platform"]): LeaseOptions => ({
