@@ -51,20 +51,18 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     active.set(claimed.runId, { fence: claimed, stop, done });
   }
 
+  // A cancellation may have been missed.
+  const renewAll = () => {
+    for (const { fence, stop } of active.values()) void renew(leases, fence, stop);
+  };
+  const onCancel = (runId: string) => active.get(runId)?.stop.abort(cancelled);
   const unlisten = await Promise.all([
     notifications.subscribe("runs", { onMessage: claimRuns, onGap: claimRuns }),
-    notifications.subscribe("cancels", {
-      onMessage: (runId) => active.get(runId)?.stop.abort(cancelled),
-      // A cancellation may have been missed.
-      onGap() {
-        for (const { fence, stop } of active.values()) void renew(leases, fence, stop);
-      },
-    }),
+    notifications.subscribe("cancels", { onMessage: onCancel, onGap: renewAll }),
   ]);
   const reporting = await startReporting(host);
   const polling = setInterval(claimRuns, pollIntervalMs);
-  void claimRuns();
-  void warnWithoutSandbox(host);
+  void Promise.all([claimRuns(), warnWithoutSandbox(host)]);
   return {
     active: () => active.size,
     async stop() {
