@@ -6,7 +6,6 @@ import { type SandboxProbe, supportsProxy } from "@agentcli/workspace";
 import type { WorkerFlag } from "./commands.ts";
 import type { WorkerOptions } from "./options.ts";
 import type { RunProgram } from "./program.ts";
-import { probeHere } from "./start.ts";
 
 const healthTimeoutMs = 10_000;
 
@@ -16,6 +15,7 @@ export async function debugWorker(
   { has }: Invocation<WorkerFlag>,
   { directory, version, print }: RunProgram,
 ): Promise<number> {
+  const { probeHere } = await import("./start.ts");
   const probe = await probeHere(options, join(directory, "workspace-server.cjs"));
   const { url, workerId, name, pool = null, labels, workspaceRootPath, repoUrl = null, dataDirectory } = options;
   const facts = {
