@@ -9,6 +9,8 @@ export default defineConfig({
     include: ["packages/*/test/**/*.test.ts", "checks/**/*.test.ts", "e2e/**/*.test.ts", "python/*/run.test.ts"],
     exclude: ["**/node_modules/**", ...long],
     pool: "forks",
+    // For tests that set up this repository as its users do: it is built, and others run what was built.
+    env: { AGENTCLI_BUILT: import.meta.dirname },
     // On two processors: with three, tests waited for timers, servers and other processes for a quarter of the time.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
