@@ -29,7 +29,7 @@ test("a person starts an agent, follows it, answers it and finds it again, by ke
   expect(await findBarriers()).toEqual([]);
   await page.keyboard.press("Control+Enter");
 
-  await page.getByText("exit 3").waitFor();
+  await page.locator(".bad", { hasText: "exit 3" }).waitFor();
   expect(await page.locator(".ansi-red").textContent()).toBe("red words");
   expect(await page.locator("tr.diff-add .diff-text").textContent()).toBe("+new line <b>bold</b>");
   await page.getByRole("heading", { name: "Result" }).waitFor();
