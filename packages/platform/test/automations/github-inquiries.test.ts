@@ -318,7 +318,7 @@ test("reviewers are picked from the history of what a pull request changes, aske
   const [pull] = shop.pulls;
   expect(pull?.requests).toEqual([["ada"]]);
   expect(pull?.comments[0]?.body).toMatch(/^Requested reviews:\n- ada: wrote 1 of the latest commits of src\/a\.ts\n/);
-  const dismiss = pullRequestTools({ ...options, allowApprovals: true, isOwn: async () => false }).at(-1);
+  const dismiss = pullRequestTools({ ...options, approvals: "others", isOwn: async () => false }).at(-1);
   const args = { number, reviewer: "bob", message: "It is fixed." };
   expect(dismiss && (await run(dismiss, args))).toMatchObject([{ text: "Dismissed 1 of bob on pull request 1." }]);
   expect(pull?.reviews).toMatchObject([{ event: "DISMISSED", body: "It is fixed.\n\n<!-- agent:bc-1 -->" }]);

@@ -101,7 +101,7 @@ test("an agent that is created under the id of a deleted one has no tools of its
   expect(await outcomes(harness, agentId)).toEqual([expect.stringMatching(/^failed /)]);
 });
 
-test("a run comments on pull requests of its repository alone; approvals need the setting, and never count for its own", async () => {
+test("a run comments on pull requests of its repository alone; approvals need a setting, those of its own another one", async () => {
   const review = (verdict: string, number = 1) => tool("review_pull_request", { number, verdict, body: "fine" });
   const harness = await openRunHarness({
     replies: [
@@ -113,6 +113,8 @@ test("a run comments on pull requests of its repository alone; approvals need th
       review("commented"),
       { messages: ["done"] },
       review("approved"),
+      review("approved", 2),
+      { messages: ["done"] },
       review("approved", 2),
       { messages: ["done"] },
     ],
@@ -148,11 +150,23 @@ test("a run comments on pull requests of its repository alone; approvals need th
     "completed Reviewed pull request 1: approved.",
     expect.stringMatching(/^failed approved: pull request 2 is of this automation itself/),
   ]);
+  const path = `/v1/automations/${approver}`;
+  const withOwn = { enabled: true, allowApprovals: true, allowOwnPullRequests: true };
+  const change = (settings: object) => client.send("PATCH", path, { tools: { commentOnPullRequest: settings } });
+  expect(await change({ ...withOwn, allowApprovals: false })).toMatchObject({
+    ...{
+      status: 400,
+      body: { error: { message: expect.stringContaining("allowOwnPullRequests: needs allowApprovals") } },
+    },
+  });
+  expect((await change(withOwn)).status).toBe(200);
+  const third = await runNow(harness, approver);
+  expect(await outcomes(harness, third.agentId)).toEqual(["completed Reviewed pull request 2: approved."]);
   expect(
     (await fixture.platform.db.selectFrom("pull_request_reviews").select("verdict").execute()).map(
       (row) => row.verdict,
     ),
-  ).toEqual([...["commented", "approved"]]);
+  ).toEqual([...["commented", "approved", "approved"]]);
 });
 
 test("with approvals a run dismisses reviews, but not on its own pull requests, and asks for reviews with the reason", async () => {

@@ -106,8 +106,18 @@ const AutomationTools = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          "Also approve, request changes and dismiss reviews; never on pull requests of this automation itself",
+          "Also approve, request changes and dismiss reviews; on pull requests of this automation itself only with allowOwnPullRequests",
         ),
+      allowOwnPullRequests: z
+        .boolean()
+        .optional()
+        .describe(
+          "With allowApprovals: also on pull requests that runs of this automation opened. Left out: false, a person decides on those",
+        ),
+    })
+    .refine(({ allowApprovals, allowOwnPullRequests }) => allowApprovals || allowOwnPullRequests !== true, {
+      path: ["allowOwnPullRequests"],
+      message: "needs allowApprovals",
     })
     .optional(),
   requestReviewers: z.boolean().optional().describe("Ask people for reviews, with the reason; left out: false"),

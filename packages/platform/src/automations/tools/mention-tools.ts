@@ -27,7 +27,7 @@ export async function mentionTools(host: AutomationHost, run: MentionedRun): Pro
     open: async () => (await host.sources.open(run.teamId, url)).pullRequests,
     urlOf: (number) => host.pullRequestUrl(url, number),
     isOwn: async () => true,
-    allowApprovals: false,
+    approvals: "none",
     author: `agent:${run.agentId}`,
     scrub: run.scrub,
   });

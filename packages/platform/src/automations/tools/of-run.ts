@@ -134,10 +134,15 @@ function toolsOnPulls(host: AutomationHost, { automation, definition, run, autho
     open: async () => (await host.sources.open(teamId, target.repoUrl)).pullRequests,
     urlOf: (number) => host.pullRequestUrl(target.repoUrl, number),
     isOwn: (pull) => isOwnPull(host, id, pull),
-    allowApprovals: tools.commentOnPullRequest?.allowApprovals ?? false,
+    approvals: approvalsOf(tools),
     author,
     scrub: run.scrub,
   });
+}
+
+function approvalsOf({ commentOnPullRequest }: Definition["tools"]): "none" | "others" | "all" {
+  if (!commentOnPullRequest?.allowApprovals) return "none";
+  return commentOnPullRequest.allowOwnPullRequests ? "all" : "others";
 }
 
 function toolsForReviews(host: AutomationHost, { automation, definition, run, author }: PullContext): Tool[] {

@@ -12,7 +12,8 @@ export interface PullRequestToolOptions {
   urlOf(number: number): string;
   /** Whether an agent of the same automation made it. */
   isOwn(pull: PullRequest): Promise<boolean>;
-  allowApprovals: boolean;
+  /** `others`: but not on pull requests of the automation itself. */
+  approvals: "none" | "others" | "all";
   author: string;
   /** Removes secrets. */
   scrub(text: string): string;
@@ -24,7 +25,7 @@ const line = { path: z.string().min(1).max(4096), line: z.int().min(1) };
 
 export const pullRequestTools = (options: PullRequestToolOptions): Tool[] => [
   ...[commentTool(options), review(options)],
-  ...(options.allowApprovals ? [dismiss(options)] : []),
+  ...(options.approvals === "none" ? [] : [dismiss(options)]),
 ];
 
 export const commentTool = (options: PullRequestToolOptions): Tool =>
@@ -46,14 +47,20 @@ export const commentTool = (options: PullRequestToolOptions): Tool =>
       }),
   });
 
+const verdicts = {
+  none: "The only verdict is commented: approvals are not enabled for this automation.",
+  others: "You may approve and request changes, but not on pull requests of this automation itself.",
+  all: "You may approve and request changes, also on pull requests of this automation itself.",
+};
+
+/** A person decides on what the automation itself has made, unless its setting says otherwise. */
+const isProtected = async ({ approvals, isOwn }: PullRequestToolOptions, pull: PullRequest): Promise<boolean> =>
+  approvals !== "all" && (await isOwn(pull));
+
 const review = (options: PullRequestToolOptions): Tool =>
   platformTool({
     name: "review_pull_request",
-    description: `Review a pull request of this repository, with comments on lines of files at its head.${
-      options.allowApprovals
-        ? " You may approve and request changes, but not on pull requests of this automation itself."
-        : " The only verdict is commented: approvals are not enabled for this automation."
-    }`,
+    description: `Review a pull request of this repository, with comments on lines of files at its head. ${verdicts[options.approvals]}`,
     arguments: z.strictObject({
       number,
       verdict: z.enum(["commented", "approved", "changes_requested"]).default("commented"),
@@ -67,9 +74,9 @@ const review = (options: PullRequestToolOptions): Tool =>
     run: (args, signal) =>
       onPull(options, { number: args.number, signal }, async (pulls, pull) => {
         const { verdict } = args;
-        if (verdict !== "commented" && !options.allowApprovals)
+        if (verdict !== "commented" && options.approvals === "none")
           return refused(`${verdict}: approvals are not enabled for this automation. Use the verdict commented.`);
-        if (verdict !== "commented" && (await options.isOwn(pull)))
+        if (verdict !== "commented" && (await isProtected(options, pull)))
           return refused(
             `${verdict}: pull request ${pull.number} is of this automation itself; a person decides on it.`,
           );
@@ -83,13 +90,14 @@ const review = (options: PullRequestToolOptions): Tool =>
 const dismiss = (options: PullRequestToolOptions): Tool =>
   platformTool({
     name: "dismiss_reviews",
-    description:
-      "Dismiss the approvals and requests for changes of one reviewer on a pull request of this repository, with a reason for them. Not on pull requests of this automation itself.",
+    description: `Dismiss the approvals and requests for changes of one reviewer on a pull request of this repository, with a reason for them.${
+      options.approvals === "all" ? "" : " Not on pull requests of this automation itself."
+    }`,
     arguments: z.strictObject({ number, reviewer: z.string().min(1).max(200), message: z.string().min(1).max(2000) }),
     onResume: "rerun",
     run: (args, signal) =>
       onPull(options, { number: args.number, signal }, async (pulls, pull) => {
-        if (await options.isOwn(pull))
+        if (await isProtected(options, pull))
           return refused(`Pull request ${pull.number} is of this automation itself; a person decides on it.`);
         const { scrub, author } = options;
         const dismissal = { reviewer: args.reviewer, message: scrub(args.message), author };
