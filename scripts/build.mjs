@@ -1,5 +1,5 @@
 // Builds what users run: the CLI and the platform with lazily loaded chunks, the programs beside them, and the SDKs.
-import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,8 +41,11 @@ const partsOfRun = [
 
 const ofRun = await loadedWith(partsOfRun);
 
-/** What the terminal interface loads after its first paint. */
-const partsOfInteractive = ["packages/tui/src/app/session.ts", "packages/cli/src/tui/in-process.ts"];
+/** What `exec resume` loads beyond that, of which the terminal interface shares some. */
+const ofResume = await loadedWith(["packages/cli/src/commands/exec/resume.ts"]);
+
+/** What all commands load, at once or later, but those that serve apps, among them the terminal interface. */
+const ofOtherCommands = await loadedWith(otherCommands(), { later: true });
 
 // CommonJS: an ESM entry starts 10 ms (Node 20) to 45 ms (Node 24) later.
 await build({
@@ -50,7 +53,7 @@ await build({
   input: { agentcli: entry, ...sandboxPrograms },
 });
 // What a run loads, what its first command loads, and the terminal interface.
-for (const name of ["run", "sandbox", "server", "commits", "terminal", "tui", "interactive"]) {
+for (const name of ["run", "resume", "sandbox", "server", "commits", "terminal", "tui", "serving", "interactive"]) {
   const chunk = join(root, `packages/cli/dist/chunks/${name}.cjs`);
   escapeOtherThanAscii(chunk);
   compile(chunk);
@@ -211,9 +214,11 @@ async function build({ directory, input, format = "cjs", groups = [] }) {
         group("skills", 3, isOfSkills),
         group("sandbox", 3, isOfSandbox),
         group("commits", 3, isOfCommits),
+        group("resume", 3, (id) => ofResume.has(id)),
         group("terminal", 2, reachedBy("packages/cli/src/output/terminal-reporter.ts")),
         group("tui", 1, reachedBy("packages/cli/src/tui/open.ts")),
-        group("interactive", 0, reachedBy(...partsOfInteractive)),
+        group("serving", 1, onlyOf("packages/cli/src/tui/in-process.ts")),
+        group("interactive", 0, onlyOf("packages/tui/src/app/session.ts")),
       ],
     },
     minify: true,
@@ -225,6 +230,17 @@ function isOfRun(id, graph) {
   // What the entry itself needs stays there: for --version it loads nothing else.
   if (reachedFrom(entry, graph).has(id)) return false;
   return readsConfiguration.test(id) || ofRun.has(id);
+}
+
+/** What it shares with other commands stays outside: they would load all of this for one module. */
+function onlyOf(start) {
+  return (id, graph) => !ofOtherCommands.has(id) && reachedFrom(start, graph).has(id);
+}
+
+function otherCommands() {
+  const commands = "packages/cli/src/commands";
+  const files = readdirSync(join(root, commands), { recursive: true }).filter((file) => /\/.*\.ts$/.test(file));
+  return files.filter((file) => !/^(tui|app-server)\//.test(file)).map((file) => `${commands}/${file}`);
 }
 
 /** A project with skills needs all of this: one file instead of four. */
@@ -271,8 +287,8 @@ function isShared(id, graph) {
   return isOfRun(id, graph) && reachedFrom("packages/workspace/src/server/server.ts", graph).has(id);
 }
 
-/** The modules whose code these load at once. Fewer than they import: an index names more than is used. */
-async function loadedWith(paths) {
+/** The modules whose code these load: at once, or `later` too. Fewer than they import: an index names more than is used. */
+async function loadedWith(paths, { later = false } = {}) {
   const bundle = await rolldown({
     input: paths.map((path) => join(root, path)),
     platform: "node",
@@ -285,7 +301,9 @@ async function loadedWith(paths) {
   await bundle.close();
   const chunks = new Map(output.filter(({ type }) => type === "chunk").map((chunk) => [chunk.fileName, chunk]));
   const loaded = new Set([...chunks.values()].filter(({ isEntry }) => isEntry));
-  for (const { imports } of loaded) for (const name of imports) if (chunks.has(name)) loaded.add(chunks.get(name));
+  for (const { imports, dynamicImports } of loaded)
+    for (const name of [...imports, ...(later ? dynamicImports : [])])
+      if (chunks.has(name)) loaded.add(chunks.get(name));
   const modules = [...loaded].flatMap((chunk) => Object.entries(chunk.modules));
   return new Set(modules.flatMap(([id, { renderedLength }]) => (renderedLength > 0 ? [id] : [])));
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { replyWith } from "@agentcli/testkit";
-import { openHarness } from "@agentcli/testkit/cli";
+import { type Harness, openHarness } from "@agentcli/testkit/cli";
 import { expect, test } from "vitest";
 
 /** Records the files of the program in the order in which they are read. */
@@ -15,8 +15,8 @@ fs.readFileSync = (path, ...rest) => (read.add(String(path)), readFileSync(path,
 process.on("exit", () => fs.writeFileSync(process.env.LOADED, [...read].join("\\n")));
 `;
 
-async function loadedBy(args: string[]): Promise<string[]> {
-  const harness = await openHarness({ replies: [replyWith("Done.")] });
+async function loadedBy(args: string[], opened?: Harness): Promise<string[]> {
+  const harness = opened ?? (await openHarness({ replies: [replyWith("Done.")] }));
   const preload = join(harness.home, "recorder.cjs");
   const list = join(harness.home, "loaded.txt");
   writeFileSync(preload, recorder);
@@ -38,6 +38,24 @@ test("a run loads its code in compiled form before anything else of it", async (
 test("a run without a terminal loads nothing of what only a terminal shows, and no help", async () => {
   const files = await loadedBy(["exec", "hello"]);
   expect(files.filter((name) => /terminal|live|help/.test(name))).toEqual([]);
+});
+
+test("commands that open no terminal interface load nothing of it", async () => {
+  const commands = [
+    ["hooks", "list"],
+    ["sessions", "list"],
+    ["mcp", "list"],
+    ["skills", "list"],
+  ];
+  for (const args of commands) expect(await loadedBy(args), args.join(" ")).not.toContain("interactive.cjs");
+});
+
+test("a thread is resumed with its own part of the code, in compiled form, beyond that of a run", async () => {
+  const harness = await openHarness({ replies: [replyWith("Done."), replyWith("Done.")] });
+  expect(await harness.run(["exec", "first"])).toMatchObject({ code: 0 });
+  const files = await loadedBy(["exec", "resume", "--last", "hello"], harness);
+  expect(files).toContain("resume.cjs.compiled");
+  expect(files).not.toContain("interactive.cjs");
 });
 
 /** Before the packages were divided anew (194e90a), on Node 20.20. */
