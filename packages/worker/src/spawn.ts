@@ -24,11 +24,11 @@ export async function spawnWorker({ options, program }: Controller, spawned: Spa
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [last, rest] = ["", ""];
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    process.stdout.write(foreignTextFor(process.stdout, text));
-  });
+  // Both outputs are log lines: a program whose standard output was closed ends, and a controller must not.
+  const show = (text: string) => void process.stderr.write(foreignTextFor(process.stderr, text));
+  child.stdout?.setEncoding("utf8").on("data", show);
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    process.stderr.write(foreignTextFor(process.stderr, text));
+    show(text);
     const lines = (rest + text).slice(-2_000).split("\n");
     rest = lines.pop() ?? "";
     last = lines.findLast((line) => line.trim() !== "") ?? last;
