@@ -4,7 +4,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openRelay, type Relay, replyWith } from "@agentcli/testkit";
+import { setTimeout as pause } from "node:timers/promises";
+import { type NetworkNamespaces, openNetworkNamespaces, openRelay, type Relay, replyWith } from "@agentcli/testkit";
 import {
   openClient,
   openForFile,
@@ -76,18 +77,20 @@ interface ScenarioOptions {
   workerEnv?: Record<string, string>;
   /** Of a pool; absent: a personal machine. */
   readyTimeoutSeconds?: number;
+  /** The worker is in a network namespace of its own: called with what leads from there to its server. */
+  onNetwork?(network: NetworkNamespaces): void;
 }
 
 /** A run on a worker whose command has printed its first half. */
-async function runningCommand({ env, workerEnv = {}, readyTimeoutSeconds }: ScenarioOptions = {}): Promise<Scenario> {
+async function runningCommand(options: ScenarioOptions = {}): Promise<Scenario> {
+  const { env, workerEnv = {}, readyTimeoutSeconds } = options;
   const { directory: parent } = platform();
   const { user, account, repository: url } = shared();
   const server = env === undefined ? shared().server : await ownServer(env);
   const client = openClient(server.url, user);
   const name = `w${randomUUID()}`;
-  const relay = await openRelay(portOf(server));
-  onTestFinished(relay.close);
   const directory = mkdtempSync(join(parent, "worker-"));
+  const { relay, reached } = await openNetwork(portOf(server), directory, options);
   const isPool = readyTimeoutSeconds !== undefined;
   const key = isPool ? account : user;
   if (isPool)
@@ -95,7 +98,7 @@ async function runningCommand({ env, workerEnv = {}, readyTimeoutSeconds }: Scen
       ...{ scope: "team", poolName: name, workerReadyTimeoutSeconds: readyTimeoutSeconds },
     });
   const args = ["--name", name, ...(isPool ? ["--pool", name] : [])];
-  const start = (more = workerEnv) => startTestWorker({ url: relay.url, key, directory, args, env: more });
+  const start = (more = workerEnv) => startTestWorker({ ...reached, key, directory, args, env: more });
   const worker = start();
   await connected(worker, 1);
   const ids = await client.create("test it", { env: { type: isPool ? "pool" : "machine", name }, repos: [{ url }] });
@@ -106,6 +109,18 @@ async function runningCommand({ env, workerEnv = {}, readyTimeoutSeconds }: Scen
     finishCommand: () => writeFileSync(join(files, "go"), ""),
     read: (file) => readFileSync(join(files, file), "utf8"),
   };
+}
+
+/** `reached`: how the worker is started so that it reaches the server. */
+async function openNetwork(port: number, directory: string, { onNetwork }: ScenarioOptions) {
+  const socketPath = join(directory, "relay.sock");
+  const relay = await (onNetwork === undefined ? openRelay(port) : openRelay(port, 0, socketPath));
+  onTestFinished(relay.close);
+  if (onNetwork === undefined) return { relay, reached: { url: relay.url } };
+  const network = await openNetworkNamespaces(socketPath);
+  onTestFinished(network.close);
+  onNetwork(network);
+  return { relay, reached: { url: network.url, prefix: network.prefix } };
 }
 
 async function ownServer(env: Record<string, string>): Promise<PlatformServer> {
@@ -235,6 +250,32 @@ test("a network that is cut for longer than the limit of silence loses nothing: 
   relay.restore();
   await expectWhole(ids, await reading);
 });
+
+const cutMs = 30_000;
+
+/** Shorter and longer than the cut: the connection survives it, or a new one takes its place. */
+test.each(process.env.SWEEP === "full" ? [10, 60] : [])(
+  "a cable that is cut for 30 seconds loses nothing, with a limit of silence of %i seconds",
+  { timeout: 300_000 },
+  async (silenceSeconds) => {
+    let network: NetworkNamespaces | undefined;
+    const scenario = await runningCommand({
+      env: { PLATFORM_WORKERS_SILENCE_SECONDS: String(silenceSeconds) },
+      onNetwork(opened) {
+        network = opened;
+      },
+    });
+    const { client, ids, worker } = scenario;
+    const reading = readWithReconnects(client, ids);
+    await network?.cut();
+    scenario.finishCommand();
+    await endKept(scenario);
+    await pause(cutMs);
+    await network?.restore();
+    await expectWhole(ids, await reading);
+    expect(worker.log().includes("The connection was lost.")).toBe(silenceSeconds * 1_000 < cutMs);
+  },
+);
 
 /** Shifts the time of day of a process by an hour. */
 const clockAhead = (directory: string, hours: number): Record<string, string> => {

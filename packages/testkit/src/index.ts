@@ -7,6 +7,7 @@ export * from "./model-server/replies.ts";
 export * from "./model-server/script.ts";
 export * from "./model-server/server.ts";
 export * from "./model-server/tool-outputs.ts";
+export { type NetworkNamespaces, openNetworkNamespaces } from "./namespaces.ts";
 export * from "./ports.ts";
 export * from "./processes.ts";
 export * from "./project.ts";

@@ -1,9 +1,10 @@
 // A TCP relay between a client and a server: delays every byte by the same time in both directions, can be cut, and can
 // lead to another server from the next connection on.
 import { once } from "node:events";
-import { type AddressInfo, createServer, connect as dial, type Socket } from "node:net";
+import { createServer, connect as dial, type Socket } from "node:net";
 
 export interface Relay {
+  /** Of loopback; empty if it listens on a Unix socket. */
   url: string;
   /** Later connections go to this port of loopback. */
   lead(target: number): void;
@@ -16,8 +17,8 @@ export interface Relay {
   close(): void;
 }
 
-/** `to`: a port of loopback, or the path of a Unix socket. */
-export async function openRelay(to: number | string, delayMs = 0): Promise<Relay> {
+/** `to`: a port of loopback, or the path of a Unix socket. `socketPath`: where it listens in place of a port. */
+export async function openRelay(to: number | string, delayMs = 0, socketPath?: string): Promise<Relay> {
   let target = to;
   const sockets = new Set<Socket>();
   let held: (() => void)[] | null = null;
@@ -33,13 +34,15 @@ export async function openRelay(to: number | string, delayMs = 0): Promise<Relay
     const far = typeof target === "number" ? dial(target, "127.0.0.1") : dial(target);
     join(near, far, { sockets, pass });
   });
-  server.listen(0, "127.0.0.1");
+  if (socketPath === undefined) server.listen(0, "127.0.0.1");
+  else server.listen(socketPath);
   await once(server, "listening");
+  const address = server.address();
   const destroyAll = () => {
     for (const socket of sockets) socket.destroy();
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: typeof address === "object" ? `http://127.0.0.1:${address?.port}` : "",
     lead(next) {
       target = next;
     },

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { openRelay } from "@agentcli/testkit";
+import { openNetworkNamespaces, openRelay } from "@agentcli/testkit";
 import { spawnTestWorker, type TestWorker } from "@agentcli/testkit/platform";
 import { connectWorkspace, type Link, openLink } from "@agentcli/workspace";
 import { createWebSocketStream, WebSocketServer } from "ws";
@@ -21,12 +21,23 @@ export interface WorkerConnection {
   close(): Promise<void>;
 }
 
-export async function connectTestWorker(directory: string, delayMs: number): Promise<WorkerConnection> {
+/** The network between both: loopback, or two network namespaces. A relay in between holds every byte back for the delay. */
+export type TestNetwork = "loopback" | "network namespaces";
+
+export interface ConnectionOptions {
+  directory: string;
+  /** In each direction. */
+  delayMs: number;
+  network?: TestNetwork;
+}
+
+export async function connectTestWorker(options: ConnectionOptions): Promise<WorkerConnection> {
+  const { directory } = options;
   const http = createServer();
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
   const sockets = new WebSocketServer({ server: http, perMessageDeflate: false });
-  const relay = await openRelay((http.address() as AddressInfo).port, delayMs);
+  const network = await openNetwork((http.address() as AddressInfo).port, options);
   let link: Link | undefined;
   let received = 0;
   sockets.on("connection", (socket) => {
@@ -47,7 +58,7 @@ export async function connectTestWorker(directory: string, delayMs: number): Pro
       link = opened;
     });
   });
-  const worker = spawnTestWorker({ url: relay.url, key: "plt_test", directory, args: ["--name", "w1"] });
+  const worker = spawnTestWorker({ ...network, key: "plt_test", directory, args: ["--name", "w1"] });
   while (!worker.log().join("\n").includes("Waiting for agents."))
     await once(worker.child.stderr ?? worker.child, "data");
   const current = () => link ?? failed("the worker is not connected");
@@ -58,10 +69,28 @@ export async function connectTestWorker(directory: string, delayMs: number): Pro
     open: () => openAgent(current(), worker.data),
     async close() {
       await worker.stop("SIGKILL");
-      relay.close();
+      await network.close();
       sockets.close();
       http.closeAllConnections();
       http.close();
+    },
+  };
+}
+
+async function openNetwork(port: number, { directory, delayMs, network = "loopback" }: ConnectionOptions) {
+  if (network === "loopback") {
+    const { url, close } = await openRelay(port, delayMs);
+    return { url, prefix: [], close: async () => close() };
+  }
+  const socketPath = join(directory, "relay.sock");
+  const relay = await openRelay(port, delayMs, socketPath);
+  const { url, prefix, close } = await openNetworkNamespaces(socketPath);
+  return {
+    url,
+    prefix,
+    async close() {
+      await close();
+      relay.close();
     },
   };
 }

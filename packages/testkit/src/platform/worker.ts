@@ -24,6 +24,8 @@ export interface TestWorkerOptions {
   directory: string;
   args?: string[];
   env?: Record<string, string>;
+  /** Words before its command, such as those that run it in another network namespace. */
+  prefix?: string[];
 }
 
 /** Stopped when the test has finished. */
@@ -34,10 +36,13 @@ export function startTestWorker(options: TestWorkerOptions): TestWorker {
 }
 
 /** The caller stops it. */
-export function spawnTestWorker({ url, key, directory, args = [], env = {} }: TestWorkerOptions): TestWorker {
+export function spawnTestWorker(options: TestWorkerOptions): TestWorker {
+  const { url, key, directory, args = [], env = {}, prefix = [] } = options;
   const data = join(directory, "worker");
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [workerProgram, "worker", "start", "--data-dir", data, ...args], {
+  const started = [...prefix, process.execPath, workerProgram, "worker", "start", "--data-dir", data, ...args];
+  const [program = "", ...words] = started;
+  const child = spawn(program, words, {
     cwd: directory,
     env: { PATH, HOME: directory, PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: key, ...env },
     stdio: ["ignore", "ignore", "pipe"],
