@@ -18,6 +18,13 @@ export type WorkerLabels = z.infer<typeof WorkerLabels>;
 /** The name of a pool or of a machine. */
 export const WorkerName = printable(255).min(1);
 
+/** What the operator of a worker lets the platform send there beside the files of agents; absent: not that. */
+export const WorkerReceives = z.object({
+  secrets: z.boolean().optional().describe("Of the dashboard: those of the team, the user and the environment"),
+  githubToken: z.boolean().optional().describe("Limited to the first repository of the agent, for an hour at most"),
+});
+export type WorkerReceives = z.infer<typeof WorkerReceives>;
+
 export const RegisterRequest = z.object({
   linkVersion: z.int().positive(),
   version: printable(100).describe("Of the worker program"),
@@ -28,6 +35,7 @@ export const RegisterRequest = z.object({
   labels: WorkerLabels,
   workspaceRootPath: z.string().max(4_096),
   repoUrl: z.string().max(2_000).optional(),
+  receives: WorkerReceives.optional(),
 });
 export type RegisterRequest = z.infer<typeof RegisterRequest>;
 

@@ -33,12 +33,18 @@ const table = {
     help: "Run this when an agent claims the worker; if it fails, so does the run",
   },
   "on-session-end": { value: "COMMAND", help: "Run this when the agent releases the worker, or the worker ends" },
+  "sync-dashboard-secrets": { help: "Let the platform send the secrets of agents here, for their commands" },
+  "mint-github-token": {
+    help: "Let the platform send a token for the first repository of an agent here, as GH_TOKEN and GITHUB_TOKEN",
+  },
+  debug: { help: "Log each request of the platform" },
   spawn: { value: "PATH", help: "Program that starts a worker, once for each request" },
   "all-pools": { help: "Serve every pool of the team" },
   "warm-idle": { value: "N", help: "Keep so many idle workers per pool, and claim nothing" },
   "session-token": { help: "Give the worker a token for its claim instead of the key" },
   repository: { value: "URL", help: "Only requests for this repository" },
   json: { help: "Print JSON" },
+  verbose: { help: "Print what else a worker here depends on: versions, proxy, limits" },
 } as const satisfies Record<string, Flag>;
 
 export type WorkerFlag = keyof typeof table;
@@ -56,15 +62,16 @@ export const startCommand: CommandDescription<WorkerFlag> = {
     ...identity,
     ...machine,
     ...(["management-addr", "idle-release-timeout", "single-use", "on-session-start", "on-session-end"] as const),
+    ...(["sync-dashboard-secrets", "mint-github-token", "debug"] as const),
   ],
 };
 
 export const debugCommand: CommandDescription<WorkerFlag> = {
   path: ["worker", "debug"],
-  takes: "[--json]",
+  takes: "[--json | --verbose]",
   maxPositionals: 0,
   summary: "Show what a worker here would register, and whether it could work",
-  flags: [...identity, ...machine, "json"],
+  flags: [...identity, ...machine, "sync-dashboard-secrets", "mint-github-token", "json", "verbose"],
 };
 
 export const controllerCommand: CommandDescription<WorkerFlag> = {

@@ -1,4 +1,5 @@
 // `agent worker debug`: what a worker here would register, and whether it could work.
+import { arch, availableParallelism, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 import type { Invocation } from "@agentcli/command-line";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
@@ -15,13 +16,14 @@ export async function debugWorker(
   { has }: Invocation<WorkerFlag>,
   { directory, version, print }: RunProgram,
 ): Promise<number> {
-  const { probeHere } = await import("./start.ts");
+  const { probeHere, proxyFor } = await import("./start.ts");
   const probe = await probeHere(options, join(directory, "workspace-server.cjs"));
   const { url, workerId, name, pool = null, labels, workspaceRootPath, repoUrl = null, dataDirectory } = options;
   const facts = {
     ...{ version, endpoint: url, platform: await healthOf(url), workerId, name, pool, labels },
     ...{ workspaceRootPath, repoUrl, dataDirectory, idleReleaseTimeoutSeconds: options.session.idleTimeoutMs / 1_000 },
-    sandbox: sandboxOf(probe),
+    ...{ receives: options.receives, sandbox: sandboxOf(probe) },
+    ...(has("verbose") && hostFacts(proxyFor(new URL(url.replace(/^http/, "ws")), options.variables), options)),
   };
   const lines = Object.entries(facts).map(
     ([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
@@ -29,6 +31,16 @@ export async function debugWorker(
   print(has("json") ? `${JSON.stringify(facts, null, 2)}\n` : `${lines.join("\n")}\n`);
   return facts.sandbox.usable ? exitCodes.completed.code : exitCodes.sandbox.code;
 }
+
+/** What else decides whether it can work. */
+const hostFacts = (proxy: URL | undefined, { variables }: WorkerOptions) => ({
+  node: process.version,
+  system: `${type()} ${release()} ${arch()}`,
+  proxy: proxy?.host ?? null,
+  extraCertificates: variables.NODE_EXTRA_CA_CERTS ?? null,
+  processors: availableParallelism(),
+  memoryMb: Math.round(totalmem() / 1e6),
+});
 
 function sandboxOf(probe: SandboxProbe): { usable: boolean; backEnd?: string; reason?: string } {
   if (probe.kind === "unavailable") return { usable: false, reason: `${probe.reason} ${probe.remedy}`.trim() };

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { CommandError, type Invocation } from "@agentcli/command-line";
-import type { WorkerLabels } from "@agentcli/protocol/worker-link";
+import type { WorkerLabels, WorkerReceives } from "@agentcli/protocol/worker-link";
 import type { WorkerFlag } from "./commands.ts";
 import { readLabels } from "./labels.ts";
 import { type ListenAddress, readAddress } from "./management.ts";
@@ -24,6 +24,10 @@ export interface WorkerOptions {
   repoUrl: string | undefined;
   dataDirectory: string;
   variables: NodeJS.ProcessEnv;
+  /** What the platform may send here beside the files of agents. */
+  receives: WorkerReceives;
+  /** Each request of the platform is logged. */
+  logsRequests: boolean;
   /** Null: no management endpoint. */
   management: ListenAddress | null;
   session: Omit<SessionOptions, "log" | "variables">;
@@ -40,7 +44,7 @@ const maxDirectories = 20;
 /** Throws CommandError. */
 export function readWorkerOptions(invocation: Invocation<WorkerFlag>, environment: WorkerEnvironment): WorkerOptions {
   const { variables, cwd, userHome } = environment;
-  const { text, list } = invocation;
+  const { text, list, has } = invocation;
   const data = variables.XDG_DATA_HOME || join(userHome, ".local/share");
   const dataDirectory = resolve(cwd, text("data-dir") ?? join(data, "agent-worker"));
   const directories = list("worker-dir");
@@ -61,6 +65,8 @@ export function readWorkerOptions(invocation: Invocation<WorkerFlag>, environmen
     repoUrl: readRemote(workspaceRootPath),
     dataDirectory,
     variables,
+    receives: { secrets: has("sync-dashboard-secrets"), githubToken: has("mint-github-token") },
+    logsRequests: has("debug"),
     management: management === undefined ? null : readAddress(management),
     session: sessionOptions(invocation, { pool, variables, dataDirectory }),
   };

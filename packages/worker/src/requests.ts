@@ -23,7 +23,8 @@ export interface OpenedRequests {
   load(): void;
 }
 
-export function openRequests(agents: Agents): OpenedRequests {
+/** `log`: of each request, for the operator. */
+export function openRequests(agents: Agents, log?: (line: string) => void): OpenedRequests {
   const handlers = handlersOf(agents);
   const load = () => import("@agentcli/protocol/worker-link");
   const answer = async (request: LinkRequest, reply: Answer): Promise<void> => {
@@ -34,6 +35,7 @@ export function openRequests(agents: Agents): OpenedRequests {
     const parsed = workerRequests[name].safeParse(request.body);
     if (!parsed.success) throw new Error(`Invalid request ${name}: ${parsed.error.issues[0]?.message ?? ""}`);
     agents.sessions.used();
+    log?.(`${name} of ${parsed.data.agent}`);
     await handlers[name](parsed.data as never, request, reply);
   };
   return { answer, load: () => void load() };

@@ -23,6 +23,8 @@ import { type Agents, openRequests } from "./requests.ts";
 import { openAgentSandboxes } from "./sandboxes.ts";
 import { openSessions } from "./sessions.ts";
 
+export { proxyFor } from "./connection.ts";
+
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;
 
@@ -145,7 +147,7 @@ async function connect(worker: Worker): Promise<Link> {
   metrics.connecting();
   worker.opening = null;
   const { stream, limitSilence } = await (opening ?? openConnection(options, program.signal));
-  const requests = openRequests(agents);
+  const requests = openRequests(agents, options.logsRequests ? program.log : undefined);
   const link = await openLink({ stream, side: "worker", onRequest: requests.answer });
   try {
     const { reply, stream: answered } = await link.request("register", registration);
@@ -173,9 +175,9 @@ function silenceIn(reply: unknown): number | undefined {
 }
 
 function registrationOf(options: WorkerOptions, version: string): RegisterRequest {
-  const { workerId, name, pool, labels, workspaceRootPath, repoUrl } = options;
+  const { workerId, name, pool, labels, workspaceRootPath, repoUrl, receives } = options;
   return {
-    ...{ linkVersion, version, workerId, session: randomUUID(), name, labels, workspaceRootPath },
+    ...{ linkVersion, version, workerId, session: randomUUID(), name, labels, workspaceRootPath, receives },
     ...(pool !== undefined && { pool }),
     ...(repoUrl !== undefined && { repoUrl }),
   };

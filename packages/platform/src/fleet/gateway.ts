@@ -1,5 +1,5 @@
 // Where workers connect: authenticates each, registers it, and keeps its connection for the runs that use it.
-import { linkVersion, RegisterRequest } from "@agentcli/protocol/worker-link";
+import { linkVersion, RegisterRequest, type WorkerReceives } from "@agentcli/protocol/worker-link";
 import { type Answer, endAfterSilence, type Link, type LinkRequest, openLink } from "@agentcli/workspace";
 import { sql } from "kysely";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
@@ -23,6 +23,8 @@ export interface ConnectedWorker {
   link: Link;
   /** Whether the key it connected with may still be used. Closes the connection if not. */
   isAllowed(): Promise<boolean>;
+  /** What its operator lets the platform send there. */
+  receives: WorkerReceives;
   /** Agents that it was asked to serve over this connection: their id, by the name of their directory. */
   served: Map<string, string>;
 }
@@ -152,8 +154,8 @@ async function register(
   if (registered.kind === "refused") throw refused(registered.message);
   const { connectedAt } = registered;
   const { teamId } = principal;
-  const { workerId, pool = "", version } = request;
-  const worker = { workerId, teamId, connectedAt, link, isAllowed, served: new Map() };
+  const { workerId, pool = "", version, receives = {} } = request;
+  const worker = { workerId, teamId, connectedAt, link, isAllowed, receives, served: new Map() };
   // The former connection may be half open: the worker would not have come back otherwise.
   connections.get(nameOf(worker))?.link.close();
   connections.set(nameOf(worker), worker);

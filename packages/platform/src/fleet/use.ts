@@ -4,7 +4,12 @@ import { mkdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "@agentcli/host";
 import { type SandboxMode, SandboxReport } from "@agentcli/protocol";
-import { alreadyUsed, type OpenRequest, type SandboxRequest } from "@agentcli/protocol/worker-link";
+import {
+  alreadyUsed,
+  type OpenRequest,
+  type SandboxRequest,
+  type WorkerReceives,
+} from "@agentcli/protocol/worker-link";
 import {
   connectWorkspace,
   type FileSync,
@@ -50,6 +55,8 @@ export interface WorkRequest {
 export type DialledWorkspace = OpenedWorkspace & Required<Pick<OpenedWorkspace, "dial">>;
 
 export interface Workers {
+  /** What the worker that the agent has claimed may get; nothing if it is not connected to this server. */
+  receives(agentId: string): Promise<WorkerReceives>;
   /** The worker that the agent has claimed. Throws WorkerFault if it is not connected to this server. */
   use(request: WorkRequest): Promise<UsedWorker>;
 }
@@ -76,6 +83,10 @@ export interface WorkersOptions {
 }
 
 export const openWorkers = (options: WorkersOptions): Workers => ({
+  async receives(agentId) {
+    const claimed = await findClaimed(options.db, agentId);
+    return (claimed && options.gateway.find(claimed.team_id, claimed.id)?.receives) ?? {};
+  },
   async use(request) {
     const { db, gateway, syncDirectory, answerTimeoutMs } = options;
     const claimed = await findClaimed(db, request.agentId);

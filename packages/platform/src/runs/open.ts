@@ -86,6 +86,7 @@ const runHost = (
   artifacts: openArtifacts(context),
   diskLocation: diskLocation(context.settings.dataDirectory),
   checkRepositories: repositories.checkAtRun,
+  mintToken: async (teamId, url, signal) => (await repositories.sources.open(teamId, url)).mintToken?.(signal),
   endOfRunStatements,
   toolsOf,
   proposeChanges,

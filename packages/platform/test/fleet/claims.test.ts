@@ -142,6 +142,7 @@ test("an agent that a worker gets while released ones are looked up is not relea
     connectedAt: "",
     link,
     isAllowed: async () => true,
+    receives: {},
     served,
   };
   const looked = releaseAgents(server.platform.db, { list: () => [worker] });
@@ -289,7 +290,15 @@ function workersWith(
     closed: new Promise<void>(() => {}),
     close() {},
   };
-  const worker = { workerId: "", teamId: 1, connectedAt: "", link, isAllowed: async () => true, served: new Map() };
+  const worker = {
+    workerId: "",
+    teamId: 1,
+    connectedAt: "",
+    link,
+    isAllowed: async () => true,
+    receives: {},
+    served: new Map(),
+  };
   const find = () => (connection === null ? undefined : { ...worker, ...connection });
   const { db, settings } = server.platform;
   const gateway = { find, list: () => [], accept: () => new Promise<never>(() => {}), close() {} };

@@ -237,6 +237,7 @@ test("a worker that never answers fails its run after a limit", async () => {
     teamId: 1,
     connectedAt: "",
     isAllowed: async () => true,
+    receives: {},
     served: new Map<string, string>(),
   };
   const link = { request: () => never, closed: never, close() {} };

@@ -27,6 +27,7 @@ function embeddedHost(host: GitHost, repository: HostedRepository): SourceHost {
     pullRequests: pullRequestsOf(host, repository),
     checks: null,
     inquiries: inquiriesOf(repository, host.pullRequests(repository)),
+    mintToken: null,
     reach: (work) => work({ address: directory, protocol: "file", config: [], variables: {} }),
     assertGit: async () => {},
     notePush: () => host.notePush(repository, "platform"),

@@ -29,6 +29,7 @@ export function plainGitHost(url: RepositoryUrl, options: GitAccess): SourceHost
     pullRequests: null,
     checks: null,
     inquiries: null,
+    mintToken: null,
     notePush: async () => {},
     async reach(work, signal) {
       const attempt = (target: RepositoryUrl) => withRemote(target, access, { work, signal });

@@ -22,6 +22,11 @@ export interface SourceHost {
   checks: Checks | null;
   /** Null if the host can be asked nothing but git. */
   inquiries: Inquiries | null;
+  /**
+   * A token for this repository alone, which a machine of a customer may have; undefined if no agent may access it. Null if
+   * the host cannot limit one to a repository. Throws RepositoryFault.
+   */
+  mintToken: ((signal: AbortSignal) => Promise<string | undefined>) | null;
 }
 
 /** What an event of the host does not say by itself. Failures are thrown as RepositoryFault. */

@@ -47,6 +47,7 @@ import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
 import { openRunTelemetry, type RunTelemetry } from "./telemetry.ts";
 import { openRunTraces, type RunTraces } from "./traces.ts";
+import { secretsOfRun } from "./worker-secrets.ts";
 
 export interface RunHost {
   platform: PlatformContext;
@@ -55,6 +56,8 @@ export interface RunHost {
   handoff: Handoff;
   /** Throws RepositoryFault if the requester of the run no longer has access to a repository. */
   checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
+  /** For this repository alone; undefined if its host has none. Throws RepositoryFault. */
+  mintToken(teamId: number, url: string, signal: AbortSignal): Promise<string | undefined>;
   sandboxes: Sandboxes;
   machines: AgentMachines;
   environments: RunEnvironments;
@@ -103,7 +106,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
   try {
     const opened = await openAgent(host.platform, claimed);
     directory = opened.agent.directory;
-    const [activeRun, settings, secrets, accountAllowance] = await Promise.all([
+    const [activeRun, settings, all, accountAllowance] = await Promise.all([
       openRun(host.platform, claimed, opened),
       settingsOfTeam(host.platform, opened.agent.teamId),
       host.secrets.ofAgent(opened.agent, opened.key),
@@ -111,6 +114,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     ]);
     const allowance = limitedTo(accountAllowance, activeRun.run.request.budgetUsd);
     const traces = openRunTraces(host.platform, activeRun);
+    const secrets = await secretsOfRun(activeRun, { secrets: all, host }, signal);
     const plan = traces.withTraceVariable(planRun({ ...activeRun, secrets }, settings));
     await recordModel(host.platform, activeRun, plan.selectedModel);
     const telemetry = openRunTelemetry(host.platform, claimed);

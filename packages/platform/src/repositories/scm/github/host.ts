@@ -56,13 +56,18 @@ function githubHost(github: GithubRepository, access: GitAccess): SourceHost {
     const token = await credentials.token(repository, signal);
     return { origin: web.origin, value: `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}` };
   };
-  const host = plainGitHost(githubUrl(repository, web), { ...access, authorization });
+  const url = githubUrl(repository, web);
+  const host = plainGitHost(url, { ...access, authorization });
+  const mintToken = async (signal: AbortSignal) =>
+    (await access.refusal(url)) === undefined ? credentials.token(repository, signal) : undefined;
   return {
     ...host,
     pullRequests: githubPullRequests(github),
     // Only apps may create checks.
     checks: credentials.kind === "app" ? githubChecks(github) : null,
     inquiries: githubInquiries(github),
+    // The configured token of a person reaches all of their repositories.
+    mintToken: credentials.kind === "app" ? mintToken : null,
     async reach(work, signal) {
       try {
         return await host.reach(work, signal);

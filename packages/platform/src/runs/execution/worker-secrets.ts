@@ -1,0 +1,45 @@
+// The secrets that the commands of a run get: all of them on the platform; on a worker, what its operator lets it receive.
+import { needsWorker } from "../../fleet/index.ts";
+import type { AgentSecret } from "../../secrets/index.ts";
+import type { RunHost } from "./execute.ts";
+import type { ActiveRun } from "./records.ts";
+
+interface SecretsOfAgent {
+  secrets: AgentSecret[];
+  host: Pick<RunHost, "platform" | "workers" | "checkRepositories" | "mintToken">;
+}
+
+export async function secretsOfRun(
+  activeRun: ActiveRun,
+  { secrets, host }: SecretsOfAgent,
+  signal: AbortSignal,
+): Promise<AgentSecret[]> {
+  const { agent, run } = activeRun;
+  if (!needsWorker(agent.settings.env)) return secrets;
+  const receives = await host.workers.receives(agent.id);
+  // The token may push: not for a run that only reads, or only proposes.
+  const mayPush = run.request.mode !== "plan" && agent.settings.effects === undefined;
+  const token = receives.githubToken && mayPush ? await mintToken(activeRun, host, signal) : undefined;
+  return [...(token === undefined ? [] : tokenVariables(token)), ...(receives.secrets ? secrets : [])];
+}
+
+/** Both names that programs read. Secrets of the same name win. */
+const tokenVariables = (value: string): AgentSecret[] =>
+  ["GH_TOKEN", "GITHUB_TOKEN"].map((name) => ({ name, value, type: "runtime_secret" }));
+
+/** Undefined if there is none to be had: commands that need it say so themselves. */
+async function mintToken(
+  { agent, run, requester }: ActiveRun,
+  host: SecretsOfAgent["host"],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [repository] = agent.settings.repos;
+  if (repository === undefined) return undefined;
+  try {
+    await host.checkRepositories(requester.userId, [repository.url], signal);
+    return await host.mintToken(agent.teamId, repository.url, signal);
+  } catch (error) {
+    host.platform.log.warn("run.token_not_minted", { runId: run.id, error: (error as Error).message });
+    return undefined;
+  }
+}
