@@ -1,4 +1,5 @@
 // `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
+// --only terminal measures the terminal interface alone.
 // --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal. --against DIR compares start-up and CPU time with another built checkout.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -40,6 +41,10 @@ async function measureAll() {
   const repository = join(scratch, "repository");
   mkdirSync(repository);
   spawnSync("git", ["init", "--quiet", repository]);
+  const measureTerminal = async () => {
+    for (const row of await terminalRows({ agent, cwd: repository, rounds, others: otherTerminals })) add(...row);
+  };
+  if (optionValues("--only")[0] === "terminal") return measureTerminal();
   await hello(repository);
   await version(repository);
   await toolCalls(repository);
@@ -47,7 +52,7 @@ async function measureAll() {
     add(what, who, ms, "ms", ratio, limit);
   for (const row of await streamRows({ root, cwd: repository, agent })) add(...row);
   await longThread(repository);
-  for (const row of await terminalRows({ agent, cwd: repository, rounds, others: otherTerminals })) add(...row);
+  await measureTerminal();
   await fullProject(repository);
   for (const row of await reviewRows({ scratch, agent })) add(...row);
   for (const row of await responsesProxyRows({ root, scratch })) add(...row);

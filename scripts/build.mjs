@@ -53,7 +53,8 @@ await build({
   input: { agentcli: entry, ...sandboxPrograms },
 });
 // What a run loads, what its first command loads, and the terminal interface.
-for (const name of ["run", "resume", "sandbox", "server", "commits", "terminal", "tui", "serving", "interactive"]) {
+const ofTerminal = ["terminal", "tui", "interactive", "schemas", "protocol", "serving"];
+for (const name of ["run", "resume", "sandbox", "server", "commits", ...ofTerminal]) {
   const chunk = join(root, `packages/cli/dist/chunks/${name}.cjs`);
   escapeOtherThanAscii(chunk);
   compile(chunk);
@@ -217,7 +218,10 @@ async function build({ directory, input, format = "cjs", groups = [] }) {
         group("resume", 3, (id) => ofResume.has(id)),
         group("terminal", 2, reachedBy("packages/cli/src/output/terminal-reporter.ts")),
         group("tui", 1, reachedBy("packages/cli/src/tui/open.ts")),
-        group("serving", 1, onlyOf("packages/cli/src/tui/in-process.ts")),
+        // Loaded one after the other, with keys answered in between.
+        group("schemas", 2, (id, graph) => id.includes("/node_modules/zod/") && isOfServing(id, graph)),
+        group("protocol", 2, (id, graph) => id.includes("/packages/protocol/") && isOfServing(id, graph)),
+        group("serving", 1, isOfServing),
         group("interactive", 0, onlyOf("packages/tui/src/app/session.ts")),
       ],
     },
@@ -230,6 +234,11 @@ function isOfRun(id, graph) {
   // What the entry itself needs stays there: for --version it loads nothing else.
   if (reachedFrom(entry, graph).has(id)) return false;
   return readsConfiguration.test(id) || ofRun.has(id);
+}
+
+/** The server in the process of the terminal interface. */
+function isOfServing(id, graph) {
+  return onlyOf("packages/cli/src/tui/in-process.ts")(id, graph);
 }
 
 /** What it shares with other commands stays outside: they would load all of this for one module. */
@@ -278,8 +287,9 @@ function isOfCommits(id, graph) {
   return reachedFrom("packages/workspace/src/sandbox/commits/commits.ts", graph).has(id);
 }
 
+/** What the entry needs stays there, as above. */
 function reachedBy(...starts) {
-  return (id, graph) => starts.some((start) => reachedFrom(start, graph).has(id));
+  return (id, graph) => !reachedFrom(entry, graph).has(id) && starts.some((start) => reachedFrom(start, graph).has(id));
 }
 
 /** Except for what the server in the sandbox loads too. */

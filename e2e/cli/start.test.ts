@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { replyWith } from "@agentcli/testkit";
 import { type Harness, openHarness } from "@agentcli/testkit/cli";
 import { expect, test } from "vitest";
+import { openMemoryTerminal } from "../support/terminal.ts";
 
 /** Records the files of the program in the order in which they are read. */
 const recorder = `
@@ -56,6 +57,24 @@ test("a thread is resumed with its own part of the code, in compiled form, beyon
   const files = await loadedBy(["exec", "resume", "--last", "hello"], harness);
   expect(files).toContain("resume.cjs.compiled");
   expect(files).not.toContain("interactive.cjs");
+});
+
+test("the terminal interface loads its server in parts, in compiled form, after the first paint", async () => {
+  const { repository, home } = await openHarness();
+  const preload = join(home, "recorder.cjs");
+  const list = join(home, "loaded.txt");
+  writeFileSync(preload, recorder);
+  const env = { AGENT_HOME: home, NODE_OPTIONS: `--require=${preload}`, LOADED: list };
+  const terminal = openMemoryTerminal({ cwd: repository, env });
+  await expect.poll(terminal.screen).toContain("workspace-write");
+  terminal.type("\u0004");
+  expect(await terminal.ended).toBe(0);
+  const read = readFileSync(list, "utf8").split("\n");
+  const parts = ["tui", "interactive", "schemas", "protocol", "serving"];
+  const loaded = read.flatMap((path) => (path.includes("/cli/dist/chunks/") ? [basename(path)] : []));
+  expect(loaded.filter((name) => parts.includes(name.split(".")[0] ?? ""))).toEqual(
+    parts.flatMap((name) => [`${name}.cjs.compiled`, `${name}.cjs`]),
+  );
 });
 
 /** Before the packages were divided anew (194e90a), on Node 20.20. */

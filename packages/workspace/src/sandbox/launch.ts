@@ -1,6 +1,7 @@
 // Opens a workspace as its policy requires: in this process, or inside a sandbox.
 
 import type { Duplex } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import type { Bridge, EgressProxy } from "../egress/index.ts";
 import { type Environment, environmentPolicy } from "../environment/index.ts";
@@ -104,6 +105,7 @@ async function protectRepositories(
 ) {
   if (policy.mode !== "workspace-write") return { policy, addWatch: (opened: OpenedWorkspace) => opened };
   const { protectNested, withRepositoryWatch } = await import("./repositories/protect.ts");
+  await setImmediate();
   const { watch, ...nested } = await protectNested(policy, backEnd, userVariables ?? env);
   const addWatch = (opened: OpenedWorkspace) => withRepositoryWatch(opened, watch, unfinishedRuns);
   return { ...nested, addWatch };
@@ -115,6 +117,7 @@ async function addCommits(
   options: { policy: SandboxPolicy; path: string; shadows: Shadow[] },
 ): Promise<OpenedWorkspace> {
   if (options.shadows.length === 0) return workspace;
+  await setImmediate();
   return (await import("./commits/commits.ts")).withCommits(workspace, options);
 }
 
@@ -150,6 +153,8 @@ async function startSandboxed(
   backEnd: BackEnd,
   program: ServerProgram,
 ): Promise<StartedSandbox> {
+  // Loading, looking at repositories and planning mounts take 10 to 20 ms each: keys are answered in between.
+  await setImmediate();
   switch (backEnd.kind) {
     case "bubblewrap":
       return (await import("./bubblewrap/start.ts")).startWithBubblewrap(policy, backEnd, program);
