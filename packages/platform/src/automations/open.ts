@@ -74,8 +74,10 @@ export function openAutomations(context: ServerContext, { agents, repositories }
           return startWork(host, [firingsPart(host), inboundPart(host), ...waking, backtestsPart(host)]);
         },
       },
-      // Without an app there is nothing to ask.
-      ...(host.hookDeliveries ? [{ role: "scheduler" as const, start: async () => startReconciling(host) }] : []),
+      // Without access to the API of GitHub there is nothing to ask.
+      ...(context.settings.sourceHosts.github
+        ? [{ role: "scheduler" as const, start: async () => startReconciling(host) }]
+        : []),
       ...(isScheduler ? [] : [{ role: "every server" as const, start: () => startWatch(host) }]),
     ],
   };

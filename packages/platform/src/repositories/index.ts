@@ -42,6 +42,7 @@ export {
   isReference,
   type PullRequest,
   type PullRequests,
+  type RepositoryHook,
   type RepositoryPermission,
   repositoryOfPullRequest,
 } from "./scm/index.ts";

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { Tool } from "@agentcli/engine";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { type FakeGithub, type FakeRepository, startGithub } from "@agentcli/testkit/github";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { storeDelivery } from "../../src/automations/inbound/deliveries.ts";
 import { processEvents } from "../../src/automations/inbound/process.ts";
 import { reconcile } from "../../src/automations/inbound/reconcile.ts";
@@ -28,6 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
+/** As the fake begins. */
+const appPermissions = { contents: "write", pull_requests: "write", metadata: "read", checks: "write" };
 let count = 0;
 
 interface Scene extends AutomationHarness {
@@ -79,6 +81,14 @@ async function commitFile({ directory }: FakeRepository, branch: string, file: s
   const commit = git("rev-parse", "HEAD");
   await home.remove();
   return commit;
+}
+
+async function addressOfAnotherTeam({ db, vault, principals }: Scene["fixture"]["platform"]): Promise<string> {
+  const owner = { kind: "user", email: "eve@example.com" } as const;
+  const { id } = await principals.createKey({ name: "k", team: "others", owner, scopes: null, expiresAt: null });
+  const { teamId } = (await principals.find(id)) ?? expect.fail("no user");
+  const { source } = await insertSource(db, { teamId, name: "others", key: await teamKey(db, vault, teamId) });
+  return `http://127.0.0.1:1/events/github/${source.id}`;
 }
 
 const trigger = ({ url }: Scene, event: string, more: object = {}) => ({
@@ -241,7 +251,10 @@ test("a delivery that never came is found once, by asking for it, and its firing
   expect(await reconcile(host)).toBe(0);
   await processEvents(host);
   expect(await firings(automation)).toMatchObject([{ source: "github", recovered: true }]);
-  expect(fake.requests.map(({ operation }) => operation)).toEqual([
+  const asked = fake.requests
+    .map(({ operation }) => operation)
+    .filter((operation) => /^apps\/.*deliver/.test(operation));
+  expect(asked).toEqual([
     ...["apps/list-webhook-deliveries", "apps/list-webhook-deliveries"],
     ...["apps/get-webhook-delivery", "apps/get-webhook-delivery"],
   ]);
@@ -256,6 +269,53 @@ test("a delivery that never came is found once, by asking for it, and its firing
   expect(await reconcile(host)).toBe(0);
   expect((await firings(automation)).map(({ recovered }) => recovered ?? false).toSorted()).toEqual([false, true]);
   expect(fake.violations).toEqual([]);
+});
+
+test("deliveries of a webhook of the repository that never came are found once, and those for another team are left to it", async () => {
+  fake.grantApp({ ...appPermissions, repository_hooks: "read" });
+  onTestFinished(() => fake.grantApp(appPermissions));
+  const opened = await scene();
+  const { host, hookUrl, url, shop, setClock, firings, fixture } = opened;
+  const automation = await opened.create(trigger(opened, "push"));
+  const payload = { ref: "refs/heads/main", repository: { id: shop.id, html_url: url } };
+  const sent = (id: number, to: string) => ({
+    ...{ id, guid: `hook-${id}`, delivered_at: "2026-03-02T07:50:00Z", event: "push", status: "Connection failed" },
+    ...{ status_code: 502, redelivery: false, url: to, payload },
+  });
+  const [another, elsewhere] = [await addressOfAnotherTeam(fixture.platform), "https://example.com/hook"];
+  const deliveries = [sent(1, hookUrl), sent(2, another), sent(3, hookUrl)];
+  shop.hooks.push({ id: 7, url: hookUrl, isActive: true, deliveries });
+  shop.hooks.push({ id: 8, url: elsewhere, isActive: true, deliveries: [sent(4, elsewhere)] });
+  fake.deliveries.splice(0, fake.deliveries.length);
+  expect(await reconcile(host)).toBe(2);
+  expect(await reconcile(host)).toBe(0);
+  await processEvents(host);
+  expect(await firings(automation)).toMatchObject([{ recovered: true }, { recovered: true }]);
+  setClock("2026-03-02T08:10:00Z");
+  deliveries.push({ ...sent(5, hookUrl), delivered_at: "2026-03-02T08:05:00Z" });
+  expect(await reconcile(host)).toBe(1);
+  // No token that reads files reads webhooks: agents on machines of customers may have the former.
+  const kinds = fake.grants.map(
+    ({ permissions }) => `${"contents" in permissions}, ${"repository_hooks" in permissions}`,
+  );
+  expect(kinds).toContain("false, true");
+  expect(kinds).not.toContain("true, true");
+  expect(fake.violations).toEqual([]);
+});
+
+test("webhooks of a repository that the app may not read are looked at again in an hour, and the reason is kept", async () => {
+  const opened = await scene();
+  const { host, fixture, url } = opened;
+  await opened.create(trigger(opened, "push"));
+  fake.deliveries.splice(0, fake.deliveries.length);
+  expect(await reconcile(host)).toBe(0);
+  const polls = fixture.platform.db.selectFrom("delivery_polls").selectAll().where("connection", "like", "github %");
+  expect(await polls.execute()).toMatchObject([
+    {
+      ...{ connection: expect.stringContaining(url), next_at: new Date("2026-03-02T09:00:00Z"), seen_until: null },
+      failure: expect.stringContaining("which needs the permission to read webhooks"),
+    },
+  ]);
 });
 
 test("a delivery that cannot be read delays no later one, and is named in the failure", async () => {

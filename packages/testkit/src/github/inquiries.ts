@@ -1,13 +1,14 @@
-// What the fake GitHub answers about changes, jobs, and deliveries of the webhook of its app.
+// What the fake GitHub answers about changes, jobs, and deliveries of webhooks of its app and of repositories.
 import type { Context } from "openapi-backend";
-import { type Operation, pageOf, type RequestReader } from "./request.ts";
-import { type FakeRepository, GithubError, type GithubState } from "./state.ts";
+import { type Operation, type OperationResult, pageOf, type RequestReader } from "./request.ts";
+import { type FakeDelivery, type FakeHook, type FakeRepository, GithubError, type GithubState } from "./state.ts";
 import { requireApp } from "./tokens.ts";
 
 export const inquiryOperations = (state: GithubState, reader: RequestReader): Record<string, Operation> => ({
   ...changeOperations(reader),
   ...jobOperations(state, reader),
   ...deliveryOperations(state, reader),
+  ...hookOperations(state, reader),
 });
 
 const namesIn = async (repository: FakeRepository, range: string): Promise<string[]> =>
@@ -85,28 +86,76 @@ const jobOperations = (
 const deliveryOperations = (state: GithubState, { shapes }: RequestReader): Record<string, Operation> => ({
   "apps/list-webhook-deliveries": async (context) => {
     requireApp(state, String(context.request.headers.authorization));
-    const { per_page = 30, cursor } = context.request.query;
-    const start = cursor === undefined ? 0 : Number(cursor);
-    const page = state.deliveries.toReversed().slice(start, start + Number(per_page));
-    const next = start + page.length;
-    const address = `${state.url}/api/v3/app/hook/deliveries?per_page=${per_page}&cursor=${next}`;
-    return {
-      status: 200,
-      body: page.map(({ payload: _, url: _url, ...delivery }) =>
-        shapes.listed("apps/list-webhook-deliveries", { ...delivery, ...described }),
-      ),
-      ...(next < state.deliveries.length && { headers: { link: `<${address}>; rel="next"` } }),
-    };
+    const path = `${state.url}/api/v3/app/hook/deliveries`;
+    return listed(shapes, { context, operation: "apps/list-webhook-deliveries", deliveries: state.deliveries, path });
   },
   "apps/get-webhook-delivery": async (context) => {
     requireApp(state, String(context.request.headers.authorization));
-    const found = state.deliveries.find(({ id }) => id === Number(context.request.params.delivery_id));
-    if (found === undefined) throw new GithubError(404, "Not Found");
-    const { payload, ...delivery } = found;
-    const request = { headers: { "X-GitHub-Event": found.event, "X-GitHub-Delivery": found.guid }, payload };
-    const more = { ...delivery, ...described, request, response: { headers: null, payload: null } };
-    return { status: 200, body: shapes.with("apps/get-webhook-delivery", more) };
+    return oneOf(shapes, { context, operation: "apps/get-webhook-delivery", deliveries: state.deliveries });
   },
 });
+
+const hookOperations = (
+  { url }: GithubState,
+  { shapes, repositoryRequest: at }: RequestReader,
+): Record<string, Operation> => {
+  const hookOf = (context: Context): { hook: FakeHook; repository: FakeRepository } => {
+    const { repository } = at(context, ["repository_hooks", "read"]);
+    const hook = repository.hooks.find(({ id }) => id === Number(context.request.params.hook_id));
+    if (hook === undefined) throw new GithubError(404, "Not Found");
+    return { hook, repository };
+  };
+  return {
+    "repos/list-webhooks": async (context) => {
+      const { repository } = at(context, ["repository_hooks", "read"]);
+      const hooks = pageOf(repository.hooks, context).map(({ id, url: sentTo, isActive: active }) =>
+        shapes.listed("repos/list-webhooks", { id, active, config: { url: sentTo, content_type: "json" } }),
+      );
+      return { status: 200, body: hooks };
+    },
+    "repos/list-webhook-deliveries": async (context) => {
+      const { hook, repository } = hookOf(context);
+      const path = `${url}/api/v3/repos/${repository.owner}/${repository.name}/hooks/${hook.id}/deliveries`;
+      const { deliveries } = hook;
+      return listed(shapes, { context, operation: "repos/list-webhook-deliveries", deliveries, path });
+    },
+    "repos/get-webhook-delivery": async (context) => {
+      const { deliveries } = hookOf(context).hook;
+      return oneOf(shapes, { context, operation: "repos/get-webhook-delivery", deliveries });
+    },
+  };
+};
+
+interface DeliveryRequest {
+  context: Context;
+  operation: string;
+  deliveries: FakeDelivery[];
+}
+
+function listed(
+  shapes: RequestReader["shapes"],
+  { context, operation, deliveries, path }: DeliveryRequest & { path: string },
+): OperationResult {
+  const { per_page = 30, cursor } = context.request.query;
+  const start = cursor === undefined ? 0 : Number(cursor);
+  const page = deliveries.toReversed().slice(start, start + Number(per_page));
+  const next = start + page.length;
+  return {
+    status: 200,
+    body: page.map(({ payload: _, url: _url, ...delivery }) => shapes.listed(operation, { ...delivery, ...described })),
+    ...(next < deliveries.length && {
+      headers: { link: `<${path}?per_page=${per_page}&cursor=${next}>; rel="next"` },
+    }),
+  };
+}
+
+function oneOf(shapes: RequestReader["shapes"], { context, operation, deliveries }: DeliveryRequest): OperationResult {
+  const found = deliveries.find(({ id }) => id === Number(context.request.params.delivery_id));
+  if (found === undefined) throw new GithubError(404, "Not Found");
+  const { payload, ...delivery } = found;
+  const request = { headers: { "X-GitHub-Event": found.event, "X-GitHub-Delivery": found.guid }, payload };
+  const more = { ...delivery, ...described, request, response: { headers: null, payload: null } };
+  return { status: 200, body: shapes.with(operation, more) };
+}
 
 const described = { action: null, installation_id: null, repository_id: null, throttled_at: null };

@@ -239,6 +239,7 @@ async function addRepository(
     pulls: [],
     checks: [],
     jobs: [],
+    hooks: [],
     git: gitIn(directory),
     async rename(newName) {
       const former = `${repository.owner}/${repository.name}`;

@@ -54,6 +54,7 @@ export interface FakeRepository {
   checks: FakeCheck[];
   /** Of workflows, and of other apps. */
   jobs: FakeJob[];
+  hooks: FakeHook[];
   git(...args: string[]): Promise<string>;
   /** The former name redirects to the new one. */
   rename(fullName: string): Promise<void>;
@@ -71,7 +72,16 @@ export interface FakeJob {
   summary: string;
 }
 
-/** A delivery of the webhook of the app, which may have failed. */
+/** A webhook of the repository. */
+export interface FakeHook {
+  id: number;
+  url: string;
+  isActive: boolean;
+  /** Oldest first. */
+  deliveries: FakeDelivery[];
+}
+
+/** A delivery of a webhook, which may have failed. */
 export interface FakeDelivery {
   id: number;
   guid: string;

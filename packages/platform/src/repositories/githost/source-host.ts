@@ -28,6 +28,7 @@ function embeddedHost(host: GitHost, repository: HostedRepository): SourceHost {
     checks: null,
     inquiries: inquiriesOf(repository, host.pullRequests(repository)),
     mintToken: null,
+    hooks: null,
     reach: (work) => work({ address: directory, protocol: "file", config: [], variables: {} }),
     assertGit: async () => {},
     notePush: () => host.notePush(repository, "platform"),

@@ -30,6 +30,7 @@ export function plainGitHost(url: RepositoryUrl, options: GitAccess): SourceHost
     checks: null,
     inquiries: null,
     mintToken: null,
+    hooks: null,
     notePush: async () => {},
     async reach(work, signal) {
       const attempt = (target: RepositoryUrl) => withRemote(target, access, { work, signal });

@@ -1,5 +1,6 @@
 // The port to the host of a repository: git access, and pull requests and checks if the host supports them.
 import type { GitRemote } from "../git/index.ts";
+import type { RepositoryHook } from "./hook-deliveries.ts";
 
 export interface SourceHost {
   /**
@@ -27,6 +28,8 @@ export interface SourceHost {
    * the host cannot limit one to a repository. Throws RepositoryFault.
    */
   mintToken: ((signal: AbortSignal) => Promise<string | undefined>) | null;
+  /** The webhooks of the repository; null if the host keeps no list of their deliveries. Throws RepositoryFault. */
+  hooks: ((signal: AbortSignal) => Promise<RepositoryHook[]>) | null;
 }
 
 /** What an event of the host does not say by itself. Failures are thrown as RepositoryFault. */

@@ -252,7 +252,7 @@ export interface MentionTable {
 
 /** When the platform next asks a host for deliveries that never came. */
 export interface DeliveryPollTable {
-  /** `github`. */
+  /** `github`: the webhook of the app; `github <team> <address>`: those of a repository. */
   connection: string;
   next_at: Timestamp;
   /** Deliveries up to then are known. */

@@ -7,14 +7,20 @@ import { type GithubApi, GithubRefusal, githubFault } from "./api.ts";
 import { repositoriesOfInstallation, repositoriesOfUser } from "./list-repositories.ts";
 import { readPages } from "./pages.ts";
 
-export interface GithubCredentials {
-  kind: GithubSettings["credentials"]["kind"];
+/** Tokens for repositories, with one set of permissions. */
+export interface RepositoryTokens {
   /** Valid for at least a few minutes; an app's token is limited to this repository. Throws RepositoryFault. */
   token(repository: RepositoryName, signal: AbortSignal): Promise<string>;
-  /** Names of all repositories that it gives access to, as `owner/repo`. Throws GithubRefusal. */
-  repositories(signal: AbortSignal): Promise<string[]>;
   /** Drops the cached token. False if there is none to replace. */
   forget(repository: RepositoryName): boolean;
+}
+
+export interface GithubCredentials extends RepositoryTokens {
+  kind: GithubSettings["credentials"]["kind"];
+  /** They read webhooks, which no machine of a customer may do. */
+  forHooks: RepositoryTokens;
+  /** Names of all repositories that it gives access to, as `owner/repo`. Throws GithubRefusal. */
+  repositories(signal: AbortSignal): Promise<string[]>;
   /** Of the app itself; null where there is none. */
   appToken: (() => Promise<string>) | null;
 }
@@ -31,11 +37,12 @@ export function openCredentials({ api, settings, variables }: CredentialOptions)
       return appCredentials(api, settings);
     case "token": {
       const token = () => variables[settings.variable] ?? "";
+      const tokens: RepositoryTokens = { token: async () => token(), forget: () => false };
       return {
+        ...tokens,
         kind: "token",
-        token: async () => token(),
+        forHooks: tokens,
         repositories: (signal) => repositoriesOfUser({ api, token: token() }, signal),
-        forget: () => false,
         appToken: null,
       };
     }
@@ -53,25 +60,30 @@ interface AccessToken {
 
 type App = Extract<GithubSettings["credentials"], { kind: "app" }>;
 
-function appCredentials(api: GithubApi, app: App): GithubCredentials {
+const appCredentials = (api: GithubApi, app: App): GithubCredentials => ({
+  ...appTokens({ api, app, choose: (granted) => ({ ...basePermissions, ...optionalPermissions(granted) }) }),
+  kind: "app",
+  forHooks: appTokens({ api, app, choose: hookPermissions }),
+  repositories: (signal) => repositoriesOfApp(api, app, signal),
+  appToken: () => createAppJwt(api, app),
+});
+
+function appTokens(options: Omit<TokenRequest, "repository">): RepositoryTokens {
   const tokens = new Map<string, Promise<AccessToken>>();
   const keyOf = ({ owner, repo }: RepositoryName) => `${owner}/${repo}`.toLowerCase();
   const renew = (repository: RepositoryName, signal: AbortSignal): Promise<AccessToken> => {
-    const pending = requestToken({ api, app, repository }, signal);
+    const pending = requestToken({ ...options, repository }, signal);
     tokens.set(keyOf(repository), pending);
     pending.catch(() => tokens.delete(keyOf(repository)));
     return pending;
   };
   return {
-    kind: "app",
     async token(repository, signal) {
       const cached = await tokens.get(keyOf(repository))?.catch(() => undefined);
       const isValid = cached !== undefined && cached.expiresAt - expiryMarginMs > Date.now();
       return (isValid ? cached : await renew(repository, signal)).text;
     },
-    repositories: (signal) => repositoriesOfApp(api, app, signal),
     forget: (repository) => tokens.delete(keyOf(repository)),
-    appToken: () => createAppJwt(api, app),
   };
 }
 
@@ -79,17 +91,20 @@ interface TokenRequest {
   api: GithubApi;
   app: App;
   repository: RepositoryName;
+  /** Requesting a permission that the installation lacks would fail the whole request. */
+  choose(granted: Granted): Permissions;
 }
 
-async function requestToken({ api, app, repository }: TokenRequest, signal: AbortSignal): Promise<AccessToken> {
+type Granted = Record<string, string | undefined>;
+
+async function requestToken({ api, app, repository, choose }: TokenRequest, signal: AbortSignal): Promise<AccessToken> {
   const { owner, repo } = repository;
   const what = `get access to ${owner}/${repo} as the GitHub App ${app.appId}`;
   try {
     const token = await createAppJwt(api, app);
     const route = "GET /repos/{owner}/{repo}/installation" as const;
     const { id, permissions } = await api.request({ route, parameters: repository, token }, signal);
-    // Requesting a permission that the installation lacks would fail the whole request.
-    const requested = { ...basePermissions, ...optionalPermissions(permissions) };
+    const requested = choose(permissions);
     const grant: Grant = { api, token, installation: id };
     return await createToken(grant, { repo, permissions: requested }, signal).catch(async (error: unknown) => {
       const name = isUnknownName(error) ? await currentName(grant, repository, signal) : repo;
@@ -115,7 +130,7 @@ interface Grant {
 }
 
 /** Checks of runs, logs of failed jobs, and answers to mentions on issues. */
-function optionalPermissions({ checks, actions, issues }: Record<string, string | undefined>): Partial<Permissions> {
+function optionalPermissions({ checks, actions, issues }: Granted): Partial<Permissions> {
   return {
     ...(checks === "write" && { checks: "write" }),
     ...((actions === "read" || actions === "write") && { actions: "read" }),
@@ -123,12 +138,18 @@ function optionalPermissions({ checks, actions, issues }: Record<string, string 
   };
 }
 
+const hookPermissions = ({ repository_hooks: hooks }: Granted): Permissions => ({
+  metadata: "read",
+  ...((hooks === "read" || hooks === "write") && { repository_hooks: "read" }),
+});
+
 interface Permissions {
   contents?: "write";
   pull_requests?: "write";
   checks?: "write";
   actions?: "read";
   issues?: "write";
+  repository_hooks?: "read";
   metadata: "read";
 }
 

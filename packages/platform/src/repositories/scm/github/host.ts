@@ -1,6 +1,7 @@
 // Repositories on GitHub: git with a token per call, pull requests through the API.
 import type { GithubSettings } from "../../../foundation/index.ts";
 import { GitFailed } from "../../git/index.ts";
+import type { HookDeliveries } from "../hook-deliveries.ts";
 import { type GitAccess, plainGitHost } from "../plain-git.ts";
 import type { RepositoryUrl } from "../repository-url.ts";
 import type { SourceHost } from "../source-host.ts";
@@ -9,7 +10,7 @@ import { githubUrl, readGithubName, webOrigin } from "./address.ts";
 import { githubFault, openGithubApi } from "./api.ts";
 import { githubChecks } from "./checks.ts";
 import { openCredentials } from "./credentials.ts";
-import { type HookDeliveries, hookDeliveries } from "./deliveries.ts";
+import { hookDeliveries, repositoryHooks } from "./deliveries.ts";
 import { githubInquiries } from "./inquiries.ts";
 import { githubPullRequests } from "./pull-requests.ts";
 import type { GithubRepository } from "./repository.ts";
@@ -68,6 +69,7 @@ function githubHost(github: GithubRepository, access: GitAccess): SourceHost {
     inquiries: githubInquiries(github),
     // The configured token of a person reaches all of their repositories.
     mintToken: credentials.kind === "app" ? mintToken : null,
+    hooks: (signal) => repositoryHooks(github, signal),
     async reach(work, signal) {
       try {
         return await host.reach(work, signal);
