@@ -18,7 +18,7 @@ export interface Row {
   sharing: "read" | "follow_up" | "manage" | "own" | null;
   /**
    * The operation is about a personal environment or a private automation of the user `owner`, the team itself, or what the
-   * sender owns; or it is for service accounts alone.
+   * sender owns; or it is for service accounts or for browsers alone.
    */
   about?:
     | "environment"
@@ -27,7 +27,8 @@ export interface Row {
     | "new automation"
     | "change of the team"
     | "own"
-    | "service account";
+    | "service account"
+    | "session";
   /** Required state of the agent. */
   state?: "at work";
   query?: string;
@@ -49,6 +50,7 @@ const readsAutomation = { scope: "agents:read", sharing: null, about: "automatio
 const changesAutomation = { scope: "agents:write", sharing: null, about: "automation" } as const;
 /** There is nothing with these ids. */
 const administers = { scope: "admin", sharing: null, status: 404 } as const;
+const byBrowser = { scope: "agents:write", sharing: null, about: "session" } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
 
 const ofAccount = { sharing: null, about: "service account" } as const;
@@ -180,6 +182,12 @@ export const rows: Record<string, Row> = {
     body: () => ({ email: `${randomUUID()}@example.com`, role: "member" }),
   },
   "delete /v1/invitations/{invitationId}": administers,
+  "get /v1/keys": anyKey,
+  "post /v1/keys": { ...byBrowser, body: () => ({ name: "made here" }) },
+  "post /v1/keys/{keyId}/rotate": { ...byBrowser, status: 404, body: () => ({}) },
+  "delete /v1/keys/{keyId}": { scope: "agents:write", sharing: null, status: 404 },
+  "get /v1/service-accounts": { scope: "admin", sharing: null },
+  "post /v1/service-accounts": { scope: "admin", sharing: null, body: () => ({ name: `account ${randomUUID()}` }) },
   "get /v1/team/settings": anyKey,
   "patch /v1/team/settings": { scope: "admin", sharing: null, body: () => ({}) },
   "get /v1/team/credentials": { scope: "admin", sharing: null },
@@ -237,6 +245,7 @@ export interface Sender {
   /** Whether another site could make a browser send it. */
   isForgeable?: true;
   isAccount?: true;
+  isSession?: true;
 }
 
 export type Expected = 401 | 403 | 404 | "done";
@@ -249,7 +258,7 @@ const shared: Record<"owner" | "teammate" | "admin", NonNullable<Row["sharing"]>
 };
 
 export function expected(method: string, { scope, sharing, about }: Row, sender: Sender): Expected {
-  const { is, scopes, isForgeable, isAccount } = sender;
+  const { is, scopes, isForgeable, isAccount, isSession } = sender;
   if (is === null) return 401;
   if (isForgeable && method !== "get") return 403;
   if (scope !== null && !scopes.includes(scope)) return 403;
@@ -258,6 +267,7 @@ export function expected(method: string, { scope, sharing, about }: Row, sender:
   if ((about === "new environment" || about === "new automation") && isAccount) return 403;
   if (about === "own" && isAccount) return 403;
   if (about === "service account" && !isAccount) return 403;
+  if (about === "session" && !isSession) return 403;
   // Administrators with the scope admin, and service accounts.
   if (about === "change of the team" && !isAccount && !scopes.includes("admin")) return 403;
   if (sharing === null) return "done";

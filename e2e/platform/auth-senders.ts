@@ -88,7 +88,7 @@ async function browserSenders(platform: ServedPlatform, keys: OwnerKeys): Promis
   const ended = await logIn(platform, owner);
   await leave(platform, ended);
   const mates = await logIn(platform, mate);
-  const session = { is: "owner", scopes: everyday, asksFor: "user" } as const;
+  const session = { is: "owner", scopes: everyday, asksFor: "user", isSession: true } as const;
   const { cookie, token } = own;
   const unknown = { ...session, is: null } as const;
   return {

@@ -263,7 +263,7 @@ test("pages need a login, show only the own team, and forms need the own CSRF to
       expect(answer.text).not.toContain(secret);
     }
   const headers = { cookie, "content-type": "application/x-www-form-urlencoded" };
-  for (const path of ["/keys", `/v1/agents/${made.agentId}/archive`])
+  for (const path of ["/v1/keys", `/v1/agents/${made.agentId}/archive`])
     for (const body of ["", "token=", "token=x"])
       expect(await sendRequest(owner.url, { method: "POST", path, headers, body }), path).toMatchObject({
         status: 403,

@@ -139,6 +139,18 @@ const members = createRoute({
   component: lazyRouteComponent(() => import("./members/page.tsx"), "MembersPage"),
 });
 
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./keys/page.tsx"), "KeysPage"),
+});
+
+const serviceAccounts = createRoute({
+  getParentRoute: () => root,
+  path: "/service-accounts",
+  component: lazyRouteComponent(() => import("./keys/service-accounts.tsx"), "ServiceAccountsPage"),
+});
+
 const design = createRoute({
   getParentRoute: () => root,
   path: "/design",
@@ -160,6 +172,8 @@ const tree = root.addChildren([
   usage,
   audit,
   members,
+  keys,
+  serviceAccounts,
   design,
 ]);
 

@@ -62,6 +62,12 @@ async function openHostilePlatform(texts: string[]) {
     .select("id")
     .where("environment_id", "=", environments[0] ?? "")
     .executeTakeFirstOrThrow();
+  for (const name of printable.slice(0, 5)) {
+    await make("/v1/service-accounts", { name });
+    await fixture.platform.principals.createKey({
+      ...{ name, team: "default", owner: { kind: "service_account", name }, scopes: null, expiresAt: null },
+    });
+  }
   await client.send("PUT", "/v1/team/secrets/TEAM_TOKEN", { value: "never shown" });
   const paths = [
     "/inbox",
@@ -76,6 +82,8 @@ async function openHostilePlatform(texts: string[]) {
     "/usage?of=team",
     "/audit",
     "/members",
+    "/keys",
+    "/service-accounts",
   ];
   return { ...harness, paths, environmentId: environments[0] ?? "", buildId };
 }
@@ -132,6 +140,9 @@ test("a member sees neither buttons nor data of administrators, and the API refu
   await page.goto(`${client.url}/members`);
   await page.locator("[data-member='bob@x']").waitFor();
   expect(await page.locator("main").getByRole("button").count()).toBe(0);
+  await page.goto(`${client.url}/service-accounts`);
+  await page.getByRole("alert").waitFor();
+  expect(await page.locator("main").getByRole("button", { name: "Create" }).count()).toBe(0);
   await page.goto(`${client.url}/environments/${environmentId}`);
   await page.getByRole("heading", { name: "Builds" }).waitFor();
   for (const name of ["Build now", "Cancel", "Activate"])
@@ -155,5 +166,6 @@ test("a member sees neither buttons nor data of administrators, and the API refu
   expect(await statusOf("GET", "/v1/usage?of=team")).toBe(403);
   expect(await statusOf("DELETE", "/v1/team/secrets/TEAM_TOKEN")).toBe(403);
   expect(await statusOf("GET", "/v1/invitations")).toBe(403);
+  expect(await statusOf("GET", "/v1/service-accounts")).toBe(403);
   expect(await statusOf("POST", `/v1/environments/${environmentId}/builds/${buildId}/cancel`, {})).toBe(403);
 });

@@ -5,7 +5,7 @@ import { openAuthentication } from "./authenticate.ts";
 import { invitationRetention } from "./invitations/index.ts";
 import { type OidcLogin, openOidc } from "./oidc/index.ts";
 import { openPrincipals, type Principals } from "./principals/index.ts";
-import { addInvitationRoutes, addMemberRoutes } from "./routes/index.ts";
+import { addInvitationRoutes, addKeyRoutes, addMemberRoutes, addServiceAccountRoutes } from "./routes/index.ts";
 import {
   openSessionAuthenticator,
   openSessions,
@@ -39,10 +39,12 @@ export function openIdentity(context: ServerContext): Identity {
       invitationRetention(db, settings.retention.sessionDays),
     ],
     routes(api) {
-      const host = { db, sessions, provider: settings.oidc?.name ?? null, publicUrl };
+      const host = { db, sessions, principals, provider: settings.oidc?.name ?? null, publicUrl };
       addAuditRoute(api, db);
       addMemberRoutes(api, host);
       addInvitationRoutes(api, host);
+      addKeyRoutes(api, host);
+      addServiceAccountRoutes(api, host);
     },
     activities: [{ role: "every server", start: () => keepAnchor(context) }],
   };

@@ -55,6 +55,8 @@ const appPaths = [
   "/usage",
   "/audit",
   "/members",
+  "/keys",
+  "/service-accounts",
   "/design",
 ];
 

@@ -137,6 +137,10 @@ async function createInvitation(): Promise<{ invitationId: string }> {
   return { invitationId: JSON.parse(bytes.toString()).id };
 }
 
+async function createKey(): Promise<{ keyId: string }> {
+  return { keyId: (await server.key()).split("_")[1] ?? expect.fail("no key") };
+}
+
 interface OtherIds {
   memberId: string;
   invitationId: string;
@@ -161,6 +165,8 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "delete /v1/members/{memberId}/sessions": { prepare: createMember },
   "post /v1/invitations": { body: { email: "invited@example.com" } },
   "delete /v1/invitations/{invitationId}": { prepare: createInvitation },
+  "post /v1/service-accounts": { body: { name: "an account" } },
+  "delete /v1/keys/{keyId}": { prepare: createKey },
   "patch /v1/team/settings": { body: { followUps: "all" } },
   "patch /v1/me/settings": { body: { defaultModel: { id: "practice" } } },
   "put /v1/team/credentials": { body: { host: "git.example.com", kind: "token", value: "t" } },
@@ -211,8 +217,8 @@ const changesNothing = [
   marksItems,
 ];
 
-/** It takes no key; the test of invitations has its entry. */
-const ofSessions = ["post /v1/members/{memberId}/login-link"];
+/** They take no key; the tests of invitations and of keys have their entries. */
+const ofSessions = ["post /v1/members/{memberId}/login-link", "post /v1/keys", "post /v1/keys/{keyId}/rotate"];
 
 /** They take keys of service accounts; the test of their routes has their entries. */
 const isOfAccounts = (route: string): boolean =>

@@ -118,22 +118,13 @@ test("members see each other but cannot invite, change or remove users", async (
     ["DELETE", `/v1/members/${id}`],
     ["DELETE", `/v1/members/${id}/sessions`],
     ["POST", `/v1/members/${id}/login-link`],
+    ["GET", "/v1/service-accounts"],
+    ["POST", "/v1/service-accounts", { name: "x" }],
   ];
   for (const [method, path, body] of requests) {
     const refused = await ask(member, method, path, body);
     expect([path, refused.status, refused.text]).toEqual([path, 403, expect.stringContaining("Ask an administrator")]);
   }
-  const { token } = member;
-  const forms: [string, Record<string, string>][] = [
-    ["/service-accounts", { name: "x" }],
-    ["/service-accounts/x/keys", { name: "x" }],
-  ];
-  for (const [path, fields] of forms) {
-    const refused = await member.form(path, { ...fields, token });
-    expect([path, refused.status]).toEqual([path, 403]);
-    expect(refused.html).toContain("Only administrators");
-  }
-  expect((await member.get("/service-accounts")).status).toBe(403);
 });
 
 test("an administrator cannot change users of another team", async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openPrincipals } from "../../src/identity/principals/index.ts";
 import { makeLoginLink } from "../../src/identity/sessions/index.ts";
-import { type Browser, logIn, openBrowser, type Shown, tokenIn } from "../harness/browser.ts";
+import { logIn, openBrowser, tokenIn } from "../harness/browser.ts";
 import { command } from "../harness/command.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
 
@@ -14,7 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function loggedIn(email: string): Promise<Browser & { token: string }> {
+/** The API with the session of a browser, as the web app uses it. */
+async function loggedIn(email: string) {
   const { platform, url } = server;
   const browser = openBrowser(url);
   const { id } = await platform.db
@@ -23,63 +24,101 @@ async function loggedIn(email: string): Promise<Browser & { token: string }> {
     .where("email", "=", email)
     .executeTakeFirstOrThrow();
   await logIn(browser, await makeLoginLink(platform.db, id, url));
-  return { ...browser, token: tokenIn(await browser.get("/keys")) };
+  const token = tokenIn(await browser.get("/keys"));
+  return async (method: string, path: string, body?: object) => {
+    const { status, html } = await browser.send(path, {
+      method,
+      headers: { "content-type": "application/json", ...(method !== "GET" && { "x-csrf-token": token }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status, text: html, body: JSON.parse(html) };
+  };
 }
 
-const keyIn = ({ html }: Shown): string => /class="key">(plt_[^<]+)</.exec(html)?.[1] ?? expect.fail("no key");
 const idOf = (key: string): string => key.split("_")[1] ?? "";
 const statusOf = async (key: string) => (await server.call(key, "GET", "/v1/me")).status;
 const row = (id: string) =>
   server.platform.db.selectFrom("api_keys").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+const auditEntries = async () => {
+  const rows = await server.platform.db.selectFrom("audit_entries").select("entry").orderBy("seq").execute();
+  return rows.map(({ entry }) => JSON.parse(entry));
+};
 
 test("a member creates, rotates and revokes their own keys and sees no others", async () => {
-  const { form, get, token } = await loggedIn("member@example.com");
-  const mine = keyIn(await form("/keys", { token, name: "laptop", days: "30", access: "read" }));
-  const stored = await row(idOf(mine));
-  expect(stored.scopes).toEqual(["agents:read", "repositories:read"]);
+  const ask = await loggedIn("member@example.com");
+  const scopes = ["agents:read", "repositories:read"];
+  const created = await ask("POST", "/v1/keys", { name: " laptop ", expiresInDays: 30, scopes });
+  expect(created.status).toBe(201);
+  const { id, key: mine } = created.body;
+  const stored = await row(id);
+  expect(stored).toMatchObject({ name: "laptop", scopes });
   expect(Math.round(((stored.expires_at?.getTime() ?? 0) - Date.now()) / 86_400_000)).toBe(30);
-  expect((await get("/keys")).html).not.toContain(mine);
+  expect((await auditEntries()).at(-1)).toMatchObject({
+    actor: `user:${stored.user_id}`,
+    action: "api_key.created",
+    subject: id,
+  });
   const theirs = idOf(await server.key({ name: "of the administrator" }));
   const robot = idOf(await server.key({ name: "robot", owner: { kind: "service_account", name: "robot" } }));
-  const page = await get("/keys");
-  expect(page.html).toContain("laptop");
-  for (const id of [theirs, robot]) {
-    expect(page.html).not.toContain(id);
-    for (const action of ["revoke", "rotate"])
-      expect((await form(`/keys/${id}/${action}`, { token })).status).toBe(404);
+  const listed = await ask("GET", "/v1/keys");
+  expect(listed.text).not.toContain(mine);
+  expect(listed.body.items).toMatchObject([{ id, name: "laptop", owner: { type: "user", isCaller: true } }]);
+  for (const other of [theirs, robot]) {
+    expect((await ask("DELETE", `/v1/keys/${other}`)).status).toBe(404);
+    expect((await ask("POST", `/v1/keys/${other}/rotate`, {})).status).toBe(404);
   }
-  const next = keyIn(await form(`/keys/${idOf(mine)}/rotate`, { token, hours: "24" }));
-  expect([await statusOf(mine), await statusOf(next)]).toEqual([200, 200]);
-  expect((await form(`/keys/${idOf(mine)}/revoke`, { token })).status).toBe(303);
+  expect((await ask("POST", "/v1/keys", { name: "x", scopes: ["admin"] })).status).toBe(400);
+  expect((await ask("POST", "/v1/keys", { name: "x", serviceAccountId: "x" })).status).toBe(403);
+  const rotated = await ask("POST", `/v1/keys/${id}/rotate`, { overlapHours: 24 });
+  expect([await statusOf(mine), await statusOf(rotated.body.key)]).toEqual([200, 200]);
+  expect((await ask("DELETE", `/v1/keys/${id}`)).body).toEqual({ id });
   await expect.poll(() => statusOf(mine)).toBe(401);
-  expect(await statusOf(next)).toBe(200);
+  expect(await statusOf(rotated.body.key)).toBe(200);
 });
 
 test("an administrator creates service accounts with keys and revokes any key of the team", async () => {
-  const { form, get, token } = await loggedIn("admin@localhost");
-  expect((await form("/service-accounts", { token, name: "ci" })).status).toBe(303);
-  const again = await form("/service-accounts", { token, name: "ci" });
-  expect([again.status, again.html.includes("already")]).toEqual([400, true]);
-  for (const name of ["", " ", "x".repeat(101), "\u001b[2J", "a\nb", "\u202egpj"])
-    for (const at of ["/service-accounts", "/keys"])
-      expect([name, (await form(at, { token, name })).status]).toEqual([name, 400]);
-  const path = /action="(\/service-accounts\/[^"]+\/keys)"/.exec((await get("/service-accounts")).html)?.[1] ?? "";
-  const page = await form(path, { token, name: "pipeline" });
-  const key = keyIn(page);
-  const known = await server.platform.principals.authenticate(`Bearer ${key}`);
+  const ask = await loggedIn("admin@localhost");
+  const account = await ask("POST", "/v1/service-accounts", { name: "ci" });
+  expect([account.status, account.body.name]).toEqual([201, "ci"]);
+  expect(await ask("POST", "/v1/service-accounts", { name: "ci" })).toMatchObject({
+    status: 400,
+    text: expect.stringContaining("already exists"),
+  });
+  for (const name of ["", " ", "x".repeat(101), "\u001b[2J", "a\nb", "\u202egpj", "a\0b"])
+    for (const path of ["/v1/service-accounts", "/v1/keys"])
+      expect([name, (await ask("POST", path, { name })).status]).toEqual([name, 400]);
+  expect((await ask("POST", "/v1/keys", { name: "x", serviceAccountId: "none" })).status).toBe(404);
+  const created = await ask("POST", "/v1/keys", { name: "pipeline", serviceAccountId: account.body.id });
+  const known = await server.platform.principals.authenticate(`Bearer ${created.body.key}`);
   expect(known).toMatchObject({ principal: { kind: "service_account", keyName: "pipeline" } });
-  const rotated = await form(`/keys/${idOf(key)}/rotate`, { token, hours: "0" });
-  expect(rotated.html).toContain("Service accounts");
-  await expect.poll(() => statusOf(key)).toBe(401);
-  expect(await statusOf(keyIn(rotated))).toBe(200);
+  const rotated = await ask("POST", `/v1/keys/${created.body.id}/rotate`, { overlapHours: 0 });
+  await expect.poll(() => statusOf(created.body.key)).toBe(401);
+  expect(await statusOf(rotated.body.key)).toBe(200);
+  expect((await ask("POST", `/v1/keys/${created.body.id}/rotate`, {})).status).toBe(400);
   const member = await server.key({ owner: { kind: "user", email: "member@example.com" } });
-  const taken = await form(`/keys/${idOf(member)}/rotate`, { token, hours: "0" });
-  expect([taken.status, taken.html.includes("plt_"), await statusOf(member)]).toEqual([403, false, 200]);
-  expect((await get("/keys")).html).not.toContain(`/keys/${idOf(member)}/rotate`);
-  expect((await form(`/keys/${idOf(member)}/revoke`, { token })).status).toBe(303);
+  const taken = await ask("POST", `/v1/keys/${idOf(member)}/rotate`, { overlapHours: 0 });
+  expect([taken.status, taken.text.includes("plt_"), await statusOf(member)]).toEqual([403, false, 200]);
+  expect((await ask("DELETE", `/v1/keys/${idOf(member)}`)).status).toBe(200);
   await expect.poll(() => statusOf(member)).toBe(401);
   const foreign = idOf(await server.key({ team: "others" }));
-  expect((await form(`/keys/${foreign}/revoke`, { token })).status).toBe(404);
+  expect((await ask("DELETE", `/v1/keys/${foreign}`)).status).toBe(404);
+});
+
+test("a key, even of an administrator, cannot become another key; it lists and revokes", async () => {
+  const key = await server.key({ name: "leaked" });
+  for (const [path, body] of [
+    ["/v1/keys", { name: "next" }],
+    [`/v1/keys/${idOf(key)}/rotate`, {}],
+  ] as const)
+    expect(await server.call(key, "POST", path, body)).toMatchObject({
+      status: 403,
+      body: { error: { code: "key_not_supported" } },
+    });
+  const robot = await server.key({ name: "arm", owner: { kind: "service_account", name: "arm" } });
+  const { body } = await server.call(robot, "GET", "/v1/keys");
+  expect(body).toMatchObject({ items: [{ name: "arm", owner: { type: "service_account", isCaller: true } }] });
+  expect((await server.call(key, "DELETE", `/v1/keys/${idOf(robot)}`)).status).toBe(200);
+  await expect.poll(() => statusOf(robot)).toBe(401);
 });
 
 test("a rotated key keeps name, owner, scopes and lifetime; the former key expires after the overlap", async () => {

@@ -105,8 +105,7 @@ test("a form is limited in size, and text the database cannot store is refused",
   const huge = { token: "x".repeat(1024 * 1024) };
   for (const path of ["/login", "/join"]) expect((await openBrowser(server.url).form(path, huge)).status).toBe(413);
   const { form, token } = await loggedIn();
-  for (const path of ["/keys", "/service-accounts"])
-    expect((await form(path, { token, name: "a\0b" })).status).toBe(400);
+  expect((await form("/settings/credentials", { token, host: "a\0b" })).status).toBe(400);
 });
 
 test("neither the link nor the cookie is in the database", async () => {
@@ -155,7 +154,7 @@ test("over https the cookie is bound to the host and never sent unencrypted", as
     const plain = browser.cookie().replace("__Host-", "");
     expect((await browser.get(`${local}/agents`, { cookie: plain })).status).toBe(401);
     const token = tokenIn(await browser.get(`${local}/agents`));
-    const act = (origin: string) => browser.form(`${local}/keys/none/revoke`, { token }, { origin });
+    const act = (origin: string) => browser.form(`${local}/sessions/none/end`, { token }, { origin });
     expect((await act("https://platform.example")).status).toBe(404);
     expect((await act("http://platform.example")).status).toBe(403);
   } finally {

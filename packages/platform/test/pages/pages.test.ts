@@ -132,8 +132,7 @@ test("the files of the web app are sent compressed and may be kept for ever; oth
 
 test("every page says that the practice model is in use", async () => {
   const visitor = await loggedIn();
-  const others = ["/accounts", "/service-accounts", "/sessions", "/join"];
-  for (const path of ["/repositories", "/keys", "/settings", ...others, "/login"])
+  for (const path of ["/repositories", "/settings", "/accounts", "/sessions", "/join", "/login"])
     expect((await (path === "/login" ? browser() : visitor).get(path)).html, path).toContain(
       "Agents use the practice model",
     );
@@ -205,16 +204,6 @@ test("agents and repositories of another team are not found", async () => {
   expect((await visitor.get("/v1/overview/agents?limit=100")).html).not.toContain("theirs");
 });
 
-test("a key is created, shown once, and revoked", async () => {
-  const visitor = await loggedIn();
-  const made = await visitor.form("/keys", { token: visitor.token, name: "laptop" });
-  const fresh = /class="key">(plt_[^<]+)</.exec(made.html)?.[1] ?? "";
-  expect((await server.call(fresh, "GET", "/v1/me")).status).toBe(200);
-  expect((await visitor.get("/keys")).html).not.toContain(fresh);
-  await visitor.form(`/keys/${fresh.split("_")[1]}/revoke`, { token: visitor.token });
-  await expect.poll(async () => (await server.call(fresh, "GET", "/v1/me")).status).toBe(401);
-});
-
 test("logout ends the session", async () => {
   const visitor = await loggedIn();
   await visitor.form("/logout", { token: visitor.token });
@@ -238,6 +227,6 @@ test("a path with characters that the database cannot store is not found", async
   const { get, form, token } = await loggedIn();
   for (const path of ["/agents/%00", "/agents/%00/changes", "/repositories/%00", "/agents?cursor=%00"])
     expect([path, (await get(path)).status]).toEqual([path, 404]);
-  for (const path of ["/keys/%00/revoke", "/sessions/%00/end", "/accounts/%00/disconnect"])
+  for (const path of ["/sessions/%00/end", "/accounts/%00/disconnect"])
     expect([path, (await form(path, { token })).status]).toEqual([path, 404]);
 });

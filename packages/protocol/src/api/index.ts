@@ -13,6 +13,7 @@ export * from "./env-vars.ts";
 export * from "./environments.ts";
 export * from "./inbox.ts";
 export * from "./inference.ts";
+export * from "./keys.ts";
 export * from "./members.ts";
 export * from "./overview.ts";
 export * from "./previews.ts";

@@ -1,6 +1,7 @@
 // Members of the team: all of them see it, administrators invite and change.
 import type { Member } from "@agentcli/protocol/api";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useAction } from "../agents/use-action.ts";
 import { session } from "../api/session.ts";
@@ -24,7 +25,7 @@ export function MembersPage() {
     await queries.invalidateQueries({ queryKey: membersQuery.queryKey });
   });
   return (
-    <Page title="Members" actions={session.isAdmin && <a href="/service-accounts">Service accounts</a>}>
+    <Page title="Members" actions={session.isAdmin && <Link to="/service-accounts">Service accounts</Link>}>
       {session.isAdmin && <InviteForm onInvited={setLink} />}
       {link !== null && <OneTimeLinkCard link={link} />}
       {change.error !== null && <Failure error={change.error} />}

@@ -19,7 +19,7 @@ export const pages: PageEntry[] = [
   { href: "/secrets", icon: "lock", name: "Secrets" },
   { href: "/usage", icon: "chart", name: "Usage" },
   { href: "/members", icon: "people", name: "Members" },
-  { href: "/keys", icon: "key", name: "Keys", isServerPage: true },
+  { href: "/keys", icon: "key", name: "Keys" },
   { href: "/accounts", icon: "link", name: "Accounts", isServerPage: true },
   { href: "/audit", icon: "list", name: "Audit", isForAdmins: true },
   { href: "/settings", icon: "settings", name: "Settings", isServerPage: true },

@@ -19,13 +19,14 @@ export async function listServiceAccounts(db: Queries, teamId: number): Promise<
   return rows.map(({ id, name, created_at }) => ({ id, name, createdAt: created_at }));
 }
 
-export async function createServiceAccount(db: Queries, teamId: number, name: string): Promise<void> {
+export async function createServiceAccount(db: Queries, teamId: number, name: string): Promise<ServiceAccountEntry> {
   checkName(name);
   const made = await db
     .insertInto("service_accounts")
     .values({ id: randomUUID(), team_id: teamId, name })
     .onConflict((conflict) => conflict.doNothing())
+    .returning(["id", "created_at"])
     .executeTakeFirst();
-  if (made.numInsertedOrUpdatedRows === 0n)
-    throw new PrincipalError(`Service account ${name} already exists. Choose another name.`);
+  if (made) return { id: made.id, name, createdAt: made.created_at };
+  throw new PrincipalError(`Service account ${name} already exists. Choose another name.`);
 }

@@ -1,4 +1,6 @@
-// Members and invitations over HTTP.
+// Members, invitations, keys and service accounts over HTTP.
 export type { IdentityHost } from "./host.ts";
 export { addInvitationRoutes } from "./invitations.ts";
+export { addKeyRoutes } from "./keys.ts";
 export { addMemberRoutes } from "./members.ts";
+export { addServiceAccountRoutes } from "./service-accounts.ts";

@@ -12,7 +12,7 @@ import {
 import { type Api, ApiError, type Queries } from "../../foundation/index.ts";
 import { changeUser, removeUser } from "../principals/index.ts";
 import { makeLoginLink, type Presence } from "../sessions/index.ts";
-import { answering, type IdentityHost } from "./host.ts";
+import { answering, type IdentityHost, requireSession } from "./host.ts";
 
 const tag = "Team";
 const problems: ProblemCode[] = ["not_found"];
@@ -69,7 +69,8 @@ function addChanges(api: Api, { db, sessions }: IdentityHost): void {
   );
 }
 
-function addLogins(api: Api, { db, sessions, provider, publicUrl }: IdentityHost): void {
+function addLogins(api: Api, host: IdentityHost): void {
+  const { db, sessions, provider, publicUrl } = host;
   api.route(
     {
       ...one,
@@ -92,11 +93,9 @@ function addLogins(api: Api, { db, sessions, provider, publicUrl }: IdentityHost
       answer: { status: 201, schema: LoginLink, description: "The link. No other answer has it" },
       problems: ["not_found", "forbidden", "key_not_supported"],
     },
-    async ({ params, principal: { teamId, keyId } }) => {
-      const { id } = await findMember(db, teamId, params.memberId);
-      // A key that leaks must not become a browser session of a person.
-      if ((await sessions.findUser(keyId)) === null)
-        throw new ApiError("key_not_supported", "Only a logged in administrator can create a login link, not a key.");
+    async ({ params, principal }) => {
+      const { id } = await findMember(db, principal.teamId, params.memberId);
+      await requireSession(host, principal, "create a login link");
       if (provider !== null)
         throw new ApiError("forbidden", `Members log in with ${provider}. Login links are not available.`);
       return { link: await makeLoginLink(db, id, publicUrl()) };

@@ -1,0 +1,71 @@
+// Keys and service accounts: created, shown once, rotated and revoked in the browser.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { loginLink } from "../../platform/src/pages/index.ts";
+import { type TestServer, testServer } from "../../platform/test/harness/platform.ts";
+import { startChromium, visit } from "./chromium.ts";
+
+startChromium();
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ roles: ["api"] });
+  await server.key();
+});
+afterAll(() => server.close());
+
+const statusOf = async (key: string) => (await server.call(key, "GET", "/v1/me")).status;
+const idOf = (key: string): string => key.split("_")[1] ?? "";
+
+test("a key is created, shown this once, rotated by keyboard and revoked", async () => {
+  const { page, complaints, findBarriers } = await visit(await loginLink(server.platform, server.url));
+  await page.goto(`${server.url}/keys`);
+  await page.getByLabel("Name of the key").fill("laptop");
+  await page.keyboard.press("Enter");
+  const shown = page.locator("[data-shown-key='laptop']");
+  const first = await shown.getByLabel("Key", { exact: true }).inputValue();
+  expect(await statusOf(first)).toBe(200);
+  expect(await findBarriers()).toEqual([]);
+
+  await page.reload();
+  const row = page.locator(`[data-key='${idOf(first)}']`);
+  await row.waitFor();
+  expect(await shown.count()).toBe(0);
+  await row.getByRole("button", { name: "Rotate" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").getByLabel("The former key is valid for").selectOption("0");
+  expect(await findBarriers()).toEqual([]);
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).press("Enter");
+  const second = await shown.getByLabel("Key", { exact: true }).inputValue();
+  expect(second).not.toBe(first);
+  await expect.poll(() => statusOf(first)).toBe(401);
+  expect(await statusOf(second)).toBe(200);
+
+  const successor = page.locator(`[data-key='${idOf(second)}']`);
+  await successor.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await successor.locator("td[data-label='Expires']", { hasText: "Revoked" }).waitFor();
+  await expect.poll(() => statusOf(second)).toBe(401);
+  expect(complaints).toEqual([]);
+});
+
+test("an administrator creates a service account with a key; a name that is taken is refused with the reason", async () => {
+  const { page } = await visit(await loginLink(server.platform, server.url));
+  await page.goto(`${server.url}/service-accounts`);
+  await page.getByRole("heading", { name: "No service accounts yet" }).waitFor();
+  const name = page.getByLabel("Name of the service account");
+  const create = page.getByRole("button", { name: "Create service account" });
+  await name.fill("ci");
+  await create.click();
+  const account = page.locator("[data-account='ci']");
+  await account.getByText("New key").click();
+  await account.getByLabel("Name of the key").fill("pipeline");
+  await account.getByRole("button", { name: "Create key" }).click();
+  const key = await page.locator("[data-shown-key='pipeline']").getByLabel("Key", { exact: true }).inputValue();
+  await account.locator(`[data-key='${idOf(key)}']`).waitFor();
+  expect(await server.platform.principals.authenticate(`Bearer ${key}`)).toMatchObject({
+    principal: { kind: "service_account", name: "ci" },
+  });
+  await name.fill("ci");
+  await create.click();
+  await page.getByRole("alert").getByText("Service account ci already exists").waitFor();
+});
