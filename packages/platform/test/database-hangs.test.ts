@@ -84,7 +84,7 @@ function others({ key, cookie, token }: Setting): Sent[] {
       (path) => ({ method: "GET", path, headers: page }),
     ),
     { method: "GET", path: `/v1/agents/${agent}/runs/${run}/stream`, headers: page },
-    { method: "POST", path: "/settings/follow-ups", headers: form, body: "followUps=all" },
+    { method: "POST", path: "/logout", headers: form, body: "token=x" },
     { method: "GET", path: `/login?token=${token}`, headers: { accept: "text/html" } },
     { method: "POST", path: "/login", headers: { ...form, cookie: "" }, body: `token=${token}` },
     { method: "GET", path: `/join?token=${token}`, headers: { accept: "text/html" } },

@@ -151,6 +151,12 @@ const serviceAccounts = createRoute({
   component: lazyRouteComponent(() => import("./keys/service-accounts.tsx"), "ServiceAccountsPage"),
 });
 
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./settings/page.tsx"), "SettingsPage"),
+});
+
 const design = createRoute({
   getParentRoute: () => root,
   path: "/design",
@@ -174,6 +180,7 @@ const tree = root.addChildren([
   members,
   keys,
   serviceAccounts,
+  settings,
   design,
 ]);
 

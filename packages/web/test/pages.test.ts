@@ -84,6 +84,7 @@ async function openHostilePlatform(texts: string[]) {
     "/members",
     "/keys",
     "/service-accounts",
+    "/settings",
   ];
   return { ...harness, paths, environmentId: environments[0] ?? "", buildId };
 }

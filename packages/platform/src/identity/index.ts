@@ -6,7 +6,6 @@ export { type Identity, openIdentity } from "./open.ts";
 export {
   createFirstUser,
   ensureServiceAccount,
-  followUps,
   followUpsOf,
   hashKey,
   isEmail,
@@ -22,7 +21,6 @@ export {
   principalName,
   type Role,
   type Scope,
-  setFollowUps,
   teamName,
   type UserEntry,
 } from "./principals/index.ts";

@@ -57,6 +57,7 @@ const appPaths = [
   "/members",
   "/keys",
   "/service-accounts",
+  "/settings",
   "/design",
 ];
 

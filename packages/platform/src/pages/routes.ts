@@ -22,7 +22,6 @@ import { addLoginPages, askIn } from "./login-routes.ts";
 import { addRepositoryPages } from "./repository-routes.ts";
 import { type Visitor, visitorOf } from "./session.ts";
 import { addSessionPages } from "./session-routes.ts";
-import { addSettingsPages } from "./settings-routes.ts";
 import { style } from "./style.css.ts";
 
 export const openPages = (context: ServerContext, options: PageOptions): Subject => ({
@@ -50,7 +49,6 @@ function addPages(host: PageHost): void {
   addRepositoryPages(pages, host);
   addSessionPages(pages, host);
   addAccountPages(pages, host);
-  addSettingsPages(pages, host);
   addDocumentation(app);
   addMissingPage(host, authenticator);
   host.api.renderErrors(renderForLater);

@@ -1,6 +1,6 @@
 // The visitor of a page: a user whose browser has a session.
 import type { Context } from "hono";
-import { ApiError, type Env, type PlatformContext } from "../foundation/index.ts";
+import type { Env, PlatformContext } from "../foundation/index.ts";
 import {
   createFirstUser,
   lowerCase,
@@ -36,11 +36,6 @@ export async function visitorOf(authenticator: SessionAuthenticator, context: Co
 }
 
 export const isAdmin = ({ principal }: Visitor): boolean => principal.role === "admin";
-
-export function requireAdmin(visitor: Visitor): void {
-  if (!isAdmin(visitor))
-    throw new ApiError("team_admin_required", "Only administrators of the team can do this. Ask one.");
-}
 
 export const teamNameOf = async (db: PlatformContext["db"], { principal }: Visitor): Promise<string> =>
   (await db.selectFrom("teams").select("name").where("id", "=", principal.teamId).executeTakeFirstOrThrow()).name;

@@ -7,7 +7,7 @@ export {
   openAccountConnector,
   removeAccount,
 } from "./accounts/index.ts";
-export { deleteCredential, listCredentials, type OfferedRepositories, putCredential } from "./credentials/index.ts";
+export type { OfferedRepositories } from "./credentials/index.ts";
 export { RepositoryFault } from "./git/index.ts";
 export {
   type CommentRecord,

@@ -111,35 +111,3 @@ test("a teammate reads the diff and the artifacts of an agent", async () => {
   expect((await teammate.get(`/v1/agents/${agentId}/diff`)).status).toBe(200);
   expect((await teammate.get(`/agents/${agentId}/artifacts?path=artifacts/none`)).status).toBe(404);
 });
-
-test("administrators set and remove credentials for git hosts; no page shows their values", async () => {
-  const { admin, teammate } = visitors;
-  const { token } = admin;
-  const value = "a-token-typed-into-the-page";
-  const fields = { host: "git.example.com", kind: "token", user: "", value };
-  expect((await teammate.form("/settings/credentials", { ...fields, token: teammate.token })).status).toBe(403);
-  expect((await admin.form("/settings/credentials", { ...fields, token, host: "git.example.com/o" })).status).toBe(400);
-  expect((await admin.form("/settings/credentials", { ...fields, token })).status).toBe(303);
-  const { html } = await admin.get("/settings");
-  expect(html).toContain("<td>git.example.com</td><td>Token (https)</td>");
-  expect(html).not.toContain(value);
-  expect((await teammate.get("/settings")).html).not.toContain("git.example.com");
-  await admin.form("/settings/credentials/remove", { host: "git.example.com", kind: "token", token });
-  expect((await admin.get("/settings")).html).not.toContain("<td>git.example.com</td>");
-});
-
-test("administrators choose who may send follow-ups; members see the setting", async () => {
-  const { admin, teammate } = visitors;
-  expect((await teammate.get("/settings")).html).toContain("<strong>Owners only.</strong>");
-  expect((await teammate.get("/settings")).html).not.toContain("<select");
-  const choose = ({ token, form }: typeof admin, wanted: string) =>
-    form("/settings/follow-ups", { token, followUps: wanted });
-  expect((await choose(teammate, "all")).status).toBe(403);
-  expect((await choose(admin, "anyone")).status).toBe(400);
-  const chosen = async () =>
-    (await server.platform.db.selectFrom("teams").select("follow_ups").execute())[0]?.follow_ups;
-  expect(await chosen()).toBe("disabled");
-  expect((await choose(admin, "service_accounts")).status).toBe(303);
-  expect(await chosen()).toBe("service_accounts");
-  expect((await teammate.get("/settings")).html).toContain("Agents of service accounts");
-});

@@ -22,6 +22,6 @@ export const pages: PageEntry[] = [
   { href: "/keys", icon: "key", name: "Keys" },
   { href: "/accounts", icon: "link", name: "Accounts", isServerPage: true },
   { href: "/audit", icon: "list", name: "Audit", isForAdmins: true },
-  { href: "/settings", icon: "settings", name: "Settings", isServerPage: true },
+  { href: "/settings", icon: "settings", name: "Settings" },
   { href: "/docs", icon: "book", name: "Docs", isServerPage: true },
 ];

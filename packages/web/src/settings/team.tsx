@@ -1,0 +1,77 @@
+// The settings of the team: all members see them, administrators change them.
+import type { TeamSettings } from "@agentcli/protocol/api";
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { request } from "../api/request.ts";
+import { session } from "../api/session.ts";
+import { Check, Field, Select } from "../components/controls.tsx";
+import { draftOf, settingsOf } from "./draft.ts";
+import { SettingsFields } from "./fields.tsx";
+import { SettingsForm } from "./form.tsx";
+import { teamSettingsQuery } from "./queries.ts";
+
+const followUps = {
+  disabled: "Owners only",
+  service_accounts: "The whole team, for agents of service accounts",
+  all: "The whole team, for all agents",
+} as const;
+
+const inherited = {
+  model: "The server's default",
+  autofix: "Wake the agent that made them (default)",
+  egress: "All public hosts (default)",
+};
+
+export function TeamSettingsForm({ settings }: { settings: TeamSettings }) {
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState({
+    ...draftOf(settings),
+    followUps: settings.followUps,
+    locked: settings.egress?.locked ?? false,
+    models: settings.allowedModels?.join("\n") ?? "",
+  });
+  const change = (part: Partial<typeof draft>) => setDraft({ ...draft, ...part });
+  const save = async () => {
+    const { egress, ...shared } = settingsOf(draft, settings);
+    const models = draft.models.split(/\s+/).filter((id) => id !== "");
+    const body: TeamSettings = {
+      ...{ ...shared, followUps: draft.followUps, allowedModels: models.length === 0 ? null : models },
+      egress: egress && { ...egress, locked: draft.locked },
+    };
+    const saved = await request<TeamSettings>("/v1/team/settings", { method: "PATCH", body });
+    queries.setQueryData(teamSettingsQuery.queryKey, saved);
+  };
+  return (
+    <SettingsForm title={`Team ${session.team}`} mayChange={session.isAdmin} save={save}>
+      <Field label="Who may send follow-ups to agents of others">
+        <Select
+          value={draft.followUps}
+          onChange={({ target }) => change({ followUps: target.value as TeamSettings["followUps"] })}
+        >
+          {Object.entries(followUps).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <SettingsFields draft={draft} onChange={change} inherited={inherited} />
+      {draft.egress !== "" && (
+        <Check
+          label="Members and environments cannot change the network"
+          checked={draft.locked}
+          onChange={(locked) => change({ locked })}
+        />
+      )}
+      <Field label="Allowed models" hint="Ids, one a line. Empty: all of the server.">
+        <textarea
+          className="input mono"
+          rows={3}
+          spellCheck={false}
+          value={draft.models}
+          onChange={({ target }) => change({ models: target.value })}
+        />
+      </Field>
+    </SettingsForm>
+  );
+}
