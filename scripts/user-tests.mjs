@@ -37,6 +37,7 @@ export const securityTests = [
   "packages/platform/test/previews/hostile.test.ts",
   "packages/platform/test/runs/isolation.test.ts",
   "packages/platform/test/runs/secret-paths.test.ts",
+  "packages/project/test/hook-code.test.ts",
   "packages/project/test/sanitize.test.ts",
   "packages/workspace/test/sandbox/replaced-directory.test.ts",
   "packages/workspace/test/environment/environment.test.ts",

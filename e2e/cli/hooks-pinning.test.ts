@@ -239,6 +239,39 @@ describe("a hook whose script", () => {
   });
 });
 
+/** What hooks in other languages may look like, with a program that only their run shows. */
+const byVariable = {
+  "hooks/a.mjs": 'import { spawnSync } from "node:child_process";\nconst tool = "tools/x.sh";\nspawnSync(tool);\n',
+  "hooks/a.py": 'import subprocess\ntool = "tools/x.sh"\nsubprocess.run([tool])\n',
+  "hooks/a.pl": 'my $tool = "tools/x.sh";\nsystem($tool);\n',
+};
+
+describe("a hook whose code", () => {
+  test.each([
+    ["node hooks/a.mjs", []],
+    ["python3 hooks/a.py", ["--sandbox-min", "landlock"]],
+    ["perl hooks/a.pl", []],
+  ])(
+    "starts what a variable names is not trusted, and what an agent writes there does not run: %s",
+    async (command, flags) => {
+      const harness = await openHarness({
+        replies: [run(`${plant("tools/x.sh")}; chmod +x tools/x.sh`), run("echo 1"), replyWith("Done.")],
+        files: { ...files(command), ...byVariable },
+      });
+      const refused = await harness.run(["hooks", "trust", "--all"]);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toMatch(
+        /in line [23] of \S+\/hooks\/a\.\w+, what `\S+ runs or loads is known only when it runs/,
+      );
+      const env: Record<string, string> = flags.length > 0 ? { PATH: pathWithoutNamespaces() } : {};
+      const { events } = await harness.events([...writing, ...flags, "go on"], { env });
+      expect(itemsOf(events, "hook").map(({ status }) => status)).toEqual(["skipped"]);
+      expect(readFileSync(join(harness.repository, "tools/x.sh"), "utf8")).toContain("evil");
+      expect(ran(harness)).toBe("");
+    },
+  );
+});
+
 describe("trust from before other files were covered", () => {
   const trustAsBefore = async (harness: Harness) => {
     const { hash, key, script } = JSON.parse((await harness.run(["hooks", "list", "--json"])).stdout);

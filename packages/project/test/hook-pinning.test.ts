@@ -95,10 +95,12 @@ describe("a command is pinned with the directory of its script", () => {
     ["export LEVEL=2 NAME; LC_ALL=C sort src/data.txt", []],
     ["/bin/cat src/data.txt; /usr/bin/sort -u src/data.txt", []],
     ["~/own.sh tools/x.sh src/data.txt", ["tools"]],
+    ["~/own.sh tools/x.py src/data.txt", ["tools"]],
     ["~/own.sh > /dev/null; tee ~/own.log", []],
     ["cat > seen.json; exit 2", []],
     ['node -e \'process.exit(require("node:fs").existsSync("x") ? 0 : 2)\'', []],
     ["~/own.sh --flag", []],
+    ['agentcli sandbox run --sandbox workspace-write -- npm run "$1"', []],
   ])("%s", async (command, expected) => {
     const at = await prepare();
     expect(pinnedBy(pin(command, at), at)).toEqual(expected);
@@ -140,11 +142,14 @@ describe("a command is refused", () => {
     ["python3 -m tools.x", "the option -m of python3"],
     ["python3 -c 'import json'", "add the option -I"],
     ["awk -f tools/x.awk", "the option -f of awk"],
-    ["node tools/pack.js", "loads the package zod from the workspace"],
+    ["node tools/pack.js", "it loads the package zod from the workspace"],
     ["./node_modules/.bin/missing", "there is no file"],
     ["tools/make.mk", "`make`"],
     ["tools/venv.py", "is in the workspace"],
     ["/opt/agentcli-no-such-program", "does not exist"],
+    ["agentcli sandbox run --sandbox danger-full-access -- npm test", "runs nothing outside the sandbox"],
+    ["agentcli exec x", "runs nothing outside the sandbox"],
+    ["~/own.sh --run=tools/x.sh", "write its name as a word of its own instead of --run=tools/x.sh"],
     ["'open", "a quote is not closed"],
     ["(./check.sh", "a bracket is not closed"],
   ])("%s", refuses);
@@ -280,14 +285,16 @@ describe("pinned with a script are", () => {
 
   test.each([
     ["check.mjs", 'import { spawnSync } from "node:child_process";\nspawnSync("tools/x.sh", { stdio: "inherit" });'],
-    ["check.mjs", 'import { execSync } from "node:child_process";\nexecSync(`sh $' + "{root}/tools/x.sh`);"],
+    ["check.mjs", 'import { execSync } from "node:child_process";\nexecSync("sh tools/x.sh");'],
+    [
+      "check.mjs",
+      'import * as cp from "child_process";\ncp.execFileSync(process.env.AGENT_PROJECT_DIR + "/tools/x.sh", [input.path]);',
+    ],
     ["check.py", 'import os, subprocess\nsubprocess.run([os.environ["AGENT_PROJECT_DIR"] + "/tools/x.sh"])'],
     ["check.py", 'import subprocess\nsubprocess.run(["sh", "tools/x.sh"])'],
-    ["check.rb", 'system("sh tools/x.sh")'],
   ])("the scripts that it names from the top of the project: %s: %s", async (name, text) => {
     const at = await prepare({ [`repository/hooks/${name}`]: `${text}\n` });
-    const programs: Record<string, string> = { "check.mjs": "node", "check.py": "python3" };
-    const found = pin(`${programs[name] ?? "ruby"} hooks/${name}`, at);
+    const found = pin(`${name === "check.py" ? "python3" : "node"} hooks/${name}`, at);
     expect(pinnedBy(found, at)).toEqual(["hooks", "tools/x.sh"]);
   });
 
@@ -300,20 +307,23 @@ describe("pinned with a script are", () => {
     expect(pinnedBy(pin("node hooks/check.mjs", at), at)).toEqual(["hooks"]);
   });
 
-  test("a program of the project that it starts, and what that loads, without directories and packages", async () => {
+  test("a program of the project that it starts, and what that loads, without directories; a package there is refused", async () => {
     const at = await prepare({
       "repository/hooks/a.js": 'require("node:child_process").execSync("node src/cli.js --lint");\n',
       "repository/src/cli.js": 'import "./lib/util.js";\n',
-      "repository/src/lib/util.js": 'import "lodash";\nimport "../../hooks/b/c.js";\n',
+      "repository/src/lib/util.js": 'import "../../hooks/b/c.js";\n',
       "repository/src/lib/other.js": "",
       "repository/hooks/b/c.js": "",
     });
     expect(pinnedBy(pin("node hooks/a.js", at), at)).toEqual(["hooks", "src/cli.js", "src/lib/util.js"]);
+    at.write("repository/src/lib/util.js", 'import "lodash";\n');
+    expect(pinnedBy(pin("node hooks/a.js", at), at)).toContain("it loads the package lodash from the workspace");
   });
 
   test("as one of its own files what it loads itself, also if a program that it starts loads the same", async () => {
     const at = await prepare({
-      "repository/hooks/a.js": 'import "../own/b.js";\nfork("src/cli.js");\n',
+      "repository/hooks/a.js":
+        'import { fork } from "node:child_process";\nimport "../own/b.js";\nfork("src/cli.js");\n',
       "repository/own/b.js": 'import "../last/c.js";\n',
       "repository/last/c.js": "",
       "repository/src/cli.js": 'import "../last/c.js";\n',
@@ -332,7 +342,8 @@ describe("pinned with a script are", () => {
 
   test("what a private method of a class starts", async () => {
     const at = await prepare({
-      "repository/hooks/a.js": 'class A {\n  #run() { fork("src/cli.js"); }\n}\n',
+      "repository/hooks/a.js":
+        'import { fork } from "child_process";\nclass A {\n  #run() { fork("src/cli.js"); }\n}\n',
       "repository/src/cli.js": "",
     });
     expect(pinnedBy(pin("node hooks/a.js", at), at)).toEqual(["hooks", "src/cli.js"]);
@@ -368,7 +379,7 @@ test("scripts with a million hostile characters are pinned with the files that t
   const spaces = " ".repeat(1_000_000);
   const at = await prepare({
     "repository/tools/long.sh": `#!/bin/sh\n# ${"a".repeat(1_000_000)}!\n./check.sh\n`,
-    "repository/other/long.js": `import${spaces}!\nimport${spaces}"../lib/z.js";\n`,
+    "repository/other/long.js": `/*${spaces}!*/\nimport${spaces}"../lib/z.js";\n`,
     "repository/lib/z.js": "",
   });
   expect(pinnedBy(pin("tools/long.sh", at), at)).toEqual(["check.sh", "tools"]);

@@ -174,7 +174,7 @@ function readKnownProgram(program: string, rest: ShellWord[], reading: Reading):
   else if (harmless.has(name)) return;
   else if (program.includes("/")) {
     addOutside(program, reading);
-    readArguments(rest, reading);
+    readOutsideArguments(program, rest, reading);
   } else if (generalTools.has(name)) throw unknownProgram(name);
   else if (!reading.found.functions.has(name)) reading.found.calls.push({ name, at: reading.at });
 }
@@ -303,12 +303,27 @@ function readShellCode(word: ShellWord, code: string, { workspace, found, direct
 
 /** An argument that is a program of the workspace may be run; any other is data. */
 function readArguments(words: ShellWord[], reading: Reading): void {
+  for (const word of words) if (isProgram(word.value, reading)) addReference(word, reading);
+}
+
+/** A program of the user may run any script that an argument names. One inside of a word cannot be replaced by its copy. */
+function readOutsideArguments(program: string, words: ShellWord[], reading: Reading): void {
+  const isScript = (name: string) => scriptName.test(name) && locateOwn(name, reading) !== null;
   for (const word of words) {
-    const path = word.value === null || word.value === "" ? null : locate(word.value, reading);
-    if (path !== null && word.value !== null && isOfWorkspace(word.value, reading) && firstBytes(path, 2) === "#!")
-      addReference(word, reading);
+    const value = word.value ?? "";
+    const inner = value.startsWith("-") ? (/[=:](.+)$/s.exec(value)?.[1] ?? "") : "";
+    if (isScript(inner) || isProgram(inner, reading))
+      throw new Unpinnable(`${program} may run ${inner}; write its name as a word of its own instead of ${value}`);
+    if (isProgram(value, reading)) addReference(word, reading);
+    else if (isScript(value)) addReference(word, reading, { language: languageOf(value, "") });
   }
 }
+
+const scriptName = /\.(?:[mc]?[jt]s|(?:ba|z|k)?sh|p[yl]|rb)$/;
+const isProgram = (name: string | null, reading: Reading): boolean =>
+  firstBytes(locateOwn(name ?? "", reading) ?? "", 2) === "#!";
+const locateOwn = (name: string, reading: Reading): string | null =>
+  name !== "" && isOfWorkspace(name, reading) ? locate(name, reading) : null;
 
 const candidates = (name: string, { directories }: Reading): string[] =>
   isAbsolute(name) ? [resolve(name)] : directories.map((directory) => resolve(directory, name));

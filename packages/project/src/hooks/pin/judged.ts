@@ -47,7 +47,15 @@ export const judgedPrograms = new Map<string, (call: Call) => void>([
   ["awk", judgeAwk],
   ["gawk", judgeAwk],
   ["mawk", judgeAwk],
+  ["agentcli", judgeAgentcli],
 ]);
+
+/** What follows runs in the sandbox, like commands of agents. */
+function judgeAgentcli(call: Call): void {
+  const words = call.words.slice(0, 5).map(({ value }) => value);
+  if (!/^sandbox run (?:--sandbox|-s) (?:read-only|workspace-write) --$/.test(words.join(" ")))
+    throw new Unpinnable("only `agentcli sandbox run --sandbox workspace-write -- …` runs nothing outside the sandbox");
+}
 
 function judgeJq(call: Call): void {
   const [filter] = readOptions(call, jq).operands;

@@ -2,16 +2,9 @@
 import { basename, dirname } from "node:path";
 import { contains } from "../../files/directories.ts";
 import { type CommandFiles, type Edit, noFiles, type Reference, readCommandFiles } from "./command.ts";
-import { firstBytes, isFile, readRegularFile, realPath, type Workspace } from "./files.ts";
-import { includesOf, languageOf } from "./includes.ts";
-import {
-  checkCalls,
-  checkOtherScript,
-  type ReadScript,
-  readShellScript,
-  refuseControlCharacters,
-  type ScriptText,
-} from "./scripts.ts";
+import { isFile, readRegularFile, realPath, type Workspace } from "./files.ts";
+import { checkUncopied } from "./other-scripts.ts";
+import { checkCalls, type ReadScript, readCodeScript, readShellScript, refuseControlCharacters } from "./scripts.ts";
 import { Unpinnable } from "./shell-reader.ts";
 import { hashOfContent, hashOfSingleFile, hashOfTree, readTree, type TreeEntry } from "./tree.ts";
 
@@ -58,64 +51,50 @@ export function pinCommand(command: string, workspace: Workspace): Pin {
   return pin;
 }
 
-/** What a script that is pinned alone loads is pinned alone too, as far as it can be: it may be the project's own code. */
+/** A script that code starts runs in place. So does what it loads, without the directory around it: that may be the project's own code. */
 interface OpenScript extends Reference {
-  isAlone: boolean;
+  isUncopied: boolean;
 }
 
 /** The directories of the scripts, and every other file that they load by name. */
 function pinFiles(found: CommandFiles, workspace: Workspace, includes: Pin["includes"]): PinnedPath[] {
-  const open: OpenScript[] = found.references.map((reference) => ({ ...reference, isAlone: false }));
-  const openAlone: OpenScript[] = [];
+  const open: OpenScript[] = found.references.map((reference) => ({ ...reference, isUncopied: false }));
+  const openUncopied: OpenScript[] = [];
   const pinned = new Map<string, PinnedPath>();
   const seen = new Set<string>();
   const shellScripts: ReadScript[] = [];
-  // What is loaded as one of the hook's own files counts as such, even if another program loads it too: these come first.
-  const next = () => open.shift() ?? openAlone.shift();
+  // What is loaded as one of the hook's own files is a copy, even if it runs in place too: these come first.
+  const next = () => open.shift() ?? openUncopied.shift();
   for (let script = next(); script; script = next()) {
-    if (seen.has(script.path)) continue;
-    seen.add(script.path);
+    const { isUncopied } = script;
+    if (isUncopied) checkUncopied(script);
+    if (seen.has(`${script.path} ${isUncopied}`)) continue;
+    seen.add(`${script.path} ${isUncopied}`);
     if (seen.size > maxFiles) throw new Unpinnable(`it loads more than ${maxFiles} files`);
     addPin(script, workspace, pinned);
     const content = readRegularFile(script.path) ?? Buffer.alloc(0);
-    const text = content.toString("utf8");
+    const read = { ...script, text: content.toString("utf8") };
     const hash = hashOfContent(content);
-    const { isAlone } = script;
     if (script.language === "shell") {
-      const read = readShellScript({ ...script, text }, workspace);
-      includes.set(script.path, { hash, edits: read.edits });
-      shellScripts.push({ script: { ...script, text }, found: read });
-      (isAlone ? openAlone : open).push(...read.references.map((reference) => ({ ...reference, isAlone })));
+      const files = readShellScript(read, workspace);
+      includes.set(script.path, { hash, edits: files.edits });
+      shellScripts.push({ script: read, found: files });
+      (isUncopied ? openUncopied : open).push(...files.references.map((reference) => ({ ...reference, isUncopied })));
       continue;
     }
-    const loaded = loadedFiles({ ...script, text }, workspace);
-    includes.set(script.path, { hash, edits: [] });
-    (isAlone ? openAlone : open).push(...loaded.files.map((reference) => ({ ...reference, isAlone })));
-    openAlone.push(...loaded.alone.map((reference) => ({ ...reference, isAlone: true })));
+    const files = readCodeScript(read, workspace);
+    if (!includes.has(script.path)) includes.set(script.path, { hash, edits: [] });
+    (isUncopied ? openUncopied : open).push(...files.loaded.map((reference) => ({ ...reference, isUncopied })));
+    openUncopied.push(...files.started.map((reference) => ({ ...reference, isUncopied: true })));
   }
   checkCalls(found, shellScripts);
   return [...pinned.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-function loadedFiles(script: ScriptText & OpenScript, workspace: Workspace) {
-  checkOtherScript(script);
-  const { files, alone, packageName } = includesOf(script, workspace);
-  if (packageName !== null && !script.isAlone)
-    throw new Unpinnable(`${script.path} loads the package ${packageName} from the workspace`);
-  const { directories } = workspace;
-  const read = (path: string): Reference => ({
-    path,
-    language: languageOf(path, firstBytes(path, 256)),
-    directories,
-    isSourced: false,
-  });
-  return { files: files.map(read), alone: alone.map(read) };
-}
-
-function addPin({ path, isAlone }: OpenScript, workspace: Workspace, pinned: Map<string, PinnedPath>): void {
+function addPin({ path, isUncopied }: OpenScript, workspace: Workspace, pinned: Map<string, PinnedPath>): void {
   if ([...pinned.keys()].some((other) => contains(other, path))) return;
   const directory = dirname(path);
-  const entries = !isAlone && isOfHooks(path, workspace) ? readTree(directory) : null;
+  const entries = !isUncopied && isOfHooks(path, workspace) ? readTree(directory) : null;
   if (entries) return void pinned.set(directory, { path: directory, hash: hashOfTree(entries) });
   const hash = currentHash(path);
   if (hash === null) throw new Unpinnable(`${path} cannot be read`);

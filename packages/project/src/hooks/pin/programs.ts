@@ -65,7 +65,7 @@ const startsInOther =
 
 export const interpreters: {
   names: RegExp;
-  language: "shell" | "javascript" | "python" | "other";
+  language: "shell" | "javascript" | "python" | "perl" | "ruby";
   shape: Interpreter;
 }[] = [
   { names: /^(?:sh|bash|dash|zsh|ksh)$/, language: "shell", shape: shell },
@@ -90,11 +90,11 @@ export const interpreters: {
       codeWithout: startsInPython,
     },
   },
-  { names: /^ruby$/, language: "other", shape: { options: /^-w$/, code: /^-[wnlpa]*e$/, codeWithout: startsInOther } },
+  { names: /^ruby$/, language: "ruby", shape: { options: /^-w$/, code: /^-[wnlpa]*e$/, codeWithout: startsInOther } },
   // Not -n and -p: they run an argument that ends with a bar.
   {
     names: /^perl$/,
-    language: "other",
+    language: "perl",
     shape: { options: /^-[wTt]+$/, code: /^-[wl0]*e$/, codeWithout: startsInOther },
   },
 ];

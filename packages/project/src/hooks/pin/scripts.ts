@@ -1,12 +1,8 @@
 // What a script of a hook runs and loads. One in which that cannot be determined is refused, with the line.
-import { type CommandFiles, noFiles, type Reference, readCommandFiles, unknownProgram } from "./command.ts";
-import { refuseDynamicLoads } from "./dynamic-loads.ts";
+import { type CommandFiles, noFiles, readCommandFiles, unknownProgram } from "./command.ts";
 import type { Workspace } from "./files.ts";
+import { type LoadedFiles, readOtherScript, type ScriptText } from "./other-scripts.ts";
 import { Unpinnable } from "./shell-reader.ts";
-
-export interface ScriptText extends Reference {
-  text: string;
-}
 
 /** A shell script is read like a command. It finds itself by `$0`, unless another one reads it. */
 export function readShellScript(script: ScriptText, workspace: Workspace): CommandFiles {
@@ -23,10 +19,10 @@ export function readShellScript(script: ScriptText, workspace: Workspace): Comma
   return found;
 }
 
-/** Scripts in other languages are searched for what cannot be known. */
-export function checkOtherScript(script: ScriptText): void {
+/** Scripts in other languages: one in which that cannot be followed is refused too. */
+export function readCodeScript(script: ScriptText, workspace: Workspace): LoadedFiles {
   try {
-    refuseDynamicLoads(script);
+    return readOtherScript(script, workspace);
   } catch (error) {
     throw error instanceof Unpinnable ? inScript(error, script) : error;
   }

@@ -1,5 +1,5 @@
 // Runs the tests before an agent that works on the plan stops; if they fail, the agent goes on with their output.
-// Tests are code that an agent may have written: on a machine of yours they run in agentcli's sandbox, or not at all.
+// Tests are code that an agent may have written: they run in agentcli's sandbox, or not at all.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,12 +28,13 @@ function testCommand() {
 }
 
 function runTests(command) {
-  const isMachineOfPlatform = project.startsWith("/workspace/") && process.env.HOME === "/home/agent";
-  const sandboxed = ["agentcli", "sandbox", "run", "--sandbox", "workspace-write", "--", ...command];
-  const [program, ...args] = isMachineOfPlatform ? command : sandboxed;
-  const { error, status, stdout, stderr } = spawnSync(program, args, { cwd: project, encoding: "utf8" });
+  const { error, status, stdout, stderr } = spawnSync(
+    "agentcli",
+    ["sandbox", "run", "--sandbox", "workspace-write", "--", ...command],
+    { cwd: process.env.PLATFORM_PROJECT_DIR, encoding: "utf8" },
+  );
   if (error) {
-    process.stderr.write(`The tests were not run: ${program} could not be started (${error.code}).\n`);
+    process.stderr.write(`The tests were not run: agentcli could not be started (${error.code}).\n`);
     process.exit(1);
   }
   if (status === 0) return {};

@@ -1,0 +1,280 @@
+// What scripts of hooks in JavaScript, Python, perl and ruby load and start: pinned where it can be followed, refused where not.
+import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { temporaryDirectory } from "@agentcli/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openWorkspace, pinCommand } from "../src/hooks/pin/index.ts";
+
+const files = {
+  "tools/x.sh": "#!/bin/sh\n",
+  "tools/y.js": "",
+  "lib/x.mjs": "",
+  "lib/x.py": "",
+  "lib/x.rb": "",
+};
+
+const interpreters: Record<string, string> = { py: "python3", pl: "perl", rb: "ruby" };
+
+async function prepare(name: string, text: string): Promise<string> {
+  const { path, remove } = await temporaryDirectory({ ...files, [`hooks/${name}`]: text });
+  onTestFinished(remove);
+  return path;
+}
+
+function pinIn(path: string, name: string) {
+  const program = interpreters[name.split(".").at(-1) ?? ""] ?? "node";
+  const variables = new Map([["AGENT_PROJECT_DIR", path]]);
+  return pinCommand(`${program} hooks/${name}`, openWorkspace([path], [path], variables));
+}
+
+async function pinned(name: string, text: string) {
+  const path = await prepare(name, text);
+  const { files: found, unpinned } = pinIn(path, name);
+  return unpinned ?? found.map((file) => relative(path, file.path));
+}
+
+const inNode = (text: string) =>
+  `import { execFile, execSync, fork, spawn, spawnSync } from "node:child_process";\n${text}`;
+const inPython = (text: string) => `import os, sys, subprocess\n${text}`;
+
+describe("what code starts is followed as the command that does the same", () => {
+  test.each([
+    ["a.mjs", inNode('spawn("tools/x.sh", ["--strict", input.path], { stdio: "inherit" });')],
+    ["a.mjs", inNode('execSync("sh tools/x.sh && echo done");')],
+    ["a.mjs", inNode('execFile("bash", ["tools/x.sh", ...more], (error, output) => console.log(output));')],
+    ["a.mjs", inNode("spawnSync('./x.sh', { cwd: 'tools', env: { ...process.env, LEVEL: level } });")],
+    ["a.mjs", inNode('spawn("sh", ["tools/x.sh"], { shell: true, cwd: process.cwd() });')],
+    ["a.mjs", 'import cp from "child_process";\ncp.spawnSync("tools/x.sh");'],
+    [
+      "a.mjs",
+      'import { spawn as start } from "node:child_process";\nstart(process.env.AGENT_PROJECT_DIR + "/tools/x.sh");',
+    ],
+    ["a.mjs", 'const { execSync: run } = await import("node:child_process");\nrun("tools/x.sh");'],
+    ["a.cjs", 'const cp = require("child_process");\ncp.execFileSync("tools/x.sh");'],
+    ["a.cjs", 'require("child_process").execFileSync("tools/x.sh");'],
+    [
+      "a.mjs",
+      'import { execFile } from "node:child_process";\nimport { promisify } from "node:util";\nconst run = promisify(execFile);\nawait run("tools/x.sh", [a]);',
+    ],
+    ["a.py", inPython('subprocess.run(["tools/x.sh", path], check=True, env={**os.environ, "LEVEL": "1"})')],
+    ["a.py", inPython('subprocess.check_output("sh tools/x.sh", shell=True)')],
+    ["a.py", inPython('if os.system("sh tools/x.sh"): sys.exit(2)')],
+    ["a.py", inPython('subprocess.run(["./x.sh"], cwd="tools")')],
+    ["a.py", inPython("print(f\"{subprocess.check_output(['tools/x.sh'])}\")")],
+    ["a.py", 'from subprocess import run as start, PIPE\nstart("tools/x.sh", stdout=PIPE)'],
+  ])("%s: %s", async (name, text) => {
+    expect(await pinned(name, `${text}\n`)).toEqual(["hooks", "tools/x.sh"]);
+  });
+});
+
+describe("a script of which nothing is started by others, and what it loads beside it", () => {
+  test.each([
+    [
+      "a.mjs",
+      `// eval(x), require(y)
+import { join } from 'node:path';
+import { readFileSync } from "fs";
+import { limit } from "../lib/x.mjs";
+const { tool_input: input } = JSON.parse(readFileSync(0, "utf8"));
+const found = /eval|exec|spawn\\(/.exec(input.command ?? \`a$\{1 / 2}\`);
+if (found) process.exit(2); /* child_process */
+process.stderr.write(join(process.env.HOME ?? ".", "x") + (limit ? "eval" : 'require("x")'));
+`.replaceAll("\\`", "`"),
+    ],
+    [
+      "a.py",
+      `#!/usr/bin/env python3
+"""Refuses os.system and eval(x)."""
+import json, re, sys
+import os.path
+from pathlib import Path
+data = json.load(sys.stdin)
+if re.search(r"\\b(eval|exec)\\b", data["tool_input"]["command"]):
+    print(f"no: {data['tool_name']!r} in {os.environ.get('HOME', '.')}", file=sys.stderr)
+    sys.exit(2)
+home = os.environ["HOME"] if "HOME" in os.environ else Path(".")
+`,
+    ],
+    [
+      "a.pl",
+      `use strict; use warnings;
+use JSON::PP;
+my $input = decode_json(join '', <STDIN>);
+my $ok = eval { $input->{tool_input}{command} };
+open(my $log, '>>', 'log.txt') or die;
+do { print STDERR "no\\n"; exit 2 } if $ok =~ /rm -rf/;
+`,
+    ],
+    [
+      "a.rb",
+      `# system("x")
+require "json"
+require_relative "../lib/x"
+input = JSON.parse($stdin.read)
+File.open("log.txt", "a") { |f| f.puts input["tool_name"] }
+abort "no" if input.dig("tool_input", "command") =~ /rm -rf/
+`,
+    ],
+  ])("%s", async (name, text) => {
+    const result = await pinned(name, text);
+    expect(result).toEqual(expect.arrayContaining(["hooks"]));
+    expect(typeof result).toBe("object");
+  });
+
+  test("in Python also modules of a package, and those that have the name of one of Python's", async () => {
+    const path = await prepare("a.py", "import json\nfrom own import part\nimport own.deep.more as m\n");
+    mkdirSync(join(path, "hooks/own/deep"), { recursive: true });
+    for (const name of ["json.py", "own/__init__.py", "own/part.py", "own/deep/more.py"])
+      writeFileSync(join(path, "hooks", name), "");
+    expect(pinIn(path, "a.py").unpinned).toBeUndefined();
+    for (const name of ["json.py", "own/__init__.py", "own/part.py", "own/deep/more.py"]) {
+      writeFileSync(join(path, "hooks", name), "eval(x)\n");
+      expect(pinIn(path, "a.py").unpinned).toContain(`in line 1 of ${path}/hooks/${name}, what \`eval(x)\` runs`);
+      writeFileSync(join(path, "hooks", name), "");
+    }
+  });
+});
+
+describe("code that loads or starts what cannot be followed makes the hook unpinned, and the reason names the line", () => {
+  const unknown = "is known only when it runs";
+  test.each([
+    ["a.mjs", "spawn(program);", unknown],
+    ["a.mjs", "spawn(`${dir}/x.sh`);", unknown],
+    ["a.mjs", 'spawn(dir + "/x.sh");', unknown],
+    ["a.mjs", "const start = spawn;\nstart('tools/x.sh');", unknown],
+    ["a.mjs", "[1].map(spawn);", unknown],
+    ["a.mjs", "spawn.call(null, program);", unknown],
+    ["a.mjs", "export { spawn };", unknown],
+    ["a.mjs", "const tools = { spawn };", unknown],
+    ["a.mjs", 'spawn("tools/x.sh", [], options);', unknown],
+    ["a.mjs", 'spawn("./x.sh", [], { cwd });', unknown],
+    ["a.mjs", 'spawn("./x.sh", { cwd: directory });', unknown],
+    ["a.mjs", 'spawn("tools/x.sh", { ...options });', unknown],
+    ["a.mjs", 'spawn("tools/x.sh", { env: other });', unknown],
+    ["a.mjs", 'spawn("lint", { env: { ...process.env, PATH: "tools" } });', "PATH can make programs load other files"],
+    ["a.mjs", 'process.env.PATH = "tools";\nspawn("grep", ["x"]);', unknown],
+    ["a.mjs", 'Object.assign(process.env, own);\nspawn("grep", ["x"]);', unknown],
+    ["a.mjs", 'spawn("node", [script]);', unknown],
+    ["a.mjs", 'spawn("node", arguments_);', unknown],
+    ["a.mjs", 'spawn(process.execPath, [join(dir, "x.js")]);', unknown],
+    ["a.mjs", 'spawn("make", ["x"]);', "what `make` runs or loads from the workspace is not known"],
+    ["a.mjs", 'spawn("git", ["status"]);', "`git`"],
+    ["a.mjs", 'spawn("unheard-of-program");', "`unheard-of-program`"],
+    ["a.mjs", 'spawn("tools/missing.sh");', "there is no file tools/missing.sh"],
+    ["a.mjs", 'execSync("npx --no-install eslint");', "`npx`"],
+    ["a.mjs", 'execSync("cat x | bash");', "reads its commands from standard input"],
+    ["a.mjs", "fork(script);", unknown],
+    ["a.mjs", 'import * as all from "node:child_process";\nconst { spawn: s } = all;', unknown],
+    ["a.mjs", 'export * from "node:child_process";', unknown],
+    ["a.mjs", 'const name = "child_process";\nawait import(name);', unknown],
+    ["a.mjs", "await import(new URL('lib/x.mjs', base));", unknown],
+    ["a.mjs", "import 'file:///x/lib/x.mjs';", "the package file:///x/lib/x.mjs"],
+    ["a.mjs", 'import "./missing.mjs";', "there is no file ./missing.mjs"],
+    ["a.mjs", 'import zod from "zod";', "the package zod"],
+    ["a.mjs", 'import { Worker } from "node:worker_threads";', unknown],
+    ["a.mjs", 'import vm from "node:vm";', "what the module node:vm runs or loads is not known"],
+    ["a.mjs", 'import { createRequire } from "node:module";', unknown],
+    ["a.mjs", "const a = [1] / 2; eval(text);", unknown],
+    ["a.mjs", "new Function(text)();", unknown],
+    ["a.mjs", "(() => 1).constructor(text)();", unknown],
+    ["a.mjs", 'process.getBuiltinModule("vm");', unknown],
+    ["a.mjs", 'process.chdir("lib");', unknown],
+    ["a.mjs", "if (a) { b() } /`/; eval(text) /`/;", "a slash after } is not read"],
+    ["a.mjs", "const a = `${eval(text)}`;", unknown],
+    ["a.mjs", "const a = 'open", "a string is not closed"],
+    ["a.mjs", "\\u0065val(text);", "is not read"],
+    ["a.cjs", 'require(process.cwd() + "/lib/x.cjs");', unknown],
+    ["a.cjs", "const load = require;\nload('./x');", unknown],
+    ["a.cjs", 'module.require("p");', unknown],
+    ["a.cjs", 'try { require("./local"); } catch {}', "there is no file ./local"],
+    ["a.cjs", 'const { spawn: s } = require("child_process"), t = s;', unknown],
+    ["a.cjs", 'start(require("child_process"));', unknown],
+    ["a.py", "subprocess.run(program)", unknown],
+    ["a.py", "subprocess.run([program, 'x'])", unknown],
+    ["a.py", "subprocess.run([*command])", unknown],
+    ["a.py", "subprocess.run(f'{tool} x', shell=True)", unknown],
+    ["a.py", "subprocess.run(['sh', '-c', text])", unknown],
+    ["a.py", "subprocess.run(['tools/x.sh'], **options)", unknown],
+    ["a.py", "subprocess.run(['./x.sh'], cwd=directory)", unknown],
+    ["a.py", "subprocess.run(['x'], executable=program)", unknown],
+    ["a.py", "subprocess.run(['grep'], env={'PATH': 'tools'})", "PATH can make programs load other files"],
+    ["a.py", "start = subprocess.run\nstart('x')", unknown],
+    ["a.py", "getattr(subprocess, name)('x')", unknown],
+    ["a.py", "os.environ['PATH'] = 'tools'", "PATH can make programs load other files"],
+    ["a.py", "os.environ.update(own)", unknown],
+    ["a.py", "os.system(command)", unknown],
+    ["a.py", "os.execv(program, [])", unknown],
+    ["a.py", "from os import execv", unknown],
+    ["a.py", "from os import system\nsystem(command)", unknown],
+    ["a.py", "import subprocess as sp\nsp.Popen(command)", unknown],
+    ["a.py", "from subprocess import *", unknown],
+    ["a.py", "print(f'{eval(text)}')", unknown],
+    ["a.py", "sys.path.insert(0, 'lib')", unknown],
+    ["a.py", "from sys import path", unknown],
+    ["a.py", "import runpy", "what the package runpy runs or loads is not known"],
+    ["a.py", "import importlib.util", "the package importlib.util"],
+    ["a.py", "import pickle", "the package pickle"],
+    ["a.py", "import asyncio", "the package asyncio"],
+    ["a.py", "if True: import local_settings", "the package local_settings"],
+    ["a.py", "exec(open('lib/x.py').read())", unknown],
+    ["a.py", "subprocess.run(['make', 'x'])", "`make`"],
+    ["a.pl", "use lib 'lib'; use X;", unknown],
+    ["a.pl", 'do "./lib/r.pl";', unknown],
+    ["a.pl", "system($program);", unknown],
+    ["a.pl", "my $out = qx{$program};", unknown],
+    ["a.pl", 'open(my $f, "$program|");', unknown],
+    ["a.pl", "eval $text;", unknown],
+    ["a.rb", "system(program)", unknown],
+    ["a.rb", "load 'lib/x.rb'", unknown],
+    ["a.rb", "require './lib/x'", unknown],
+    ["a.rb", "open(name)", unknown],
+    ["a.rb", 'require_relative "missing"', "there is no file missing.rb"],
+  ])("%s: %s", async (name, text, reason) => {
+    const before = name === "a.mjs" ? inNode("") : name === "a.py" ? inPython("") : "\n";
+    const path = await prepare(name, `${before}${text}\n`);
+    const { unpinned } = pinIn(path, name);
+    expect(unpinned).toContain(reason);
+    expect(unpinned).toMatch(/^in line [1-3] of /);
+  });
+});
+
+describe("a script that runs in place, because code starts it, is refused", () => {
+  const starting = inNode('spawn("tools/x.sh");\n');
+  const reason = (path: string) => pinIn(path, "a.mjs").unpinned;
+
+  test("behind a link, which an agent could exchange", async () => {
+    const path = await prepare("a.mjs", inNode('spawn("other/x.sh");\n'));
+    symlinkSync("tools", join(path, "other"));
+    expect(reason(path)).toContain("is started in place and is behind a link");
+  });
+
+  test("with a second name, by which an agent could change it", async () => {
+    const path = await prepare("a.mjs", starting);
+    expect(reason(path)).toBeUndefined();
+    linkSync(join(path, "tools/x.sh"), join(path, "second"));
+    expect(reason(path)).toContain("is started in place and has a second name");
+  });
+
+  test("if it is found only in another directory than the one in which the hook runs", async () => {
+    const path = await prepare("a.mjs", starting);
+    mkdirSync(join(path, "app"));
+    const inApp = pinCommand("node hooks/a.mjs", openWorkspace([join(path, "app"), path], [path], new Map()));
+    expect(inApp.unpinned).toContain("there is no file tools/x.sh");
+  });
+
+  test("if it is in Python and imports something, for which an agent could add a file", async () => {
+    const path = await prepare("a.mjs", inNode('execSync("python3 lib/x.py");\n'));
+    expect(reason(path)).toBeUndefined();
+    writeFileSync(join(path, "lib/x.py"), "import json\n");
+    expect(reason(path)).toContain("where a file for its import could be added");
+  });
+
+  test("if it requires a file without its full name", async () => {
+    const path = await prepare("a.mjs", inNode('fork("tools/y.js");\n'));
+    writeFileSync(join(path, "tools/z.js"), "");
+    writeFileSync(join(path, "tools/y.js"), 'require("./z.js");\n');
+    expect(reason(path)).toBeUndefined();
+    writeFileSync(join(path, "tools/y.js"), 'require("./z");\n');
+    expect(reason(path)).toContain("which file ./z means is known only when it runs");
+  });
+});
