@@ -5,6 +5,7 @@ import type { Principals } from "../identity/index.ts";
 import { assignWorkers, dropOverdueClaims } from "./assign.ts";
 import { type EnvCheck, openEnvCheck } from "./env.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
+import { concernsWorkers } from "./notices.ts";
 import { seenEveryMs } from "./online.ts";
 import { releaseAgents } from "./release.ts";
 import { poolRetention, workerRetention } from "./retention.ts";
@@ -62,8 +63,7 @@ async function startFleet({ db, nodeId, notifications, log }: ServerContext, gat
     repeat("workers.not_reported", seenEveryMs, () => reportSeen(db, nodeId, gateway.list())),
   ];
   const wake = () => void assign().catch(() => {});
-  // Without an id, the news is for those that claim runs.
-  const onMessage = (id: string) => (id === "" ? undefined : wake());
+  const onMessage = (notice: string) => (concernsWorkers(notice) ? wake() : undefined);
   const unlisten = await Promise.all(
     ["runs", "workers"].map((channel) => notifications.subscribe(channel, { onMessage, onGap: wake })),
   );

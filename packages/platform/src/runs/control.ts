@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { RunModel } from "@agentcli/protocol/api";
 import { sql } from "kysely";
+import { noticeOfRun } from "../fleet/index.ts";
 import { type DataKey, notify, type Queries } from "../foundation/index.ts";
 import { type RunRequest, requestAad } from "./execution/request.ts";
 
@@ -25,8 +26,7 @@ export interface NewRun {
 export const newRunId = (): string => `run-${randomUUID()}`;
 
 /**
- * False if the agent has an active run. Servers are notified in the same statement, with the id of the run if workers are
- * to be assigned.
+ * False if the agent has an active run. Servers are notified in the same statement.
  */
 export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
   const { id } = run;
@@ -54,7 +54,7 @@ export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
         .returning("id"),
     )
     .selectFrom("inserted")
-    .select(sql`pg_notify('runs', ${run.needsWorker ? id : ""})`.as("notified"))
+    .select(sql`pg_notify('runs', ${noticeOfRun(run)})`.as("notified"))
     .executeTakeFirst();
   return notified !== undefined;
 }

@@ -33,7 +33,7 @@ async function driveOf(claim: ClaimedRun) {
     ...fixture.platform,
     log: { ...fixture.platform.log, error: (_event: string, error: unknown) => void problems.push(error) },
   };
-  const opened = await openRun(platform, claim, await openAgent(platform, claim));
+  const opened = await openRun({ platform, hub: { publish() {} } }, claim, await openAgent(platform, claim));
   const published: Frame[] = [];
   const hub = { publish: (_runId: string, frames: Frame[]) => void published.push(...frames) };
   const recorder = openRunRecorder(opened, (text) => text, {

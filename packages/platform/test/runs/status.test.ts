@@ -16,7 +16,7 @@ test("a reader connected before the run starts sees RUNNING once, whichever serv
   const { platform } = fixture;
   const dying = await openLeases(platform.db, { nodeId: "dying", leaseMs: 0 }).claim();
   if (!dying) throw new Error("nothing to claim");
-  await openRun(platform, dying, await openAgent(platform, dying));
+  await openRun({ platform, hub: { publish() {} } }, dying, await openAgent(platform, dying));
   await expect.poll(() => frames.length).toBe(2);
   const settings = { ...platform.settings, roles: ["runner" as const] };
   const runner = await serve({ ...platform, nodeId: "next", settings });

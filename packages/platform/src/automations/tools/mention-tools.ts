@@ -6,12 +6,15 @@ import { commentTool } from "./pull-request-tools.ts";
 export interface MentionedRun {
   agentId: string;
   teamId: number;
+  repositories: { url: string }[];
   /** Removes secrets from what leaves the run. */
   scrub(text: string): string;
 }
 
 /** On pull requests of the repository that it was last mentioned in. */
 export async function mentionTools(host: AutomationHost, run: MentionedRun): Promise<Tool[]> {
+  // Mentions are in repositories, and those are among the agent's.
+  if (run.repositories.length === 0) return [];
   const mention = await host.platform.db
     .selectFrom("mentions")
     .select("repo_url")

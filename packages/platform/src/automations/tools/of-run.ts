@@ -22,6 +22,8 @@ import { subscriptionTools } from "./subscription-tools.ts";
 export interface RunOfAgent {
   agentId: string;
   teamId: number;
+  /** Which client created the agent. */
+  source: string;
   repositories: { url: string }[];
   /** A plan changes nothing, so it has no tools that do. */
   mode: "agent" | "plan";
@@ -35,9 +37,9 @@ export interface RunOfAgent {
 
 export async function toolsOfRun(host: AutomationHost, run: RunOfAgent): Promise<Tool[]> {
   if (run.mode === "plan") return [];
-  const own = await toolsOfAutomation(host, run);
+  const [own, mentioned] = await Promise.all([toolsOfAutomation(host, run), mentionTools(host, run)]);
   const names = own.map(({ name }) => name);
-  const answering = (await mentionTools(host, run)).filter(({ name }) => !names.includes(name));
+  const answering = mentioned.filter(({ name }) => !names.includes(name));
   const tools = [...own, ...answering, ...waitingTools(host, run)];
   if (run.effects === undefined) return tools;
   const { agentId, teamId, scrub, proposedServers = [] } = run;
@@ -85,6 +87,7 @@ async function requesterOf({ platform: { db } }: AutomationHost, agentId: string
 
 /** None for an agent that no automation started. */
 async function toolsOfAutomation(host: AutomationHost, run: RunOfAgent): Promise<Tool[]> {
+  if (run.source !== "AUTOMATION") return [];
   const automation = await findAutomationOf(host, run);
   if (automation === undefined) return [];
   const { db, vault } = host.platform;
@@ -114,7 +117,6 @@ const findAutomationOf = (
     .where("started.agent_id", "=", agentId)
     .whereRef("agents.team_id", "=", "automations.team_id")
     .where(sql<boolean>`agents.user_id is not distinct from automations.user_id`)
-    .where("agents.source", "=", "AUTOMATION")
     // A back-test writes nothing: it may be done before the automation is enabled.
     .where("automations.enabled", "in", effects === "backtest" ? [true, false] : [true])
     .executeTakeFirst();

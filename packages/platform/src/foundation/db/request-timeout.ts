@@ -1,7 +1,7 @@
 // A pool whose connections are set for the actor, and whose queries end in time where they belong to a request: a
 // database that hangs keeps no client waiting.
 import type { PostgresPool, PostgresPoolClient } from "kysely";
-import type pg from "pg";
+import pg from "pg";
 import { isSetForActor, requestTimeoutMs, setActor } from "./actor.ts";
 import { nameOfPrepared } from "./prepared.ts";
 
@@ -15,7 +15,7 @@ export function limitRequests(pool: pg.Pool): PostgresPool {
   const limited = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   return {
     async connect() {
-      preferConnections(pool, isSetForActor);
+      preferConnection(pool, isSetForActor);
       const client = await connectInTime(pool);
       const known = limited.get(client) ?? limitQueries(client);
       limited.set(client, known);
@@ -30,14 +30,16 @@ export function limitRequests(pool: pg.Pool): PostgresPool {
  * The pool gives the last of its idle connections. Between the queries of requests and those of runs, a fifth of all
  * statements before the first model request only set the actor.
  */
-function preferConnections(pool: pg.Pool, isPreferred: (client: pg.PoolClient) => boolean): void {
+function preferConnection(pool: pg.Pool, isPreferred: (client: pg.PoolClient) => boolean): void {
   const { _idle: idle } = pool as unknown as { _idle: { client: pg.PoolClient }[] };
-  idle.sort((left, right) => Number(isPreferred(left.client)) - Number(isPreferred(right.client)));
+  const index = idle.findLastIndex(({ client }) => isPreferred(client));
+  if (index !== -1 && index !== idle.length - 1) idle.push(...idle.splice(index, 1));
 }
 
 async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
   const limitMs = requestTimeoutMs();
-  if (limitMs === null) return pool.connect();
+  // An idle connection is given at once, unless others wait for one too.
+  if (limitMs === null || pool.idleCount > pool.waitingCount) return pool.connect();
   const connecting = pool.connect();
   let giveUp: NodeJS.Timeout | undefined;
   const tooLong = new Promise<never>((_, reject) => {
@@ -57,13 +59,28 @@ const graceMs = 500;
 
 const changedResultType = "0A000";
 
+/** As the driver does it for a name, which copies its options property by property first: as much work as the rest. */
+function queryNamed(
+  client: pg.PoolClient,
+  { name, text, values }: { name: string; text: string; values: unknown[] },
+): Promise<pg.QueryResult> {
+  return new Promise((resolve, reject) => {
+    const query = new pg.Query<pg.QueryResultRow, unknown[]>(text, values);
+    Object.assign(query, {
+      name,
+      callback: (error: Error | null, result: pg.QueryResult) => (error ? reject(error) : resolve(result)),
+    });
+    client.query(query);
+  });
+}
+
 function limitQueries(client: pg.PoolClient): PostgresPoolClient {
   let timeout: DatabaseTimeout | null = null;
   async function send(text: string, values: unknown[]): Promise<pg.QueryResult> {
     const name = nameOfPrepared(text);
     if (name === undefined) return client.query(text, values);
     try {
-      return await client.query({ name, text, values });
+      return await queryNamed(client, { name, text, values });
     } catch (error) {
       // A migration of another server has changed the type of a column: only a new connection prepares it anew.
       if ((error as { code?: string }).code === changedResultType) client.connection.stream.destroy();

@@ -7,7 +7,6 @@ import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import { type CommittedWork, commitLeftovers } from "./commit.ts";
 import { commitMessage, pullRequestTitle } from "./describe.ts";
-import { findWorkspace } from "./find-workspace.ts";
 import type { HandedOff, Handoff, RunSummary } from "./handoff.ts";
 import { listCommits } from "./list-commits.ts";
 import {
@@ -51,8 +50,8 @@ export function openHandoff(options: HandoffOptions): Handoff {
   return {
     async publish(runId, signal) {
       const summary = await options.readSummary(runId);
-      const workspace = await findWorkspace(options, summary.agentId);
-      const key = await keyOf(options, summary.agentId);
+      const { directory, key } = await openAgent(options, summary.agentId);
+      const workspace = await options.workspaces.find(directory);
       const done: HandedOff = { branches: [], faults: [] };
       for (const repository of workspace?.repositories ?? []) {
         const work: Work = { runId, summary, key, repository, options };
@@ -65,9 +64,13 @@ export function openHandoff(options: HandoffOptions): Handoff {
   };
 }
 
-async function keyOf({ db, vault }: HandoffOptions, agentId: string): Promise<DataKey> {
-  const agent = await db.selectFrom("agents").select("data_key").where("id", "=", agentId).executeTakeFirstOrThrow();
-  return vault.unwrap(agent.data_key);
+async function openAgent({ db, vault }: HandoffOptions, agentId: string): Promise<{ directory: string; key: DataKey }> {
+  const { directory, data_key } = await db
+    .selectFrom("agents")
+    .select(["directory", "data_key"])
+    .where("id", "=", agentId)
+    .executeTakeFirstOrThrow();
+  return { directory, key: await vault.unwrap(data_key) };
 }
 
 interface Work {

@@ -40,10 +40,8 @@ export async function collectFiles(
   from: string,
   platform: PlatformContext,
 ): Promise<UnsavedArtifact[]> {
-  const stored = await listArtifacts(platform.db, owner);
-  const former = new Map(stored.map(({ path, blob }) => [path, blob]));
-  const admit = totalLimit(platform, stored);
-  const findSecret = secretFinder(runtimeSecrets(await recordedSecrets(platform.db, owner)));
+  // Most runs leave no file.
+  let opened: Promise<Collection> | undefined;
   const left: UnsavedArtifact[] = [];
   let files = 0;
   for await (const visit of walk(from, { access: "write", order: (names) => names.sort(Buffer.compare) })) {
@@ -57,6 +55,8 @@ export async function collectFiles(
     // One entry stands for all that follow: their names alone could fill the database.
     if (obstacle === "too_many") break;
     if (obstacle) continue;
+    opened ??= openCollection(owner, platform);
+    const { former, admit, findSecret } = await opened;
     const aboveBytes = admit(path, visit.entry.stats.size);
     if (aboveBytes !== null) {
       left.push(aboveTotal(path, aboveBytes));
@@ -78,6 +78,22 @@ export async function collectFiles(
   }
   if (left.some(({ reason }) => reason === "storage_full")) await platform.storage.check();
   return left;
+}
+
+interface Collection {
+  /** The sealed files stored before, by path. */
+  former: Map<string, string>;
+  admit: ReturnType<typeof totalLimit>;
+  findSecret: ReturnType<typeof secretFinder>;
+}
+
+async function openCollection(owner: ArtifactOwner, platform: PlatformContext): Promise<Collection> {
+  const stored = await listArtifacts(platform.db, owner);
+  return {
+    former: new Map(stored.map(({ path, blob }) => [path, blob])),
+    admit: totalLimit(platform, stored),
+    findSecret: secretFinder(runtimeSecrets(await recordedSecrets(platform.db, owner))),
+  };
 }
 
 /**

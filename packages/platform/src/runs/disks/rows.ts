@@ -1,7 +1,7 @@
 // Where the files of agents are: the data directory that has them, and what of them is in the object store.
 import { StaleWriter } from "@agentcli/engine";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { type PlatformContext, readDataId, type Tables } from "../../foundation/index.ts";
+import { type PlatformContext, prepared, readDataId, type Tables } from "../../foundation/index.ts";
 
 /** One claim of a run. */
 export interface DiskFence {
@@ -25,6 +25,46 @@ export async function readDisk(db: Kysely<Tables>, agentId: string): Promise<Dis
   return row && { dataId: row.data_id, nodeName: row.node_name, saveId: row.save_id, isBound: row.is_bound };
 }
 
+/**
+ * Undefined before the first run of the agent: then the row is added. In a run that begins, that does not wait for the
+ * disk: its first records do, before a command changes a file, and what was written earlier is on the disk with them.
+ */
+export async function readOrAddDisk(
+  db: Kysely<Tables>,
+  { agentId, fence, isResumed }: { agentId: string; fence: DiskFence; isResumed: boolean },
+  { dataId, nodeName, isBound }: Omit<DiskRow, "saveId">,
+): Promise<DiskRow | undefined> {
+  const { rows } = await sql<Partial<DiskRow> & { isAdded: boolean }>`${prepared}
+    with former as (
+      select data_id, node_name, save_id, is_bound from agent_disks where agent_id = ${agentId}
+    ), fence as (
+      select agent_id from runs
+      cross join set_config(
+        'synchronous_commit', case when ${isResumed} then current_setting('synchronous_commit') else 'off' end, true
+      )
+      where id = ${fence.runId} and lease_epoch = ${fence.epoch} and status in ('CREATING', 'RUNNING')
+        and not exists (select from former)
+      for no key update of runs
+    ), added as (
+      insert into agent_disks (agent_id, data_id, node_name, is_bound)
+      select agent_id, ${dataId}, ${nodeName}, ${isBound} from fence
+      on conflict (agent_id) do nothing returning agent_id
+    )
+    select data_id as "dataId", node_name as "nodeName", save_id as "saveId", is_bound as "isBound",
+      exists (select from added) as "isAdded"
+    from (values (1)) as one left join former on true
+  `.execute(db);
+  const [row] = rows;
+  if (row?.isAdded) return undefined;
+  // Another driver may have added it meanwhile; without a row, it has claimed the run.
+  const former = row?.dataId ? (row as DiskRow) : await readDisk(db, agentId);
+  if (former === undefined) throw hasOtherDriver(agentId, fence);
+  return former;
+}
+
+const hasOtherDriver = (agentId: string, { runId }: DiskFence): StaleWriter =>
+  new StaleWriter(agentId, `run ${runId} has another driver`);
+
 /** Throws StaleWriter if another driver claimed the run. */
 export async function writeDisk(
   db: Kysely<Tables>,
@@ -40,7 +80,7 @@ export async function writeDisk(
       save_id = excluded.save_id, is_bound = excluded.is_bound, updated_at = now()
     returning agent_id
   `.execute(db);
-  if (rows.length === 0) throw new StaleWriter(agentId, `run ${fence.runId} has another driver`);
+  if (rows.length === 0) throw hasOtherDriver(agentId, fence);
 }
 
 /** The next run of the agent begins with new files. */

@@ -8,7 +8,7 @@ import { forgetSync } from "../../fleet/index.ts";
 import { type DataKey, Fault, type PlatformContext } from "../../foundation/index.ts";
 import type { AgentWork, Workspaces } from "../../repositories/index.ts";
 import { restoreDisk } from "./restore.ts";
-import { type DiskFence, type DiskRow, forgetDisk, readDisk, writeDisk } from "./rows.ts";
+import { type DiskFence, type DiskRow, forgetDisk, readOrAddDisk, writeDisk } from "./rows.ts";
 import { openSavedDisks, type SavedDisks } from "./saved-disk.ts";
 import { type DiskEntry, type Scan, scanDisk } from "./scan.ts";
 
@@ -53,13 +53,14 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
       // A cancelled run may be claimed by any server, and changes nothing.
       signal.throwIfAborted();
       const { db } = platform;
-      const { agent, fence } = run;
-      const row = await readDisk(db, agent.id);
+      const { agent, fence, isResumed } = run;
       // A machine has a disk of its own beside these files.
       const isBound = !run.isOnWorker && (!objects.isShared || settings.machines.provider !== "host");
-      const own: DiskRow = { ...options.location, saveId: row?.saveId ?? null, isBound };
+      const row = await readOrAddDisk(db, { agentId: agent.id, fence, isResumed }, { ...options.location, isBound });
+      if (row === undefined) return [];
+      const own: DiskRow = { ...options.location, saveId: row.saveId, isBound };
       const warnings: string[] = [];
-      if (row !== undefined && row.dataId !== own.dataId) {
+      if (row.dataId !== own.dataId) {
         const isLost = row.isBound && !run.isOnWorker;
         if (isLost && run.isResumed) {
           await forgetDisk(db, agent.id);
@@ -70,7 +71,7 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
       // Copies of one data directory have the same id.
       const saveId = objects.isShared ? own.saveId : null;
       await fetchDisk({ ...options, saved, work, saveId }, signal);
-      if (row?.dataId !== own.dataId || row.isBound !== isBound) await writeDisk(db, { agentId: agent.id, fence }, own);
+      if (row.dataId !== own.dataId || row.isBound !== isBound) await writeDisk(db, { agentId: agent.id, fence }, own);
       return warnings;
     },
     savingStore: (store) => ({

@@ -85,6 +85,8 @@ export interface ProposingRun extends Pick<RunOfAgent, "agentId" | "teamId" | "s
 export interface RunOfAgent {
   agentId: string;
   teamId: number;
+  /** Which client created the agent. */
+  source: string;
   repositories: { url: string }[];
   mode: "agent" | "plan";
   effects: AgentSettings["effects"];
@@ -107,7 +109,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     const opened = await openAgent(host.platform, claimed);
     directory = opened.agent.directory;
     const [activeRun, settings, all, accountAllowance] = await Promise.all([
-      openRun(host.platform, claimed, opened),
+      openRun(host, claimed, opened),
       settingsOfTeam(host.platform, opened.agent.teamId),
       host.secrets.ofAgent(opened.agent, opened.key),
       allowanceOf(host.platform, claimed),
@@ -308,12 +310,13 @@ async function driveTurn(
   await collectArtifacts(ended, { activeRun, assembly, host });
   // After those of the agent: none of them replaces it. A turn that an earlier server finished was recorded there.
   if (history.ended === null) await recording.keep();
-  return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, plan, host }, signal);
+  return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, plan, host, workspace }, signal);
 }
 
 const toolsFor = ({ agent, request: { mode }, proposedServers, scrub }: RunPlan, { toolsOf }: DriverHost) => {
+  const { id: agentId, teamId, source } = agent;
   const { repos: repositories, effects } = agent.settings;
-  return toolsOf({ agentId: agent.id, teamId: agent.teamId, repositories, mode, effects, proposedServers, scrub });
+  return toolsOf({ agentId, teamId, source, repositories, mode, effects, proposedServers, scrub });
 };
 
 /** The hooks that the conversation began with. */
@@ -346,7 +349,7 @@ async function collectArtifacts(
 
 async function publishChanges(
   end: RunEnd,
-  { activeRun, plan, host }: Pick<RunContext, "activeRun" | "plan" | "host">,
+  { activeRun, plan, host, workspace }: Pick<RunContext, "activeRun" | "plan" | "host"> & { workspace: OpenWorkspace },
   signal: AbortSignal,
 ): Promise<RunEnd> {
   if (end.status !== "FINISHED" || activeRun.run.request.mode === "plan") return end;
@@ -357,6 +360,7 @@ async function publishChanges(
     await host.proposeChanges({ agentId, teamId, runId: activeRun.run.id, autoCreatePR, scrub }, signal);
     return end;
   }
+  if (workspace.repositories.length === 0) return end;
   const { branches, faults } = await host.handoff.publish(activeRun.run.id, signal);
   const [fault] = faults.map(asRunError);
   return fault ? { ...end, branches, status: "ERROR", error: fault } : { ...end, branches };

@@ -5,7 +5,7 @@ import type { FrameGroup } from "@agentcli/surfaces/run-stream";
 import { type Kysely, type Selectable, sql } from "kysely";
 import { type DataKey, type PlatformContext, prepared, type RunTable, type Tables } from "../../foundation/index.ts";
 import type { ClaimedRun, Fence } from "../leases/lease.ts";
-import { insertFrames, notifyReaders, numberFrames } from "../streams/index.ts";
+import { type Frame, type Hub, insertFrames, notifyReaders, numberFrames } from "../streams/index.ts";
 import type { Spender } from "../usage/index.ts";
 import {
   type AgentRecord,
@@ -49,6 +49,7 @@ export async function openAgent({ db, vault }: PlatformContext, { agentId }: Cla
       teamId: agent.team_id,
       userId: agent.user_id,
       serviceAccountId: agent.service_account_id,
+      source: agent.source,
       name: key.openText(agent.name, agentNameAad(agentId)),
       settings: agent.settings,
       private: JSON.parse(key.openText(agent.private_settings, privateSettingsAad(agentId))) as PrivateSettings,
@@ -56,15 +57,17 @@ export async function openAgent({ db, vault }: PlatformContext, { agentId }: Cla
   };
 }
 
-/** Sets the status to RUNNING and publishes it. Throws StaleWriter if another driver claimed the run or it was deleted. */
+/** Sets the status to RUNNING and publishes it, here at once. Throws StaleWriter if another driver claimed the run or it was deleted. */
 export async function openRun(
-  { db }: PlatformContext,
+  { platform: { db }, hub }: { platform: PlatformContext; hub: Pick<Hub, "publish"> },
   claimed: ClaimedRun,
   { agent, key }: OpenedAgent,
 ): Promise<ActiveRun> {
   const { runId, agentId, teamId, userId } = claimed;
-  const run = await beginRun(db, key, claimed);
+  const frames = firstFrames(claimed);
+  const run = await beginRun(db, key, { ...claimed, frames });
   if (!run) throw new StaleWriter(agentId, `run ${runId} is not there any more`);
+  hub.publish(runId, frames);
   return {
     agent,
     key,
@@ -101,6 +104,11 @@ export async function recordEgress(db: Kysely<Tables>, { fence }: ActiveRun, sea
   `.execute(db);
 }
 
+function firstFrames({ runId, status, createdAt }: ClaimedRun): Frame[] {
+  const begins: FrameGroup[] = status === "CREATING" ? [[{ event: "status", data: { runId, status: "RUNNING" } }]] : [];
+  return numberFrames(begins, { after: 0, bornAt: createdAt });
+}
+
 interface StartedRun
   extends Pick<Selectable<RunTable>, "created_at" | "started_at" | "request" | "model" | "model_provider"> {
   last_frame: number;
@@ -110,11 +118,11 @@ interface StartedRun
  * Stores the status frame in the same statement, so that earlier and later readers see it exactly once. The statement
  * counts the frames before it: no earlier driver can add any, because the run has been claimed since.
  */
-async function beginRun(db: Kysely<Tables>, key: DataKey, claimed: ClaimedRun): Promise<StartedRun | undefined> {
-  const { runId, epoch, createdAt } = claimed;
-  const begins: FrameGroup[] =
-    claimed.status === "CREATING" ? [[{ event: "status", data: { runId, status: "RUNNING" } }]] : [];
-  const frames = numberFrames(begins, { after: 0, bornAt: createdAt });
+async function beginRun(
+  db: Kysely<Tables>,
+  key: DataKey,
+  { runId, epoch, frames }: Fence & { frames: Frame[] },
+): Promise<StartedRun | undefined> {
   const now = new Date();
   const { rows } = await sql<StartedRun>`${prepared}
     with fence as (

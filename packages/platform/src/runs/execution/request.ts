@@ -36,6 +36,8 @@ export interface AgentRecord {
   teamId: number;
   userId: number | null;
   serviceAccountId: string | null;
+  /** Which client created it. */
+  source: string;
   name: string;
   settings: AgentSettings;
   private: PrivateSettings;

@@ -1,5 +1,6 @@
 // Claims and drives runs, up to the configured number at once; releases all of them when the server stops.
 import type { StopReason } from "@agentcli/engine";
+import { runsIn } from "../../fleet/index.ts";
 import { readDataId } from "../../foundation/index.ts";
 import { reportDataDirectory } from "../disks/index.ts";
 import { type ClaimedRun, type Fence, type LeaseOptions, type Leases, openLeases } from "../leases/lease.ts";
@@ -23,13 +24,26 @@ export async function startRunner(host: RunHost): Promise<Runner> {
   const leases = openLeases(db, leaseOptions(host.platform));
   const active = new Map<string, HeldRun>();
   let stopped = false;
+  // How many runs may be waiting. Most of the time it is the one that was just created: to look for a further one after it
+  // would cost as much again.
+  let expected = 0;
   const claimRuns = oneAtATime(async () => {
-    while (!stopped && active.size < settings.concurrentRuns) {
+    while (!stopped && expected > 0 && active.size < settings.concurrentRuns) {
+      const before = expected;
+      expected = 0;
       const claimed = await leases.claim();
-      if (!claimed) return;
+      // Without one, only those are left that were announced meanwhile.
+      if (!claimed) continue;
+      // One that was begun was not announced.
+      expected += claimed.status === "CREATING" ? before - 1 : before;
       hold(claimed);
     }
   });
+  const expect = (count: number): Promise<void> => {
+    expected += count;
+    return claimRuns();
+  };
+  const expectAny = () => expect(Number.POSITIVE_INFINITY);
 
   function hold(claimed: ClaimedRun): void {
     const stop = new AbortController();
@@ -47,7 +61,7 @@ export async function startRunner(host: RunHost): Promise<Runner> {
         await leases.release(claimed);
       })
       // If the database is unavailable, the next poll tries again.
-      .then(claimRuns, (error: unknown) => host.platform.log.error("run was left", error, { runId: claimed.runId }));
+      .then(claimed.claimsWithoutProgress > 0 ? expectAny : claimRuns, (error: unknown) => host.platform.log.error("run was left", error, { runId: claimed.runId }));
     active.set(claimed.runId, { fence: claimed, stop, done });
   }
 
@@ -57,12 +71,12 @@ export async function startRunner(host: RunHost): Promise<Runner> {
   };
   const onCancel = (runId: string) => active.get(runId)?.stop.abort(cancelled);
   const unlisten = await Promise.all([
-    notifications.subscribe("runs", { onMessage: claimRuns, onGap: claimRuns }),
+    notifications.subscribe("runs", { onMessage: (notice) => expect(runsIn(notice)), onGap: expectAny }),
     notifications.subscribe("cancels", { onMessage: onCancel, onGap: renewAll }),
   ]);
   const reporting = await startReporting(host);
-  const polling = setInterval(claimRuns, pollIntervalMs);
-  void Promise.all([claimRuns(), warnWithoutSandbox(host)]);
+  const polling = setInterval(expectAny, pollIntervalMs);
+  void Promise.all([expectAny(), warnWithoutSandbox(host)]);
   return {
     active: () => active.size,
     async stop() {

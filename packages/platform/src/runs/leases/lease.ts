@@ -1,7 +1,7 @@
 // Leases of runs: renewed by the driver, claimed by another after they expire, and fenced by an epoch that only grows.
 import { type Kysely, sql } from "kysely";
 import { type ReadyOptions, workerIsReady } from "../../fleet/index.ts";
-import { notify, prepared, type Tables } from "../../foundation/index.ts";
+import { prepared, type Tables } from "../../foundation/index.ts";
 import { diskIsReachable } from "../disks/index.ts";
 
 /** Identifies one claim of a run. Every write of its driver carries it. */
@@ -81,16 +81,25 @@ export function openLeases(
     },
     async release({ runId, epoch }) {
       mine.delete(runId);
-      await db
-        .updateTable("runs")
-        .set({ lease_owner: null, lease_until: null, lease_epoch: epoch + 1 })
-        .where("id", "=", runId)
-        .where("lease_epoch", "=", epoch)
-        .where("status", "in", ["CREATING", "RUNNING"])
-        .execute();
-      await notify(db, "runs", runId);
+      await giveBack(db, { runId, epoch });
     },
   };
+}
+
+/**
+ * Servers are told if the run can be claimed again, or if it may have had a worker, which others wait for. Most runs have
+ * ended and had none: then no server need look.
+ */
+async function giveBack(db: Kysely<Tables>, { runId, epoch }: Fence): Promise<void> {
+  await sql`${prepared}
+    with released as (
+      update runs set lease_owner = null, lease_until = null, lease_epoch = lease_epoch + 1
+      where id = ${runId} and lease_epoch = ${epoch} and status in ('CREATING', 'RUNNING')
+      returning id
+    )
+    select pg_notify('runs', ${runId})
+    where exists (select from released) or not exists (select from runs where id = ${runId} and not needs_worker)
+  `.execute(db);
 }
 
 interface Claim extends ReadyOptions {

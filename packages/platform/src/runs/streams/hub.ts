@@ -21,6 +21,8 @@ export interface Batch {
   bytes: Buffer;
   /** The batch contains the last frame of the run. */
   ends: boolean;
+  /** There were no more when it was read. */
+  isAll: boolean;
 }
 
 interface Source {
@@ -28,6 +30,8 @@ interface Source {
   recent: Frame[];
   recentBytes: number;
   readers: Set<() => void>;
+  /** Set while a look into the database is due. */
+  lookSoon?: NodeJS.Timeout | undefined;
   /** Pages being read or just read, by the frame before them: readers that start together share them. */
   pages: Map<number, Promise<Batch | null>>;
 }
@@ -44,7 +48,17 @@ export async function openHub(pages: FramePages, notifications: Notifications): 
     for (const reader of [...source.readers]) reader();
   };
   const wakeAll: Listener["onGap"] = () => [...sources.keys()].forEach(wake);
-  const unsubscribe = await notifications.subscribe("frames", { onMessage: wake, onGap: wakeAll });
+  const onNotification = (runId: string) => {
+    const source = sources.get(runId);
+    if (source?.recent.length) source.lookSoon ??= setTimeout(lookNow, lookDelayMs, runId).unref();
+    else wake(runId);
+  };
+  const lookNow = (runId: string) => {
+    const source = sources.get(runId);
+    if (source) source.lookSoon = undefined;
+    wake(runId);
+  };
+  const unsubscribe = await notifications.subscribe("frames", { onMessage: onNotification, onGap: wakeAll });
   let isClosed = false;
   const polling = setInterval(wakeAll, pollIntervalMs);
   polling.unref();
@@ -69,6 +83,12 @@ export async function openHub(pages: FramePages, notifications: Notifications): 
 
 /** Maximum delay of readers if a notification is lost. */
 const pollIntervalMs = 5_000;
+
+/**
+ * Of a run that this server drives, readers have the frames before their notification comes. Only after another server
+ * has taken the run over is there more in the database.
+ */
+const lookDelayMs = 100;
 
 function remember(source: Source, frames: Frame[]): void {
   const next = source.recent.at(-1)?.seq;
@@ -100,7 +120,7 @@ async function* readSource(
   pages: FramePages,
   { runId, after, signal, isOver }: ReadOptions,
 ): AsyncIterable<Batch> {
-  const source = sources.get(runId) ?? { recent: [], recentBytes: 0, readers: new Set(), pages: new Map() };
+  const source: Source = sources.get(runId) ?? { recent: [], recentBytes: 0, readers: new Set(), pages: new Map() };
   sources.set(runId, source);
   const wakeUp = createSignal(isOver);
   signal.addEventListener("abort", wakeUp.notify);
@@ -110,18 +130,20 @@ async function* readSource(
     while (!isOver()) {
       const arrival = wakeUp.next();
       const batch = await nextBatch(source, pages, runId, last);
-      if (!batch) {
-        await arrival;
-        continue;
+      if (batch) {
+        last = batch.last;
+        yield batch;
+        if (batch.ends) return;
       }
-      last = batch.last;
-      yield batch;
-      if (batch.ends) return;
+      if (!batch || batch.isAll) await arrival;
     }
   } finally {
     signal.removeEventListener("abort", wakeUp.notify);
     source.readers.delete(wakeUp.notify);
-    if (source.readers.size === 0) sources.delete(runId);
+    if (source.readers.size === 0) {
+      clearTimeout(source.lookSoon);
+      sources.delete(runId);
+    }
   }
 }
 
@@ -141,10 +163,15 @@ function nextBatch(source: Source, pages: FramePages, runId: string, after: numb
 const isRecent = ({ recent }: Source, after: number): boolean =>
   recent[0] !== undefined && recent[0].seq <= after + 1 && (recent.at(-1)?.seq ?? 0) > after;
 
+/** Less than any page that was cut has. */
+const maxUncutBytes = 512 * 1024;
+
 function batchOf(frames: Frame[]): Batch | null {
   const last = frames.at(-1);
   if (!last) return null;
-  return { last: last.seq, bytes: Buffer.from(frames.map(encodeFrame).join("")), ends: isLast(last) };
+  const bytes = Buffer.from(frames.map(encodeFrame).join(""));
+  const isAll = frames.length < maxBatchFrames && bytes.length < maxUncutBytes;
+  return { last: last.seq, bytes, ends: isLast(last), isAll };
 }
 
 /** Clients treat the first code as final; after the second they read the run. */
@@ -157,6 +184,7 @@ const endOf = (after: number, why: NoMoreFrames): Batch => ({
   last: after,
   bytes: Buffer.from(encodeWithoutId("error", endings[why])),
   ends: true,
+  isAll: true,
 });
 
 /** `notify` resolves the promise of the latest `next`. Call `next` before reading, so that no notification is lost. */
