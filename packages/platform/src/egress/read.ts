@@ -2,7 +2,7 @@
 import type { EgressPolicy } from "@agentcli/protocol/api";
 import { loadMachineParts } from "@agentcli/workspace";
 import { ApiError, type Queries } from "../foundation/index.ts";
-import { readEgressSettings } from "../identity/index.ts";
+import { type EgressSettings, readEgressSettings } from "../identity/index.ts";
 import { type PolicySources, resolvePolicy } from "./policy.ts";
 
 export interface PolicyRequest extends Pick<PolicySources, "environment"> {
@@ -11,7 +11,13 @@ export interface PolicyRequest extends Pick<PolicySources, "environment"> {
 }
 
 export async function readPolicy(db: Queries, { agent, environment, publicUrl }: PolicyRequest): Promise<EgressPolicy> {
-  const { team, user } = await readEgressSettings(db, agent);
+  return policyOf(await readEgressSettings(db, agent), { agent, environment, publicUrl });
+}
+
+export function policyOf(
+  { team, user }: EgressSettings,
+  { agent, environment, publicUrl }: PolicyRequest,
+): EgressPolicy {
   const always = [publicUrl, ...agent.settings.repos.map(({ url }) => url)].flatMap(hostOf);
   return resolvePolicy({ team, user, environment, always });
 }

@@ -37,9 +37,10 @@ export {
 export {
   changeTeamSettings,
   changeUserSettings,
+  type EgressSettings,
   readAutofix,
-  readDefaultModels,
   readEgressSettings,
+  readStartSettings,
   readTeamSettings,
   readUserSettings,
   settingsOfTeam,

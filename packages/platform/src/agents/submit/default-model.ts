@@ -1,7 +1,6 @@
 // The model of an agent that names none: the user's default, else the team's; null leaves it to the server.
 import type { ModelSelection } from "@agentcli/protocol/api";
-import { ApiError, type Queries, type Settings } from "../../foundation/index.ts";
-import { type Principal, readDefaultModels } from "../../identity/index.ts";
+import { ApiError, type Settings } from "../../foundation/index.ts";
 import { checkDefaultModel } from "./policy.ts";
 
 export interface DefaultModel {
@@ -10,9 +9,7 @@ export interface DefaultModel {
   whose: string;
 }
 
-export async function findDefaultModel(db: Queries, principal: Principal): Promise<DefaultModel> {
-  const userId = principal.kind === "user" ? principal.userId : null;
-  const { user: own, team } = await readDefaultModels(db, { teamId: principal.teamId, userId });
+export function defaultModel({ user: own, team }: Record<"user" | "team", ModelSelection | null>): DefaultModel {
   return { selection: own ?? team, whose: own === null ? "the team's settings" : "your settings" };
 }
 

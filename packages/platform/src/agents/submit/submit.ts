@@ -2,10 +2,10 @@
 import type { FindNamedEnvironment, NamedEnvironment } from "../../environments/index.ts";
 import type { EnvCheck } from "../../fleet/index.ts";
 import type { PlatformContext } from "../../foundation/index.ts";
-import { relationOf, settingsOfTeam } from "../../identity/index.ts";
+import { readStartSettings, relationOf, settingsOfTeam } from "../../identity/index.ts";
 import type { AgentAccess } from "../access.ts";
 import type { ListedAgent } from "../views/views.ts";
-import { checkedDefault, findDefaultModel } from "./default-model.ts";
+import { checkedDefault, defaultModel } from "./default-model.ts";
 import { type IdempotencyKey, once } from "./idempotency.ts";
 import {
   type CreateAgentRequest,
@@ -50,11 +50,11 @@ export function openSubmit(options: SubmitOptions): Submit {
   return {
     async createAgent(given, requester) {
       const { principal } = requester;
-      const [settings, found] = await Promise.all([
-        settingsOfTeam(platform, principal.teamId),
-        given.model ? null : findDefaultModel(platform.db, principal),
-      ]);
-      const model = given.model ?? (found && checkedDefault(found, settings)) ?? undefined;
+      const { settings, defaultModels } = await readStartSettings(platform, {
+        teamId: principal.teamId,
+        userId: principal.kind === "user" ? principal.userId : null,
+      });
+      const model = given.model ?? checkedDefault(defaultModel(defaultModels), settings) ?? undefined;
       checkModels({ ...given, model }, settings);
       await checkEnv(principal, given);
       const environment = await findEnvironment(principal, given.env);

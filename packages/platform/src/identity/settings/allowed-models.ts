@@ -13,7 +13,10 @@ export async function settingsOfTeam(
     .where("team_id", "=", teamId)
     .modifyEnd(prepared)
     .executeTakeFirst();
-  const allowed = row?.settings.allowedModels;
+  return asTeamSees(settings, row?.settings.allowedModels);
+}
+
+export function asTeamSees(settings: Settings, allowed: string[] | null | undefined): Settings {
   return allowed ? { ...settings, models: limited(settings.models, allowed) } : settings;
 }
 

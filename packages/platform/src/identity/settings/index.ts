@@ -3,9 +3,10 @@ export { settingsOfTeam } from "./allowed-models.ts";
 export {
   changeTeamSettings,
   changeUserSettings,
+  type EgressSettings,
   readAutofix,
-  readDefaultModels,
   readEgressSettings,
+  readStartSettings,
   readTeamSettings,
   readUserSettings,
 } from "./settings.ts";

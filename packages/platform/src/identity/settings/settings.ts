@@ -7,8 +7,15 @@ import type {
   UserSettingsChange,
 } from "@agentcli/protocol/api";
 import { sql } from "kysely";
-import { prepared, type Queries, type StoredSettings } from "../../foundation/index.ts";
+import {
+  type PlatformContext,
+  prepared,
+  type Queries,
+  type Settings,
+  type StoredSettings,
+} from "../../foundation/index.ts";
 import { followUpsOf, setFollowUps } from "../principals/index.ts";
+import { asTeamSees } from "./allowed-models.ts";
 
 export async function readTeamSettings(db: Queries, teamId: number): Promise<TeamSettings> {
   const row = await db.selectFrom("team_settings").select("settings").where("team_id", "=", teamId).executeTakeFirst();
@@ -31,20 +38,34 @@ export interface SettingsOwner {
   userId: number | null;
 }
 
-/** What a user and the team set as the model of agents that name none. */
-export async function readDefaultModels(
-  db: Queries,
-  owner: SettingsOwner,
-): Promise<Record<"user" | "team", ModelSelection | null>> {
-  const { user, team } = await readBoth(db, owner);
-  return { user: user?.defaultModel ?? null, team: team?.defaultModel ?? null };
+/** What agents and runs of a user begin with. */
+export interface StartSettings {
+  /** The server's, as the team sees them. */
+  settings: Settings;
+  /** Of agents that name none. */
+  defaultModels: Record<"user" | "team", ModelSelection | null>;
+  egress: EgressSettings;
 }
 
 /** What a user and the team set about the network. */
-export async function readEgressSettings(
-  db: Queries,
+export interface EgressSettings {
+  user: UserSettings["egress"];
+  team: TeamSettings["egress"];
+}
+
+export async function readStartSettings(
+  { db, settings }: Pick<PlatformContext, "db" | "settings">,
   owner: SettingsOwner,
-): Promise<{ user: UserSettings["egress"]; team: TeamSettings["egress"] }> {
+): Promise<StartSettings> {
+  const { user, team } = await readBoth(db, owner);
+  return {
+    settings: asTeamSees(settings, team?.allowedModels),
+    defaultModels: { user: user?.defaultModel ?? null, team: team?.defaultModel ?? null },
+    egress: { user: user?.egress ?? null, team: teamEgress(team) },
+  };
+}
+
+export async function readEgressSettings(db: Queries, owner: SettingsOwner): Promise<EgressSettings> {
   const { user, team } = await readBoth(db, owner);
   return { user: user?.egress ?? null, team: teamEgress(team) };
 }

@@ -7,7 +7,7 @@ import {
   type EgressRecord,
   type EgressRecordOptions,
   openEgressRecord,
-  readPolicy,
+  policyOf,
 } from "../../egress/index.ts";
 import type { ChosenEnvironment, RunEnvironments } from "../../environments/index.ts";
 import { needsWorker, type UsedWorker, type Workers } from "../../fleet/index.ts";
@@ -19,7 +19,7 @@ import {
   type Settings,
   storageFullMessage,
 } from "../../foundation/index.ts";
-import { settingsOfTeam } from "../../identity/index.ts";
+import { type EgressSettings, readStartSettings } from "../../identity/index.ts";
 import { type AgentMachines, removeAgentMachine } from "../../machines/index.ts";
 import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
@@ -108,9 +108,9 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
   try {
     const opened = await openAgent(host.platform, claimed);
     directory = opened.agent.directory;
-    const [activeRun, settings, all, accountAllowance] = await Promise.all([
+    const [activeRun, { settings, egress }, all, accountAllowance] = await Promise.all([
       openRun(host, claimed, opened),
-      settingsOfTeam(host.platform, opened.agent.teamId),
+      readStartSettings(host.platform, opened.agent),
       host.secrets.ofAgent(opened.agent, opened.key),
       allowanceOf(host.platform, claimed),
     ]);
@@ -124,7 +124,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     telemetry.started({ startedAt: activeRun.run.startedAt, model, provider });
     const recorder = openRunRecorder(activeRun, plan.scrub, host);
     const end = await execute(
-      { claimed, activeRun, settings, allowance, plan, recorder, telemetry, traces, host },
+      { claimed, activeRun, settings, egressSettings: egress, allowance, plan, recorder, telemetry, traces, host },
       signal,
     ).catch(async (error: unknown) => {
       if (leavesRunOpen(error)) throw error;
@@ -150,6 +150,7 @@ interface RunContext {
   activeRun: ActiveRun;
   /** As the team of the agent sees them. */
   settings: Settings;
+  egressSettings: EgressSettings;
   allowance: Allowance;
   plan: RunPlan;
   recorder: Recorder;
@@ -242,6 +243,7 @@ async function driveTurn(
   {
     activeRun,
     settings,
+    egressSettings,
     plan,
     recorder,
     telemetry,
@@ -261,13 +263,11 @@ async function driveTurn(
   const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
   const saving = worker === null ? disk.savingStore(stored) : stored;
   const store = recording.store(traces.tracedStore(saving, worker?.description));
-  const [history, policy, tools] = await Promise.all([
-    readHistory(activeRun, { store, db }, recorder),
+  const [history, tools] = await Promise.all([readHistory(activeRun, { store, db }, recorder), toolsFor(plan, host)]);
+  const policy =
     agent.settings.effects === undefined
-      ? readPolicy(db, { agent, environment: machine?.egress, publicUrl: host.publicUrl() })
-      : closedPolicy,
-    toolsFor(plan, host),
-  ]);
+      ? policyOf(egressSettings, { agent, environment: machine?.egress, publicUrl: host.publicUrl() })
+      : closedPolicy;
   const isNewThread = history.state.seq === 0;
   const paths = agentPaths(settings.dataDirectory, agent.directory);
   const turn = turnSettings(plan, paths.toSandboxPath(workspace.root), allowance.budget);

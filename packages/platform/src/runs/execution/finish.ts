@@ -2,7 +2,14 @@
 import { StaleWriter } from "@agentcli/engine";
 import type { FrameGroup } from "@agentcli/surfaces/run-stream";
 import { type RawBuilder, type Selectable, sql } from "kysely";
-import { notify, type PlatformContext, type RunStatus, type RunTable, retryWhileAway } from "../../foundation/index.ts";
+import {
+  notify,
+  type PlatformContext,
+  prepared,
+  type RunStatus,
+  type RunTable,
+  retryWhileAway,
+} from "../../foundation/index.ts";
 import type { HandedOffBranch } from "../../repositories/index.ts";
 import type { Fence } from "../leases/lease.ts";
 import { type Frame, insertFrames, notifyReaders, type Recorder } from "../streams/index.ts";
@@ -85,7 +92,7 @@ async function write(end: RunEnd, context: EndContext): Promise<Used> {
   const error = "error" in end ? end.error : null;
   // First the agent, then its run: a follow-up locks them in the same order.
   const { rows } = await retryWhileAway(() =>
-    sql<Used>`
+    sql<Used>`${prepared}
     with agent as (
       select id from agents where id = ${activeRun.agent.id} for no key update
     ), fence as (

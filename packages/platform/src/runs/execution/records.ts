@@ -99,7 +99,7 @@ export async function recordModel(
 
 /** What it has reached and was refused so far. */
 export async function recordEgress(db: Kysely<Tables>, { fence }: ActiveRun, sealed: Buffer): Promise<void> {
-  await sql`
+  await sql`${prepared}
     update runs set egress = ${sealed} where id = ${fence.runId} and lease_epoch = ${fence.epoch}
   `.execute(db);
 }

@@ -61,7 +61,9 @@ export async function startRunner(host: RunHost): Promise<Runner> {
         await leases.release(claimed);
       })
       // If the database is unavailable, the next poll tries again.
-      .then(claimed.claimsWithoutProgress > 0 ? expectAny : claimRuns, (error: unknown) => host.platform.log.error("run was left", error, { runId: claimed.runId }));
+      .then(claimed.claimsWithoutProgress > 0 ? expectAny : claimRuns, (error: unknown) =>
+        host.platform.log.error("run was left", error, { runId: claimed.runId }),
+      );
     active.set(claimed.runId, { fence: claimed, stop, done });
   }
 

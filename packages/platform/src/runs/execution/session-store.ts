@@ -62,6 +62,7 @@ export async function* readThreadRecords(
       .where("seq", ">", last)
       .orderBy("seq")
       .limit(pageSize)
+      .modifyEnd(prepared)
       .execute();
     if (rows.length === 0) return;
     yield rows.map(({ seq, at, record }) => ({
