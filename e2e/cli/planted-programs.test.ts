@@ -1,6 +1,15 @@
 // Programs that an agent left in the repository, which npm run and direnv put on PATH, do not run outside the sandbox.
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { call, replyWith } from "@agentcli/testkit";
@@ -210,12 +219,61 @@ test.each(["", "home"])("with a home in the workspace (%j), nothing that an agen
   expect(ranOutside(harness)).toBe("");
 });
 
+/** Login files of a home outside the workspace that lead into it: a link, a relative PATH, and a file that they read. */
+const loginFiles = [".profile", ".bash_profile", ".bashrc", ".zshenv"];
+const leading: [string, (home: string, repository: string) => void][] = [
+  [
+    "are links into it",
+    (home, repository) => forLoginFiles((name) => symlinkSync(join(repository, "evil"), join(home, name))),
+  ],
+  [
+    "bring back a relative PATH",
+    (home) => forLoginFiles((name) => writeFileSync(join(home, name), "PATH=./tools:$PATH\n")),
+  ],
+  [
+    "read a file of it",
+    (home, repository) => forLoginFiles((name) => writeFileSync(join(home, name), `. ${repository}/evil\n`)),
+  ],
+];
+const forLoginFiles = (write: (name: string) => void) => loginFiles.forEach(write);
+
+async function openWithLoginFiles(write: (typeof leading)[number][1]) {
+  const hooks = { hooks: { SessionStart: [{ hooks: [{ type: "command", command: "cat > /dev/null" }] }] } };
+  const harness = await openHarness({
+    replies: [replyWith("Done.")],
+    files: { ".agentcli/hooks.json": JSON.stringify(hooks) },
+  });
+  plant(harness);
+  writeFileSync(join(harness.repository, "evil"), `${join(harness.repository, "tools/cat")} < /dev/null\n`);
+  const home = join(harness.home, "user");
+  mkdirSync(home);
+  write(home, harness.repository);
+  return { harness, home };
+}
+
+const hookRan = { code: 0, stderr: expect.stringContaining("hook: SessionStart") };
+const bypass = ["exec", "--dangerously-bypass-hook-trust", "go on"];
+
+test.each(leading)("hooks run nothing of the workspace where login files %s", async (_, write) => {
+  const { harness, home } = await openWithLoginFiles(write);
+  expect(await harness.run(bypass, { env: { HOME: home, SHLVL: "0" } })).toMatchObject(hookRan);
+  expect(ranOutside(harness)).toBe("");
+});
+
 describe("an ordinary user", () => {
   let user: OrdinaryUser;
   beforeAll(() => {
     user = ordinaryUser();
   });
   afterAll(() => user.remove());
+
+  test.each(leading)("has hooks that run nothing of the workspace where login files %s", async (_, write) => {
+    const { harness, home } = await openWithLoginFiles(write);
+    for (const directory of [harness.repository, harness.home]) user.own(directory);
+    const env = { PATH: process.env.PATH ?? "", HOME: home, AGENT_HOME: harness.home, SHELL: "/bin/bash", SHLVL: "0" };
+    expect(await user.run(bypass, { cwd: harness.repository, env })).toMatchObject(hookRan);
+    expect(ranOutside(harness)).toBe("");
+  });
 
   test("is not given a planted program, nor one of a directory that all users can write", async () => {
     const harness = await open();

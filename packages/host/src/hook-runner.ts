@@ -1,6 +1,5 @@
 // Runs a hook on this machine: its own process group, the payload on standard input, no process left when it ends.
 import { type ChildProcess, spawn } from "node:child_process";
-import { homedir } from "node:os";
 import type { HookRequest, HookRun, HookRunner } from "@agentcli/engine/hooks";
 import { type HostProcesses, type HostPrograms, openHostProcesses } from "@agentcli/workspace";
 
@@ -43,12 +42,10 @@ function runProcess(request: HookRequest, options: ProcessOptions, signal: Abort
   const { definition, cwd, input, timeoutMs } = request;
   const { processes } = options;
   const startedAt = performance.now();
-  const env = environmentOf(request, options);
-  // A login shell runs the profiles of the home, which an agent may have written.
-  const flags = options.programs.isOutside(env.HOME || homedir()) ? "-lc" : "-c";
-  const child = spawn(options.shell, [flags, definition.command], {
+  // Not a login shell: profiles put directories of the workspace on PATH, read files there, or are links to them.
+  const child = spawn(options.shell, ["-c", definition.command], {
     cwd: definition.directory ?? cwd,
-    env,
+    env: environmentOf(request, options),
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
   });
@@ -100,8 +97,17 @@ function environmentOf({ definition, environment }: HookRequest, options: Proces
     definition.dialect === "platform"
       ? { PLATFORM_PROJECT_DIR: projectRoot, PLATFORM_VERSION: version }
       : { AGENT_PROJECT_DIR: projectRoot };
-  return { ...programs.environment(options.environment), ...environment, ...hookVariables, ...processes.variables };
+  return {
+    ...programs.environment(options.environment),
+    ...environment,
+    ...hookVariables,
+    ...processes.variables,
+    ...withoutProfiles,
+  };
 }
+
+/** As the first shell that is started by a socket, bash reads ~/.bashrc; zsh always reads ~/.zshenv. */
+const withoutProfiles = { SHLVL: "1", ZDOTDIR: "/dev/null" };
 
 const maxCharacters = 1_048_576;
 

@@ -31,8 +31,6 @@ export interface HostPrograms {
   find(name: string): string;
   /** Whether only the user and root can have written what is at this path. */
   isTrusted(path: string): boolean;
-  /** Whether no agent can write what is at this path. */
-  isOutside(path: string): boolean;
   /** PATH for programs that run on the host: the directories that can be trusted. */
   path(): string;
   /** The variables for programs that run on the host: with this PATH, and without code that an agent may have written. */
@@ -82,7 +80,6 @@ export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions)
       return program;
     },
     isTrusted: (path) => path.startsWith("/") && trustIn(search())(path),
-    isOutside: (path) => isOutside(search())(path),
     path: pathOfHost,
     environment: (variables) => ({ ...withoutPlantedCode(variables, isOutside(search())), PATH: pathOfHost() }),
   };
