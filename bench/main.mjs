@@ -1,6 +1,6 @@
 // `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
 // --only terminal measures the terminal interface alone.
-// --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal. --against DIR compares start-up and CPU time with another built checkout.
+// --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal. --against DIR compares start-up and CPU time with another built checkout. --only automations measures what idle automations cost, and nothing else.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { egressRows } from "./egress.mjs";
 import { largeWorkspaceRows } from "./large-workspace.mjs";
 import { median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
-import { platformRows } from "./platform.mjs";
+import { idleAutomationRows, platformRows } from "./platform.mjs";
 import { responsesProxyRows } from "./responses-proxy.mjs";
 import { reviewRows } from "./review.mjs";
 import { sandboxRows } from "./sandbox.mjs";
@@ -30,7 +30,7 @@ const rows = [];
 try {
   const against = optionValues("--against")[0];
   if (against === undefined) {
-    await measureAll();
+    await (optionValues("--only")[0] === "automations" ? measureAutomations() : measureAll());
     printTable([["what", "who", "value", "ratio", "limit"], ...rows]);
   } else printTable(await compareBuilds({ root, against, scratch, rounds }));
 } finally {
@@ -60,6 +60,10 @@ async function measureAll() {
   for (const row of await largeWorkspaceRows({ scratch, empty: repository, agent, rounds })) add(...row);
   for (const row of await platformRows({ root, scratch, rounds })) add(...row);
   for (const row of await workerRows({ root, scratch, rounds })) add(...row);
+}
+
+async function measureAutomations() {
+  for (const row of await idleAutomationRows({ root, scratch })) add(...row);
 }
 
 async function hello(cwd) {

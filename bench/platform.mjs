@@ -32,6 +32,10 @@ export async function platformRows({ root, scratch, rounds }) {
   ];
 }
 
+/** Of `--only automations`. */
+export const idleAutomationRows = async ({ root, scratch }) =>
+  automationRows({ root, scratch, parts: await load(root, scratch) });
+
 /** Node 20 cannot load TypeScript. */
 async function load(root, scratch) {
   const bundle = await rolldown({
