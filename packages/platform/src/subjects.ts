@@ -42,13 +42,9 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const secrets = openSecrets(context, environments.lookup);
   const integrations = openIntegrations(context);
   const fleet = openFleet(context, identity);
-  const agents = openAgents(context, {
-    repositories,
-    integrations,
-    checkEnv: fleet.checkEnv,
-    findEnvironment: environments.findNamed,
-  });
-  const automations = openAutomations(context, { agents: agents.host, repositories });
+  const locations = { checkEnv: fleet.checkEnv, findEnvironment: environments.findNamed };
+  const agents = openAgents(context, { repositories, integrations, ...locations });
+  const automations = openAutomations(context, { agents: agents.host, repositories, ...locations });
   const runs = await openRuns(context, {
     authenticate,
     repositories,

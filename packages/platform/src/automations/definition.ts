@@ -39,19 +39,41 @@ export function findPromptProblem(text: string): string | null {
 }
 
 /** Throws `validation_error`. */
-export function checkTriggers(triggers: AutomationTrigger[], target: Automation["target"]): void {
-  const problems = findTriggerProblems(triggers, target);
+export function checkTriggers(definition: TriggeredDefinition): void {
+  const problems = findTriggerProblems(definition);
   if (problems.length > 0) throw invalid(problems.map(({ path, problem }) => `${path.join(".")}: ${problem}`));
 }
 
-export const findTriggerProblems = (
-  triggers: AutomationTrigger[],
-  target: Automation["target"],
-): { path: (string | number)[]; problem: string }[] =>
+export interface TriggeredDefinition extends Pick<Automation, "target"> {
+  triggers: AutomationTrigger[];
+  shadow?: boolean | undefined;
+  scope: Automation["scope"];
+}
+
+interface Problem {
+  path: (string | number)[];
+  problem: string;
+}
+
+export const findTriggerProblems = (definition: TriggeredDefinition): Problem[] => [
+  ...problemsOfTriggers(definition),
+  ...targetProblems(definition),
+];
+
+function targetProblems({ target, shadow, scope }: TriggeredDefinition): Problem[] {
+  if (target.type === "environment" || target.env === undefined || target.env.type === "cloud") return [];
+  const path = ["target", "env"];
+  if (target.env.type === "machine" && scope === "team_owned")
+    return [{ path, problem: "a machine belongs to a user, and this automation to the team; name a pool" }];
+  // The platform closes only its own network.
+  return shadow ? [{ path, problem: "runs in shadow mode work on the platform; leave env out" }] : [];
+}
+
+const problemsOfTriggers = ({ triggers, target }: TriggeredDefinition): Problem[] =>
   triggers.flatMap((trigger, index) => {
     const path = ["triggers", index];
-    if (trigger.type === "github" && target.type !== "repo")
-      return [{ path, problem: "a trigger of a source host needs a repository; set target" }];
+    if (trigger.type === "github" && target.type === "none")
+      return [{ path, problem: "a trigger of a source host needs a repository or an environment; set target" }];
     if (trigger.type === "github")
       return pathProblems(trigger).map((problem) => ({ path: [...path, "paths"], problem }));
     if (trigger.type !== "cron") return [];

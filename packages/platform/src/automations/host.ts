@@ -1,5 +1,7 @@
 // What the parts of automations need of the server.
 import type { AgentAccess, Submit } from "../agents/index.ts";
+import type { FindNamedEnvironment } from "../environments/index.ts";
+import type { EnvCheck } from "../fleet/index.ts";
 import type { Principal, ServerContext } from "../foundation/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { AutomationAccess } from "./access.ts";
@@ -11,6 +13,10 @@ export interface AutomationHost {
   agents: AgentAccess;
   /** Throws ApiError for a repository that the principal may not use. */
   checkRepositories(principal: Principal, repositories: { url: string }[]): Promise<void>;
+  /** Throws ApiError for a pool or machine that there is not. */
+  checkEnv: EnvCheck;
+  /** Throws ApiError for an environment that the principal may not use. */
+  findEnvironment: FindNamedEnvironment;
   /** The same text for all addresses of a repository of the embedded git host; others stay as they are. */
   shownRepository(url: string): string;
   /** Whether the embedded git host has it. */

@@ -26,7 +26,7 @@ import { wakeUpsPart } from "./subscriptions/wake.ts";
 import { type RunOfAgent, toolsOfRun } from "./tools/of-run.ts";
 import { startWork } from "./work.ts";
 
-export interface AutomationsOptions {
+export interface AutomationsOptions extends Pick<AutomationHost, "checkEnv" | "findEnvironment"> {
   agents: Pick<AgentHost, "submit" | "access">;
   repositories: Pick<Repositories, "checkAtCreation" | "githost" | "hookDeliveries" | "sources" | "diffs">;
 }
@@ -38,12 +38,17 @@ export interface Automations extends Subject {
   proposeChanges(run: ProposingRun, signal: AbortSignal): Promise<void>;
 }
 
-export function openAutomations(context: ServerContext, { agents, repositories }: AutomationsOptions): Automations {
+export function openAutomations(
+  context: ServerContext,
+  { agents, repositories, checkEnv, findEnvironment }: AutomationsOptions,
+): Automations {
   const host: AutomationHost = {
     platform: context,
     access: openAutomationAccess(context),
     submit: agents.submit,
     agents: agents.access,
+    checkEnv,
+    findEnvironment,
     ...repositoriesOf(repositories),
     now: () => new Date(),
   };

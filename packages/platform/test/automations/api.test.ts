@@ -109,6 +109,13 @@ test("what cannot work is refused when it is saved, and names the member", async
       "target.repoUrl resolves to a private address",
     ],
     [{ enabled: "yes" }, "validation_error", "enabled"],
+    [{ target: { type: "none", env: { type: "pool", name: "nowhere" } } }, "validation_error", "target.env: "],
+    [{ target: { type: "none", env: { type: "cloud", name: "shop" } } }, "validation_error", "target.env.name: "],
+    [{ target: { type: "environment", name: "nowhere" } }, "validation_error", "target.name: "],
+    [
+      { target: { type: "none", env: { type: "pool", name: "builders" } }, shadow: true },
+      ...["validation_error", "target.env: runs in shadow mode work on the platform"],
+    ] as [object, string, string],
   ];
   for (const [more, code, message] of refusals)
     expect(problem(await server.call(keys.member, "POST", "/v1/automations", definition(more)))).toEqual([
@@ -120,6 +127,36 @@ test("what cannot work is refused when it is saved, and names the member", async
   expect(
     problem(await server.call(keys.member, "POST", "/v1/automations", definition({ name: "taken" }))),
   ).toMatchObject([409, "automation_name_conflict", {}]);
+});
+
+test("runs work where the target says: in an environment with its repositories, in a pool, on the platform", async () => {
+  const environment = { owner: "team", name: "storefront", repos: [], environmentJson: "{}" };
+  expect((await server.call(keys.admin, "POST", "/v1/environments", environment)).status).toBe(201);
+  const registered = await server.call(keys.account, "POST", "/v1/pools", { scope: "team", poolName: "builders" });
+  expect(registered.status).toBe(200);
+  const pool = { type: "pool", name: "builders" };
+  const envOf = async (target: object) => {
+    const { id: automationId } = await create(keys.admin, { target, scope: "team_owned" });
+    const run = await server.call(keys.admin, "POST", `/v1/automations/${automationId}/run`);
+    const { agentId } = run.body as { agentId: string };
+    return ((await server.call(keys.admin, "GET", `/v1/agents/${agentId}`)).body as { env?: object }).env;
+  };
+  expect(await envOf({ type: "environment", name: "storefront" })).toEqual({ type: "cloud", name: "storefront" });
+  expect(await envOf({ type: "none", env: pool })).toEqual(pool);
+  expect(await envOf({ type: "none" })).toBeUndefined();
+  const machine = { type: "none", env: { type: "machine" } };
+  expect(
+    problem(
+      await server.call(keys.admin, "POST", "/v1/automations", definition({ target: machine, scope: "team_owned" })),
+    ),
+  ).toEqual([400, "validation_error", expect.stringContaining("target.env: a machine belongs to a user")]);
+  const own = await create(keys.admin, { target: { type: "none", env: pool } });
+  const shadow = await server.call(keys.admin, "PATCH", `/v1/automations/${own.id}`, { shadow: true });
+  expect(problem(shadow)).toEqual([
+    400,
+    "validation_error",
+    expect.stringContaining("target.env: runs in shadow mode"),
+  ]);
 });
 
 test("a private automation is for its user, a visible one is read by the team, one of the team is for administrators", async () => {

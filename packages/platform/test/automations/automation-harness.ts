@@ -26,18 +26,14 @@ export function automationHost(platform: PlatformContext, now: () => Date): Auto
   const context = openServerContext(platform, () => "http://127.0.0.1:1");
   const identity = openIdentity(context);
   const repositories = openRepositories(context, identity.principals, recordHostEvent(platform.vault));
-  const { checkEnv } = openFleet(context, identity);
-  const agents = openAgents(context, {
-    repositories,
-    integrations: openIntegrations(context),
-    checkEnv,
-    findEnvironment: async () => null,
-  });
+  const locations = { checkEnv: openFleet(context, identity).checkEnv, findEnvironment: async () => null };
+  const agents = openAgents(context, { repositories, integrations: openIntegrations(context), ...locations });
   return {
     platform: context,
     access: openAutomationAccess(context),
     submit: agents.host.submit,
     agents: agents.host.access,
+    ...locations,
     ...repositoriesOf(repositories),
     now,
   };

@@ -81,12 +81,29 @@ const GithubTrigger = z.strictObject({
 export const AutomationTrigger = z.discriminatedUnion("type", [CronTrigger, WebhookTrigger, GithubTrigger]);
 export type AutomationTrigger = z.infer<typeof AutomationTrigger>;
 
+const targetEnv = z
+  .strictObject({
+    type: z.enum(["cloud", "pool", "machine"]),
+    name: AutomationName.optional().describe("Of the pool or the machine; left out: the default one"),
+  })
+  .refine(({ type, name }) => type !== "cloud" || name === undefined, {
+    path: ["name"],
+    message: 'is of a pool or a machine; for an environment use a target of the type "environment"',
+  })
+  .optional()
+  .describe("Where its runs work; left out: on the platform");
+
 const AutomationTarget = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("none") }),
+  z.strictObject({ type: z.literal("none"), env: targetEnv }),
   z.strictObject({
     type: z.literal("repo"),
     repoUrl: z.string().min(1).max(2000),
     branch: z.string().min(1).max(500).optional(),
+    env: targetEnv,
+  }),
+  z.strictObject({
+    type: z.literal("environment"),
+    name: AutomationName.describe("Of the environment, which brings its repositories"),
   }),
 ]);
 

@@ -64,6 +64,12 @@ const Facts = ({
           <Icon name="repository" size={14} /> {repositoryName(target.repoUrl)}
         </span>
       )}
+      {target.type === "environment" && <span>Environment {target.name}</span>}
+      {target.type !== "environment" && target.env && target.env.type !== "cloud" && (
+        <span>
+          On the {target.env.type} {target.env.name}
+        </span>
+      )}
       {webhook && (
         <span className="fact">
           <Icon name="link" size={14} /> <code>{webhook.url}</code>

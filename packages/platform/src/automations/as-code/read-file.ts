@@ -62,10 +62,10 @@ function problemsOf(issue: z.core.$ZodIssue): LocatedProblem[] {
 }
 
 /** What the API checks beyond the types. */
-function rulesOf({ triggers, target, prompt }: AutomationDocument): LocatedProblem[] {
-  const ofPrompt = findPromptProblem(prompt.text);
+function rulesOf(document: AutomationDocument): LocatedProblem[] {
+  const ofPrompt = findPromptProblem(document.prompt.text);
   return [
-    ...findTriggerProblems(triggers, target).map(({ path, problem }) => ({
+    ...findTriggerProblems(document).map(({ path, problem }) => ({
       ...{ path, reason: `${path.join(".")}: ${problem}` },
     })),
     ...(ofPrompt === null ? [] : [{ path: ["prompt", "text"], reason: ofPrompt }]),

@@ -6,6 +6,7 @@ import { raiseAlert } from "../alerts.ts";
 import { type Definition, limitsOf, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
+import { isolatedLocation, locationOf } from "../location.ts";
 import { openMemories } from "../memories/store.ts";
 import { type AutomationRow, disableAutomation } from "../store.ts";
 import { admit } from "./admit.ts";
@@ -126,7 +127,6 @@ async function listMemories(
   return entries.map(({ name, bytes }) => `${name} (${bytes} bytes)`);
 }
 
-/** A back-test fetches nothing: what another host has is not there. */
 function requestOf(
   { firing, automation, definition, key, memories }: Start,
   isHosted: AutomationHost["isHosted"],
@@ -134,17 +134,14 @@ function requestOf(
   const { prompt, model, target, tools } = definition;
   const { effects } = firing;
   const payload = firing.payload && openPayload(key, firing.id, firing.payload);
-  const repository = target.type === "repo" &&
-    (effects !== "backtest" || isHosted(target.repoUrl)) && {
-      repos: [{ url: target.repoUrl, ...(target.branch && { startingRef: target.branch }) }],
-      autoCreatePR: tools.createPullRequest,
-    };
+  const location = effects === "backtest" ? isolatedLocation(target, isHosted) : locationOf(target);
   return {
     agentId: firing.agent_id,
     name: automation.name,
     prompt: { text: promptOf(withMemories(prompt.text, memories), payload) },
     ...(model && { model }),
-    ...repository,
+    ...location,
+    ...(target.type !== "none" && { autoCreatePR: tools.createPullRequest }),
     ...(effects && { effects }),
     metadata: { automationId: automation.id, firingId: firing.id },
   };

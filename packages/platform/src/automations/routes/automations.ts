@@ -15,6 +15,7 @@ import { requireAccess, requireTeamManager } from "../access.ts";
 import { checkPrompt, checkTriggers, openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import { principalOf } from "../identity.ts";
+import { locationOf } from "../location.ts";
 import {
   type AutomationRow,
   changeAutomation,
@@ -60,7 +61,7 @@ function addCreate(api: Api, host: AutomationHost): void {
     },
     async ({ body, principal }) => {
       const userId = ownerOf(principal, body.scope);
-      checkTriggers(body.triggers, body.target);
+      checkTriggers(body);
       checkPrompt(body.prompt.text);
       if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
       await checkTarget(host, principal, body);
@@ -87,12 +88,17 @@ function ownerOf(principal: Principal, scope: CreateAutomation["scope"]): number
   throw new ApiError("user_required", `scope: a service account has no automations of its own; use team_owned.`);
 }
 
-/** Also those whose changed paths the platform reads for a trigger. */
+/** Also repositories whose changed paths the platform reads for a trigger. */
 async function checkTarget(
-  { checkRepositories }: AutomationHost,
+  { checkRepositories, checkEnv, findEnvironment }: AutomationHost,
   principal: Principal,
   { target, triggers = [] }: Pick<ChangeAutomation, "target" | "triggers">,
 ): Promise<void> {
+  if (target !== undefined) {
+    const { env, repos } = locationOf(target);
+    await rename("env:", "target.env:", () => checkEnv(principal, { env, repos }));
+    await rename("env:", "target.name:", () => findEnvironment(principal, env));
+  }
   const named = [
     ...(target?.type === "repo" ? [{ url: target.repoUrl, member: "target.repoUrl" }] : []),
     ...triggers.flatMap((trigger, index) =>
@@ -101,14 +107,17 @@ async function checkTarget(
         : [],
     ),
   ];
-  for (const { url, member } of named) {
-    try {
-      await checkRepositories(principal, [{ url }]);
-    } catch (error) {
-      // The check names the member of another request.
-      if (!(error instanceof ApiError)) throw error;
-      throw new ApiError(error.code, error.message.replace("repos[0].url", member), error.extra);
-    }
+  for (const { url, member } of named)
+    await rename("repos[0].url", member, () => checkRepositories(principal, [{ url }]));
+}
+
+/** The check names the member of another request. */
+async function rename(from: string, to: string, check: () => Promise<unknown>): Promise<void> {
+  try {
+    await check();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(error.code, error.message.replace(from, to), error.extra);
   }
 }
 
@@ -176,7 +185,8 @@ function addChange(api: Api, host: AutomationHost): void {
       const automation = await findToChange(host, principal, { id: params.automationId, scope: body.scope });
       const key = await teamKey(db, vault, automation.team_id);
       const former = openDefinition(key, automation);
-      checkTriggers(body.triggers ?? former.triggers, body.target ?? former.target);
+      const { triggers = former.triggers, target = former.target, shadow = former.shadow } = body;
+      checkTriggers({ triggers, target, shadow, scope: body.scope ?? automation.scope });
       if (body.prompt) checkPrompt(body.prompt.text);
       if (body.model) checkModel(body.model, await settingsOfTeam(host.platform, principal.teamId));
       await checkTarget(host, principal, body);
