@@ -1,15 +1,20 @@
+// A server is lost at a statement that changes the database, in the middle of a run with every kind of call: the next
+// server ends the run with each effect once. As one server that is started again, and as three with a data directory each.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { call, type Reply, replyWith, unusedPort } from "@agentcli/testkit";
+import { call, eventually, type Reply, replyWith } from "@agentcli/testkit";
 import {
+  type Cluster,
+  type ClusterNode,
+  type NodeFailure,
+  openCluster,
   openPlatform,
   type PlatformClient,
   type PlatformHarness,
-  type PlatformServer,
   type RunIds,
   type StreamFrame,
 } from "@agentcli/testkit/platform";
@@ -41,26 +46,33 @@ function script(): Reply[] {
   return [child, ...later.toReversed(), ...named.slice(0, 1)];
 }
 
-let harness: PlatformHarness;
-let server: PlatformServer;
-let client: PlatformClient;
-let repository: string;
-let listen: string;
-beforeAll(async () => {
-  harness = await openPlatform({ replies: { replies: script(), repeat: "always" } });
-  listen = `127.0.0.1:${await unusedPort()}`;
-  server = await serve();
-  client = await harness.client(server);
-  repository = await harness.repository("sample", { "README.md": "# Sample\n" });
-});
-afterAll(() => harness.close());
+interface Fault {
+  failure: NodeFailure;
+  when: "before" | "sent";
+  at: number;
+}
 
-const serve = () => harness.serve({ listen, killable: true });
+interface Outcome {
+  ids: RunIds;
+  frames: StreamFrame[];
+  /** Of the server that made most of them. */
+  statements: number;
+}
+
+const body = (agentId: string, repository: string) => ({
+  agentId,
+  name: agentId,
+  prompt: { text: "do five things" },
+  repos: [{ url: repository }],
+  autoCreatePR: true,
+  customSubagents: [{ name: "counter", description: "Counts.", prompt: "You count things." }],
+});
 
 /** The same agent however often it is asked for: the id is the caller's. */
-async function create(agentId: string): Promise<RunIds> {
+async function create(client: PlatformClient, repository: string): Promise<RunIds> {
+  const agentId = `bc-${randomUUID()}`;
   for (;;) {
-    const answer = await client.send("POST", "/v1/agents", body(agentId)).catch(() => null);
+    const answer = await client.send("POST", "/v1/agents", body(agentId, repository)).catch(() => null);
     if (answer?.status === 200) return { agentId, runId: JSON.parse(answer.text).run.id };
     if (answer?.status === 409) {
       const { latestRunId } = await client.getJson<{ latestRunId: string }>(`/v1/agents/${agentId}`);
@@ -70,118 +82,159 @@ async function create(agentId: string): Promise<RunIds> {
   }
 }
 
-const body = (agentId: string) => ({
-  agentId,
-  name: agentId,
-  prompt: { text: "do five things" },
-  repos: [{ url: repository }],
-  autoCreatePR: true,
-  customSubagents: [{ name: "counter", description: "Counts.", prompt: "You count things." }],
-});
-
-interface Kill {
-  at: number;
-  when: "before" | "sent";
-}
-
-/** Settles with the events of a reader connected from the beginning. Whenever the server dies, it is started again. */
-async function runWithKill({ at, when }: Kill): Promise<Outcome> {
-  await server.killAt(at, when);
-  let isOver = false;
-  const reviving = (async () => {
-    while (!isOver) {
-      await Promise.race([server.exited, pause(50)]);
-      if (!isAlive(server)) server = await serve();
-    }
-  })();
-  const ids = await create(`bc-${randomUUID()}`);
-  const frames = await readWithReconnects(client, ids);
-  isOver = true;
-  await reviving;
-  const statements = server.statementCount();
-  await server.killAt(0, "before").catch(async () => {
-    server = await serve();
-  });
-  return { ids, frames, statements };
-}
-
-interface Outcome {
-  ids: RunIds;
-  frames: StreamFrame[];
-  statements: number;
-}
-
-const isAlive = ({ child }: PlatformServer): boolean => child.exitCode === null && child.signalCode === null;
-
-async function expectExactlyOnce({ ids, frames }: Outcome): Promise<void> {
-  const run = await client.read(ids);
-  expect(run).toMatchObject({ status: "FINISHED", result: "All done." });
-  expect(frames.filter(({ event }) => event === "result")).toHaveLength(1);
-  const stored = await harness.database.query<{ seq: number; event: string; event_id: string }>(
-    "select seq::int, event, event_id from frames where run_id = $1 order by seq",
-    [ids.runId],
-  );
-  expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1));
-  const withoutDone = stored.filter(({ event }) => event !== "done");
-  const seen = frames.filter(({ event }) => event !== "done");
-  expect(seen.map(({ id, event }) => [id, event])).toEqual(withoutDone.map(({ event_id, event }) => [event_id, event]));
-  const begun = frames.filter(({ event, data }) => event === "tool_call" && data.status === "running");
-  const settled = frames.filter(({ event, data }) => event === "tool_call" && data.status !== "running");
-  expect(begun).toHaveLength(steps.length);
-  expect(settled.map(({ data }) => data.callId)).toEqual(begun.map(({ data }) => data.callId));
-  const unknown = settled.filter(({ data }) => JSON.stringify(data).includes("outcome of this call is unknown"));
-  expect(unknown.length).toBeLessThanOrEqual(1);
-  const [agent] = await harness.database.query<{ directory: string }>("select directory from agents where id = $1", [
-    ids.agentId,
-  ]);
-  const workspace = join(harness.data, "workspaces", agent?.directory ?? expect.fail("no agent"));
-  const journal = readFileSync(join(workspace, "sample/journal.txt"), "utf8").trim();
-  const lines = journal.split("\n");
-  expect(new Set(lines).size, `done twice: ${lines}`).toBe(lines.length);
-  expect(lines.length).toBeGreaterThanOrEqual(2 - unknown.length);
-  await expectHandedOffOnce(ids);
-  await expectOneChild(ids);
-}
-
-async function expectHandedOffOnce({ agentId }: RunIds): Promise<void> {
-  const [handoff] = await harness.database.query<{ branch: string; state: string; pr_url: string | null }>(
-    "select branch, state, pr_url from handoffs where agent_id = $1",
-    [agentId],
-  );
-  expect(handoff).toMatchObject({ state: "done", pr_url: expect.any(String) });
-  const branch = handoff?.branch;
-  const pulls = await harness.database.query("select number from pull_requests where head_branch = $1", [branch]);
-  expect(pulls).toHaveLength(1);
-  const hosted = join(harness.data, "repositories");
-  const { stdout: found } = await run("find", [hosted, "-name", "HEAD", "-maxdepth", "3"]);
-  const bare = found.trim().replace(/\/HEAD$/, "");
-  const { stdout } = await run("git", ["--git-dir", bare, "rev-list", "--count", `main..${branch}`]);
-  expect(stdout.trim()).toBe("1");
-}
-
-async function expectOneChild({ agentId }: RunIds): Promise<void> {
-  const children = await harness.database.query("select id from threads where parent_id = $1", [agentId]);
-  expect(children).toHaveLength(1);
-}
+const isAlive = ({ child }: ReturnType<ClusterNode["server"]>): boolean =>
+  child.exitCode === null && child.signalCode === null;
 
 const run = promisify(execFile);
 
-describe("kill -9 of the server at a statement that changes the database, then a new one", () => {
-  const most = 60;
-  const all = Array.from({ length: most }, (_, index) => index + 1).flatMap((at) =>
-    (["before", "sent"] as const).map((when): Kill => ({ at, when })),
+const faults = (failures: NodeFailure[], most: number): Fault[] =>
+  failures.flatMap((failure) =>
+    Array.from({ length: most }, (_, index) => index + 1).flatMap((at) =>
+      (["before", "sent"] as const).map((when): Fault => ({ failure, when, at })),
+    ),
   );
-  const sample = all.filter((_, index) => index % 17 === 3);
-  const kills = process.env.SWEEP === "full" ? all : sample;
 
-  test("without a kill it takes at least forty statements", async () => {
-    const outcome = await runWithKill({ at: 0, when: "before" });
+const topologies = [
+  { servers: "one server", names: ["first"], data: "shared", all: faults(["killed"], 60), each: 17 },
+  {
+    servers: "three servers with a data directory each",
+    names: ["first", "second", "third"],
+    data: "separate",
+    all: faults(["killed", "paused", "partitioned"], 60),
+    each: 67,
+  },
+] as const;
+
+describe.each(topologies)("$servers", ({ names, data, all, each }) => {
+  let harness: PlatformHarness;
+  let cluster: Cluster;
+  let repository: string;
+  beforeAll(async () => {
+    harness = await openPlatform({
+      replies: { replies: script(), repeat: "always" },
+      env: names.length > 1 ? { PLATFORM_LEASE_SECONDS: "2" } : {},
+    });
+    cluster = await openCluster(harness, { names, data, killable: true });
+    for (const node of cluster.nodes) await node.start();
+    const source = mkdtempSync(join(harness.directory, "sample-"));
+    writeFileSync(join(source, "README.md"), "# Sample\n");
+    repository = await cluster.output("repos", "create", "sample", "--from", source);
+  });
+  afterAll(async () => {
+    await cluster.close();
+    await harness.close();
+  });
+
+  /** Settles with the events of a reader connected from the beginning. Every server that reaches the statement is lost there. */
+  async function runWithFault({ at, when, failure }: Fault): Promise<Outcome> {
+    const signal = failure === "killed" ? "SIGKILL" : "SIGSTOP";
+    for (const node of cluster.nodes) await node.server().killAt(at, when, signal);
+    const state = { isOver: false };
+    const watching = cluster.nodes.map((node) => recoverLost(node, failure, state));
+    const [{ client }] = cluster.nodes as [ClusterNode];
+    const ids = await create(client, repository);
+    const frames = await readWithReconnects(client, ids);
+    state.isOver = true;
+    await Promise.all(watching);
+    const statements = Math.max(...cluster.nodes.map((node) => node.server().statementCount() || 0));
+    for (const node of cluster.nodes)
+      await node
+        .server()
+        .killAt(0, "before")
+        .catch(() => node.recover("killed"));
+    return { ids, frames, statements };
+  }
+
+  async function recoverLost(node: ClusterNode, failure: NodeFailure, state: { isOver: boolean }): Promise<void> {
+    while (!state.isOver) {
+      await Promise.race([node.server().exited, pause(50)]);
+      if (!isAlive(node.server())) await node.recover("killed");
+      else if (node.server().isStopped()) await resumeWithoutLease(node, failure);
+    }
+  }
+
+  /** It goes on when others may have its runs: until then stopped, or cut off from the statement on. */
+  async function resumeWithoutLease(node: ClusterNode, failure: NodeFailure): Promise<void> {
+    if (failure === "partitioned") {
+      node.fail("partitioned");
+      await node.recover("paused");
+    }
+    const held = "select id from runs where lease_owner = $1 and lease_until > now() and status <> 'FINISHED'";
+    await eventually(async () => (await harness.database.query(held, [node.id()])).length === 0);
+    await node.recover(failure);
+  }
+
+  async function expectExactlyOnce({ ids, frames }: Outcome): Promise<void> {
+    const [{ client }] = cluster.nodes as [ClusterNode];
+    expect(await client.read(ids)).toMatchObject({ status: "FINISHED", result: "All done." });
+    expect(frames.filter(({ event }) => event === "result")).toHaveLength(1);
+    await expectStored(ids, frames);
+    const begun = frames.filter(({ event, data }) => event === "tool_call" && data.status === "running");
+    const settled = frames.filter(({ event, data }) => event === "tool_call" && data.status !== "running");
+    expect(begun).toHaveLength(steps.length);
+    expect(settled.map(({ data }) => data.callId)).toEqual(begun.map(({ data }) => data.callId));
+    const unknown = settled.filter(({ data }) => JSON.stringify(data).includes("outcome of this call is unknown"));
+    expect(unknown.length).toBeLessThanOrEqual(await takeovers(ids));
+    const lines = await expectHandedOffOnce(client, ids);
+    expect(new Set(lines).size, `done twice: ${lines}`).toBe(lines.length);
+    expect(lines.length).toBeGreaterThanOrEqual(2 - unknown.length);
+    await expectOneChild(ids);
+  }
+
+  async function expectStored({ runId }: RunIds, frames: StreamFrame[]): Promise<void> {
+    const stored = await harness.database.query<{ seq: number; event: string; event_id: string }>(
+      "select seq::int, event, event_id from frames where run_id = $1 order by seq",
+      [runId],
+    );
+    expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1));
+    const withoutDone = stored.filter(({ event }) => event !== "done");
+    const seen = frames.filter(({ event }) => event !== "done");
+    expect(seen.map(({ id, event }) => [id, event])).toEqual(
+      withoutDone.map(({ event_id, event }) => [event_id, event]),
+    );
+  }
+
+  /** A call has an unknown outcome where its server was lost during it. */
+  async function takeovers({ runId }: RunIds): Promise<number> {
+    const query = "select lease_epoch::int from runs where id = $1";
+    const [row] = await harness.database.query<{ lease_epoch: number }>(query, [runId]);
+    return (row?.lease_epoch ?? 0) - 1;
+  }
+
+  /** Returns the lines of the journal in the one commit of the branch, as a clone has them. */
+  async function expectHandedOffOnce(client: PlatformClient, { agentId }: RunIds): Promise<string[]> {
+    const [handoff] = await harness.database.query<{ branch: string; state: string; pr_url: string | null }>(
+      "select branch, state, pr_url from handoffs where agent_id = $1",
+      [agentId],
+    );
+    expect(handoff).toMatchObject({ state: "done", pr_url: expect.any(String) });
+    const branch = handoff?.branch ?? "";
+    const pulls = await harness.database.query("select number from pull_requests where head_branch = $1", [branch]);
+    expect(pulls).toHaveLength(1);
+    const clone = mkdtempSync(join(harness.directory, "clone-"));
+    const address = client.url.replace("://", `://x:${client.key}@`) + new URL(repository).pathname;
+    await run("git", ["clone", "-q", "--branch", branch, address, clone]);
+    const { stdout } = await run("git", ["-C", clone, "rev-list", "--count", `origin/main..${branch}`]);
+    expect(stdout.trim()).toBe("1");
+    const journal = join(clone, "journal.txt");
+    return existsSync(journal) ? readFileSync(journal, "utf8").trim().split("\n") : [];
+  }
+
+  async function expectOneChild({ agentId }: RunIds): Promise<void> {
+    const children = await harness.database.query("select id from threads where parent_id = $1", [agentId]);
+    expect(children).toHaveLength(1);
+  }
+
+  test("without a fault it takes at least forty statements", async () => {
+    const outcome = await runWithFault({ at: 0, when: "before", failure: "killed" });
     await expectExactlyOnce(outcome);
-    // A slow machine flushes more often, so it may also be a few more than the sweep kills at.
+    // A slow machine flushes more often, so it may also be a few more than the sweep has faults at.
     expect(outcome.statements).toBeGreaterThanOrEqual(40);
   });
 
-  test.each(kills)("$when $at", async (kill) => {
-    await expectExactlyOnce(await runWithKill(kill));
+  const cases = process.env.SWEEP === "full" ? all : all.filter((_, index) => index % each === 3);
+
+  test.each(cases)("$failure $when statement $at", async (fault) => {
+    await expectExactlyOnce(await runWithFault(fault));
   });
 });

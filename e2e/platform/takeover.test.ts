@@ -1,72 +1,137 @@
-import { type Reply, replyWith, unusedPort } from "@agentcli/testkit";
+// Servers that share runs: whichever of them is killed, paused or cut off, the others finish its runs, each step once.
+// With one data directory for all of them, and with one each and a bucket in common.
+import { eventually } from "@agentcli/testkit";
 import {
-  openClient,
+  type Cluster,
+  type ClusterNode,
+  type NodeFailure,
+  openCluster,
   openPlatform,
   type PlatformClient,
   type PlatformHarness,
   type RunIds,
   type StreamFrame,
 } from "@agentcli/testkit/platform";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectExactlyOnce, openGates, stepsScript, storedFrames, waitAtGate } from "./steps.ts";
 import { readWithReconnects } from "./stream-reader.ts";
 
-const steps = 4;
-const leaseSeconds = 2;
+const isFull = process.env.SWEEP === "full";
+const failures: NodeFailure[] = ["killed", "paused", "partitioned"];
 
-/** Each step adds a line, so that a repeated step shows. */
-function script(): Reply[] {
-  const step = (number: number): Reply => ({
-    calls: [
-      {
-        name: "exec_command",
-        arguments: { cmd: `echo step ${number} >> steps.txt; sleep 0.3; cat steps.txt` },
-        callId: `call_step_${number}`,
-      },
-    ],
-  });
-  const after = (number: number, reply: Reply): Reply => ({
-    ...reply,
-    when: { bodyIncludes: `"call_step_${number}"` },
-  });
-  const later = Array.from({ length: steps - 1 }, (_, index) => after(steps - 1 - index, step(steps - index)));
-  return [after(steps, replyWith("All done.", { deltas: 5, deltaDelayMs: 10 })), ...later, step(1)];
-}
+const topologies = [
+  { servers: "two servers with one data directory", data: "shared", names: ["first", "second"], each: 4 },
+  {
+    servers: "three servers with a data directory each",
+    data: "separate",
+    names: ["first", "second", "third"],
+    each: 4,
+  },
+] as const;
 
-let harness: PlatformHarness;
-let key: string;
-let addresses: { first: string; second: string };
-beforeAll(async () => {
-  harness = await openPlatform({
-    replies: { replies: script(), repeat: "always" },
-    env: { PLATFORM_LEASE_SECONDS: String(leaseSeconds) },
+describe.each(topologies)("$servers", ({ data, names, each }) => {
+  let harness: PlatformHarness;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    harness = await openPlatform({
+      replies: { replies: stepsScript((step) => (step === 2 ? waitAtGate : "true")), repeat: "always" },
+      env: { PLATFORM_LEASE_SECONDS: "2" },
+    });
+    cluster = await openCluster(harness, { names, data });
+    await Promise.all(cluster.nodes.map((node) => node.start()));
   });
-  key = await harness.key();
-  addresses = { first: `127.0.0.1:${await unusedPort()}`, second: `127.0.0.1:${await unusedPort()}` };
+  afterAll(async () => {
+    await cluster.close();
+    await harness.close();
+  });
+
+  const all = failures.flatMap((failure) => names.map((name) => ({ failure, name })));
+  const cases = isFull ? all : all.filter((_, index) => index % each === 0);
+
+  test.each(cases)("the $name is $failure in the middle of its runs, and the others finish them", async (chosen) => {
+    const { failure } = chosen;
+    const victim = cluster.nodes.find(({ name }) => name === chosen.name) as ClusterNode;
+    const [witness] = cluster.nodes.filter((node) => node !== victim) as [ClusterNode];
+    const runs = await createRuns(witness.client, isFull ? 20 : 8);
+    const readers = runs.map((ids) => readWithReconnects(witness.client, ids));
+    const lost = await eventuallyDriven(victim, runs);
+    victim.fail(failure);
+    const epochs = () => readLeases(lost).then((rows) => rows.map(({ lease_epoch }) => lease_epoch));
+    await openGatesUntil(runs, async () => (await epochs()).some((epoch) => epoch > 1));
+    // It comes back while the others go on with what it had begun.
+    await victim.recover(failure);
+    const frames = await readAll(runs, readers);
+    for (const [index, ids] of runs.entries()) await expectExactlyOnce(harness.database, ids, frames[index] ?? []);
+    expect(new Set((await readLeases(runs)).map(({ status }) => status))).toEqual(new Set(["FINISHED"]));
+    await expect.poll(async () => (await victim.client.get("/v1/me").catch(() => null))?.status).toBe(200);
+    for (const [index, ids] of runs.entries())
+      expect(await storedFrames(harness.database, ids)).toHaveLength(frames[index]?.length ?? 0);
+  });
+
+  test("a stopped server releases its runs, and another one continues them without waiting", async () => {
+    const [stopped, ...others] = cluster.nodes as [ClusterNode, ...ClusterNode[]];
+    await Promise.all(others.map((node) => node.server().stop()));
+    const runs = await createRuns(stopped.client, 3);
+    await expect.poll(async () => (await readLeases(runs)).filter(({ status }) => status === "RUNNING").length).toBe(3);
+    await stopped.server().stop();
+    expect((await readLeases(runs)).map(({ status, lease_owner }) => [status, lease_owner])).toEqual(
+      runs.map(() => ["RUNNING", null]),
+    );
+    const [next] = others as [ClusterNode];
+    await next.start();
+    const frames = await readAll(
+      runs,
+      runs.map((ids) => readWithReconnects(next.client, ids)),
+    );
+    for (const [index, ids] of runs.entries()) await expectExactlyOnce(harness.database, ids, frames[index] ?? []);
+  });
+
+  /** Runs whose files come to another server meanwhile wait there too. */
+  const openGatesUntil = (runs: RunIds[], isEnough: () => Promise<boolean>) =>
+    eventually(async () => {
+      await openGates(harness.database, [...new Set(cluster.nodes.map((node) => node.data))], runs);
+      return isEnough();
+    });
+
+  async function readAll(runs: RunIds[], readers: Promise<StreamFrame[]>[]): Promise<StreamFrame[][]> {
+    let isOver = false;
+    const frames = Promise.all(readers).finally(() => {
+      isOver = true;
+    });
+    await Promise.all([frames, openGatesUntil(runs, async () => isOver)]);
+    return frames;
+  }
+
+  /** Settles with the runs that it drives and that wait at their gates. */
+  async function eventuallyDriven({ id }: ClusterNode, runs: RunIds[]): Promise<RunIds[]> {
+    let driven: RunIds[] = [];
+    await expect
+      .poll(async () => {
+        const leases = await readLeases(runs);
+        const begun = await readBegun(runs);
+        driven = runs.filter(
+          ({ runId }) => begun.has(runId) && leases.some((lease) => lease.id === runId && lease.lease_owner === id()),
+        );
+        return driven.length;
+      })
+      .toBeGreaterThan(0);
+    return driven;
+  }
+
+  const readLeases = (runs: RunIds[]) =>
+    harness.database.query<LeaseRow>(
+      "select id, lease_owner, lease_epoch::int, status from runs where id = any($1) order by created_at, id",
+      [runs.map(({ runId }) => runId)],
+    );
+
+  const readBegun = async (runs: RunIds[]): Promise<Set<string>> => {
+    // One call has ended, and another one has begun.
+    const query =
+      "select run_id from frames where run_id = any($1) and event = 'tool_call' group by run_id having count(*) >= 3";
+    const ids = runs.map(({ runId }) => runId);
+    return new Set((await harness.database.query<{ run_id: string }>(query, [ids])).map(({ run_id }) => run_id));
+  };
 });
-afterEach(() => harness.stopServers());
-afterAll(() => harness.close());
-
-const serve = (name: "first" | "second") => harness.serve({ listen: addresses[name] });
-const clientOf = (name: "first" | "second") => openClient(`http://${addresses[name]}`, key);
-
-const createRuns = (client: PlatformClient, count: number): Promise<RunIds[]> =>
-  Promise.all(Array.from({ length: count }, (_, index) => client.create({ prompt: { text: `run ${index}` } })));
-
-async function expectExactlyOnce(ids: RunIds, frames: StreamFrame[]): Promise<void> {
-  expect(frames.at(-1)?.event).toBe("done");
-  const stored = await harness.database.query<{ event_id: string; event: string }>(
-    "select event_id, event from frames where run_id = $1 order by seq",
-    [ids.runId],
-  );
-  expect(frames.map(({ id, event }) => [id, event])).toEqual(stored.map(({ event_id, event }) => [event_id, event]));
-  const settled = frames.filter(({ event, data }) => event === "tool_call" && data.status !== "running");
-  expect(new Set(settled.map(({ data }) => data.callId)).size).toBe(steps);
-  expect(settled).toHaveLength(steps);
-  const last = settled.findLast(({ data }) => data.status === "completed");
-  const result = last?.data.result as { success?: { stdout?: string } } | undefined;
-  const lines = (result?.success?.stdout ?? "").trim().split("\n");
-  expect(new Set(lines).size, `done twice: ${lines}`).toBe(lines.length);
-}
 
 interface LeaseRow {
   id: string;
@@ -75,63 +140,5 @@ interface LeaseRow {
   status: string;
 }
 
-const owners = () =>
-  harness.database.query<LeaseRow>(
-    "select id, lease_owner, lease_epoch::int, status from runs order by created_at, id",
-  );
-
-test("two servers share runs; one is killed in the middle, and the other finishes all of them", async () => {
-  const first = await serve("first");
-  const second = await serve("second");
-  const runs = await createRuns(clientOf("first"), process.env.SWEEP === "full" ? 20 : 8);
-  const readers = runs.map((ids) => readWithReconnects(clientOf("second"), ids));
-  await expect.poll(async () => new Set((await owners()).flatMap(({ lease_owner }) => lease_owner ?? [])).size).toBe(2);
-  first.child.kill("SIGKILL");
-  const frames = await Promise.all(readers);
-  for (const [index, ids] of runs.entries()) await expectExactlyOnce(ids, frames[index] ?? []);
-  const ids = new Set(runs.map(({ runId }) => runId));
-  const after = (await owners()).filter(({ id }) => ids.has(id));
-  expect(new Set(after.map(({ status }) => status))).toEqual(new Set(["FINISHED"]));
-  expect(after.some(({ lease_epoch }) => lease_epoch > 1)).toBe(true);
-  await second.stop();
-});
-
-test("a stopped server releases its runs, and the next server continues them without waiting", async () => {
-  const first = await serve("first");
-  const runs = await createRuns(clientOf("first"), 3);
-  const ids = new Set(runs.map(({ runId }) => runId));
-  await expect
-    .poll(async () => (await owners()).filter(({ id, status }) => ids.has(id) && status === "RUNNING").length)
-    .toBe(3);
-  await first.stop();
-  const left = (await owners()).filter(({ id }) => ids.has(id));
-  expect(left.map(({ status, lease_owner }) => [status, lease_owner])).toEqual(runs.map(() => ["RUNNING", null]));
-  const next = await serve("first");
-  const frames = await Promise.all(runs.map((each) => readWithReconnects(clientOf("first"), each)));
-  for (const [index, each] of runs.entries()) await expectExactlyOnce(each, frames[index] ?? []);
-  await next.stop();
-});
-
-test("a paused owner is fenced when it resumes", async () => {
-  const paused = await serve("first");
-  const runs = await createRuns(clientOf("first"), 4);
-  const ids = new Set(runs.map(({ runId }) => runId));
-  const mine = async () => (await owners()).filter(({ id }) => ids.has(id));
-  await expect.poll(async () => (await mine()).every(({ lease_owner }) => lease_owner !== null)).toBe(true);
-  await expect
-    .poll(
-      async () =>
-        (await harness.database.query<{ run_id: string }>("select run_id from frames")).filter(({ run_id }) =>
-          ids.has(run_id),
-        ).length,
-    )
-    .toBeGreaterThan(4);
-  paused.child.kill("SIGSTOP");
-  const other = await serve("second");
-  const readers = runs.map((each) => readWithReconnects(clientOf("second"), each));
-  await expect.poll(async () => (await mine()).filter(({ lease_epoch }) => lease_epoch > 1).length).toBeGreaterThan(0);
-  paused.child.kill("SIGCONT");
-  const frames = await Promise.all(readers);
-  for (const [index, each] of runs.entries()) await expectExactlyOnce(each, frames[index] ?? []);
-  await Promise.all([paused.stop(), other.stop()]);
-});
+const createRuns = (client: PlatformClient, count: number): Promise<RunIds[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => client.create({ prompt: { text: `run ${index}` } })));

@@ -1,6 +1,7 @@
-// Preloaded with `node --require`: ends the process by SIGKILL at the n-th statement that changes a PostgreSQL database.
-// SIGUSR2 reads KILL_PLAN, a file with `name n when`, and counts from there; `when` is before (the statement is not sent)
-// or sent (it is executed, but the result is never read). KILL_COUNT gets the name and the count.
+// Preloaded with `node --require`: ends or stops the process at the n-th statement that changes a PostgreSQL database.
+// SIGUSR2 reads KILL_PLAN, a file with `name n when signal`, and counts from there; `when` is before (the statement is not
+// sent) or sent (it is executed, but the result is not read); `signal` is SIGKILL or SIGSTOP. KILL_COUNT gets the name and
+// the count.
 const fs = require("node:fs");
 const net = require("node:net");
 
@@ -9,8 +10,8 @@ let plan = null;
 let count = 0;
 
 process.on("SIGUSR2", () => {
-  const [name, at, when] = fs.readFileSync(process.env.KILL_PLAN, "utf8").trim().split(" ");
-  plan = { name, at: Number(at), when };
+  const [name, at, when, signal] = fs.readFileSync(process.env.KILL_PLAN, "utf8").trim().split(" ");
+  plan = { name, at: Number(at), when, signal };
   count = 0;
   writeCount();
 });
@@ -26,14 +27,14 @@ net.Socket.prototype.write = function (data, ...rest) {
   if (!plan || !changesData(data)) return write.call(this, data, ...rest);
   count += 1;
   writeCount();
-  if (count === plan.at && plan.when === "before") process.kill(process.pid, "SIGKILL");
-  if (count === plan.at) setImmediate(killUnlessReplaced, plan);
+  if (count === plan.at && plan.when === "before") process.kill(process.pid, plan.signal);
+  if (count === plan.at && plan.when === "sent") setImmediate(killUnlessReplaced, plan);
   return write.call(this, data, ...rest);
 };
 
 /** The test may have made another plan since: then it takes the server for alive. */
 function killUnlessReplaced(current) {
-  if (plan === current) process.kill(process.pid, "SIGKILL");
+  if (plan === current) process.kill(process.pid, plan.signal);
 }
 
 const [parse, query] = ["P", "Q"].map((letter) => letter.charCodeAt(0));

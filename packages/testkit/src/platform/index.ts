@@ -1,5 +1,6 @@
 // The built platform and its clients: a harness for whole servers, a client of API v1, a receiver of webhooks.
 export * from "./client.ts";
+export * from "./cluster.ts";
 export * from "./database.ts";
 export { type DirectoryExecutor, openDirectoryExecutor } from "./directory-executor.ts";
 export { openForFile } from "./for-file.ts";

@@ -18,10 +18,12 @@ export interface PlatformServer {
   exited: Promise<ServerExit>;
   stop(signal?: NodeJS.Signals): Promise<ServerExit>;
   /**
-   * Kills the process at this statement, counted from when the promise resolves; at 0 it only counts.
+   * Kills or stops the process at this statement, counted from when the promise resolves; at 0 it only counts.
    * Rejects where the process has exited already. Needs `killable`.
    */
-  killAt(count: number, when: "before" | "sent"): Promise<void>;
+  killAt(count: number, when: "before" | "sent", signal?: "SIGKILL" | "SIGSTOP"): Promise<void>;
+  /** By SIGSTOP. */
+  isStopped(): boolean;
   /** Statements since `killAt`. */
   statementCount(): number;
 }
@@ -66,9 +68,10 @@ export async function startServer({ args, env, killable, within }: StartServer):
       child.kill(signal);
       return exited;
     },
-    async killAt(at, when) {
+    isStopped: () => /^State:\s*T/m.test(readFileSync(`/proc/${child.pid}/status`, "utf8")),
+    async killAt(at, when, signal = "SIGKILL") {
       const id = randomUUID();
-      writeFileSync(plan, `${id} ${at} ${when}`);
+      writeFileSync(plan, `${id} ${at} ${when} ${signal}`);
       child.kill("SIGUSR2");
       while (!readCount().startsWith(id)) {
         if (child.exitCode !== null || child.signalCode !== null) throw new Error("The server has exited.");
