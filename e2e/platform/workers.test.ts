@@ -1,8 +1,10 @@
 // Workers: agents whose commands run on machines that customers bring.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import type { Reply, Script } from "@agentcli/testkit";
 import {
+  openPlatformForTest,
   type PlatformClient,
   type ServedPlatform,
   servePlatformForTest,
@@ -10,7 +12,7 @@ import {
   type TestWorker,
   type TestWorkerOptions,
 } from "@agentcli/testkit/platform";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const command = (cmd: string): Reply => ({ calls: [{ name: "exec_command", arguments: { cmd } }] });
 const script = (...replies: Reply[]): Script => ({
@@ -119,4 +121,77 @@ test("a worker whose key was revoked is disconnected, and gets no agent any more
   expect((await worker.exited).code).toBe(3);
   const ids = await client.create("work", { env: { type: "pool", name: "fast" } });
   expect(existsSync(agentFiles(worker, ids.agentId))).toBe(false);
+});
+
+/** Passes bytes on to the server, and keeps those that the server sends. */
+async function recordAnswers(port: number) {
+  const sent: Buffer[] = [];
+  const server = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    for (const [from, to] of [[near, far] as const, [far, near] as const])
+      from.on("error", () => {}).on("close", () => to.destroy());
+    near.pipe(far);
+    far.on("data", (data) => sent.push(data)).pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port: own } = server.address() as { port: number };
+  return { url: `http://127.0.0.1:${own}`, sent: () => Buffer.concat(sent) };
+}
+
+/** Addresses of TCP that the process, or one that it has started, listens on in the network of this machine. */
+function listeningPorts(pid: number): string[] {
+  const tables = ["tcp", "tcp6"].flatMap((name) =>
+    readFileSync(`/proc/net/${name}`, "utf8").trim().split("\n").slice(1),
+  );
+  const listening = new Map(
+    tables
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state]) => state === "0A")
+      .map(([, address = "", , , , , , , , inode]) => [`socket:[${inode}]`, address]),
+  );
+  return [pid, ...descendantsOf(pid)].flatMap((one) => {
+    const directory = `/proc/${one}/fd`;
+    return readdirSync(directory).flatMap((fd) => listening.get(linkOf(join(directory, fd))) ?? []);
+  });
+}
+
+const linkOf = (path: string): string => {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+};
+
+const descendantsOf = (pid: number): number[] =>
+  readdirSync(`/proc/${pid}/task`)
+    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim().split(/\s+/))
+    .filter((text) => text !== "")
+    .flatMap((text) => [Number(text), ...descendantsOf(Number(text))]);
+
+test("a worker listens on no port while a command runs, and no key of a model or of its own reaches it or the command", async () => {
+  const harness = await openPlatformForTest({
+    replies: script(command("env; touch ~/ready; while [ ! -e ~/go ]; do sleep 0.05; done")),
+  });
+  const modelKey = "sk-of-the-model-0123456789";
+  const { scripted } = JSON.parse(harness.modelEnv.PLATFORM_MODEL_PROVIDERS ?? "");
+  const providers = JSON.stringify({ scripted: { ...scripted, env_key: "SCRIPTED_API_KEY" } });
+  const server = await harness.serve({ env: { PLATFORM_MODEL_PROVIDERS: providers, SCRIPTED_API_KEY: modelKey } });
+  const client = await harness.client(server);
+  const recording = await recordAnswers(Number(new URL(server.url).port));
+  const worker = startTestWorker({ url: recording.url, key: client.key, directory: harness.directory });
+  await connected(worker);
+  const ids = await client.create("work", { env: { type: "machine" } });
+  const home = join(agentFiles(worker, ids.agentId), ".home");
+  await expect.poll(() => existsSync(join(home, "ready"))).toBe(true);
+  expect(listeningPorts(worker.child.pid ?? 0)).toEqual([]);
+  writeFileSync(join(home, "go"), "");
+  const frames = JSON.stringify(await client.stream(ids));
+  expect(frames).toContain("PLATFORM_ARTIFACTS_DIR=");
+  expect(frames).not.toContain(client.key);
+  // The model was asked with this key, and the worker got the command of the model.
+  expect(JSON.stringify(harness.requests())).toContain(modelKey);
+  expect(recording.sent().includes("touch ~/ready")).toBe(true);
+  expect(recording.sent().includes(modelKey)).toBe(false);
 });

@@ -46,6 +46,11 @@ export const RegisterReply = z.object({
 });
 export type RegisterReply = z.infer<typeof RegisterReply>;
 
+/** Of the machine of a worker; it says so when that changes. */
+export const WorkerHealth = z.enum(["well", "memory", "starved"]);
+export type WorkerHealth = z.infer<typeof WorkerHealth>;
+export const HealthReport = z.object({ state: WorkerHealth });
+
 /** The directory of an agent, as the platform names it. */
 const agent = z.string().regex(/^bc-[0-9a-f-]{36}$/i);
 /** Relative to the directory of the agent. */

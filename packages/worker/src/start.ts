@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "@agentcli/command-line";
-import type { RegisterReply, RegisterRequest } from "@agentcli/protocol/worker-link";
+import type { RegisterReply, RegisterRequest, WorkerHealth } from "@agentcli/protocol/worker-link";
 import { linkVersion, workerPath } from "@agentcli/protocol/worker-link-names";
 import {
   type Link,
@@ -15,6 +15,7 @@ import {
 } from "@agentcli/workspace";
 import { type Dialled, dial } from "./connection.ts";
 import { openAgentFiles } from "./files.ts";
+import { watchHealth } from "./health.ts";
 import { openManagement } from "./management.ts";
 import { openWorkerMetrics, type SessionEnd, type WorkerMetrics } from "./metrics.ts";
 import type { WorkerOptions } from "./options.ts";
@@ -109,7 +110,9 @@ async function stayConnected(worker: Worker): Promise<void> {
       worker.link = link;
       metrics.connected();
       failures = 0;
+      const health = watchHealth((state) => reportHealth(link, state));
       await endOf(link, signal);
+      health.stop();
       worker.link = null;
       metrics.ended(signal.aborted ? (worker.isStopped() ? "session_aborted" : "session_closed") : "stream_end");
       if (!signal.aborted) log("The connection was lost.");
@@ -124,6 +127,13 @@ async function stayConnected(worker: Worker): Promise<void> {
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
 }
+
+/** A platform that does not know the request needs no report. */
+const reportHealth = (link: Link, state: WorkerHealth): void =>
+  void link.request("health", { state }).then(
+    ({ stream }) => void stream.destroy(),
+    () => {},
+  );
 
 const failureOf = ({ message }: Error): SessionEnd =>
   /timed? ?out/i.test(message) ? "connection_timeout" : "session_error";

@@ -115,7 +115,9 @@ export const openLink = async (options: LinkOptions): Promise<Link> =>
 export const endAfterSilence = async (
   socket: Pingable,
   maxSilenceMs?: number,
-): Promise<(maxSilenceMs: number) => void> => (await import("./link/index.ts")).endAfterSilence(socket, maxSilenceMs);
+  onSilence?: () => void,
+): Promise<(maxSilenceMs: number) => void> =>
+  (await import("./link/index.ts")).endAfterSilence(socket, maxSilenceMs, onSilence);
 
 /** What keeps the files of an agent the same in two places. */
 export type FileSync = typeof import("./sync/index.ts");

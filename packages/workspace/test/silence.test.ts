@@ -48,7 +48,9 @@ test("what arrived while the process did not run counts", async () => {
 
 test("a connection whose other side is silent is asked, and ends", async () => {
   const { socket, pings, isEnded } = await openPair();
-  endAfterSilence(socket, limitMs);
+  const wasEnded: boolean[] = [];
+  endAfterSilence(socket, limitMs, () => void wasEnded.push(isEnded()));
   await expect.poll(isEnded).toBe(true);
   expect(pings()).toBeGreaterThan(0);
+  expect(wasEnded).toEqual([false]);
 });

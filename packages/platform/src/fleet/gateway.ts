@@ -1,5 +1,5 @@
 // Where workers connect: authenticates each, registers it, and keeps its connection for the runs that use it.
-import { linkVersion, RegisterRequest, type WorkerReceives } from "@agentcli/protocol/worker-link";
+import { linkVersion, RegisterRequest, type WorkerHealth, type WorkerReceives } from "@agentcli/protocol/worker-link";
 import { type Answer, endAfterSilence, type Link, type LinkRequest, openLink } from "@agentcli/workspace";
 import { sql } from "kysely";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
@@ -12,6 +12,7 @@ import {
   type TakeSocket,
 } from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
+import { lossOf, noteWrongVersion, readHealth } from "./loss.ts";
 import { disconnectWorker, registerWorker, releaseIdleClaims } from "./store.ts";
 import { isLiveToken, readToken, type TokenGrant } from "./tokens.ts";
 
@@ -115,7 +116,10 @@ interface Connecting {
 async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
   const stream = createWebSocketStream(socket, { highWaterMark: 1024 * 1024 });
   stream.on("error", () => {});
-  await endAfterSilence(socket, connecting.context.settings.workers.silenceMs);
+  const end: ConnectionEnd = { health: "well", isSilent: false };
+  await endAfterSilence(socket, connecting.context.settings.workers.silenceMs, () => {
+    end.isSilent = true;
+  });
   const late = setTimeout(() => socket.terminate(), registerTimeoutMs);
   const isAllowed = async () => {
     if (await isStillValid(connecting)) return true;
@@ -128,6 +132,11 @@ async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
     stream,
     side: "platform",
     async onRequest(request, answer) {
+      if (registered !== undefined && request.name === "health") {
+        end.health = readHealth(request.body);
+        answer({});
+        return void request.stream.end();
+      }
       if (registered !== undefined && request.name === "release")
         return giveUp(await registered, answer, { ...connecting, stream: request.stream });
       if (registered !== undefined || request.name !== "register") throw refused("A worker registers once.");
@@ -140,7 +149,14 @@ async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
   clearTimeout(late);
   clearInterval(checking);
   const worker = await registered?.catch(() => undefined);
-  if (worker !== undefined) await disconnect(worker, connecting);
+  if (worker !== undefined) await disconnect(worker, end, connecting);
+}
+
+/** What a connection that ends tells about its worker. */
+interface ConnectionEnd {
+  health: WorkerHealth;
+  /** Nothing came for too long. */
+  isSilent: boolean;
 }
 
 async function register(
@@ -148,6 +164,7 @@ async function register(
   answer: Answer,
   { principal, grant, context, connections, link, isAllowed }: Connecting & Pick<ConnectedWorker, "link" | "isAllowed">,
 ): Promise<ConnectedWorker> {
+  if (!isKnownVersion(body)) await noteWrongVersion(context.db, principal.teamId, body);
   const request = readRegistration(body, principal);
   if (grant !== null) checkGrant(grant, request);
   const registered = await registerWorker(context.db, { principal, nodeId: context.nodeId }, request);
@@ -176,13 +193,18 @@ async function giveUp(
   stream.end();
 }
 
-async function disconnect(worker: ConnectedWorker, { context, connections }: Connecting): Promise<void> {
+async function disconnect(
+  worker: ConnectedWorker,
+  end: ConnectionEnd,
+  { context, connections }: Connecting,
+): Promise<void> {
   const { teamId, workerId } = worker;
   const { log, db } = context;
-  log.info("worker.disconnected", { workerId, teamId });
+  const reason = lossOf(end);
+  log.info("worker.disconnected", { workerId, teamId, reason });
   // It may have connected again.
   if (connections.get(nameOf(worker)) === worker) connections.delete(nameOf(worker));
-  await disconnectWorker(db, worker).catch((error: unknown) =>
+  await disconnectWorker(db, worker, reason).catch((error: unknown) =>
     log.error("worker.not_disconnected", error, { workerId }),
   );
 }
@@ -217,9 +239,14 @@ function checkGrant({ workerId, pool }: TokenGrant, request: RegisterRequest): v
     throw forbidden(`The token is for the pool ${pool}. Start the worker with --pool ${pool}.`);
 }
 
+const versionIn = (body: unknown): number => Number(Object(body).linkVersion);
+
+/** One version older or newer works. */
+const isKnownVersion = (body: unknown): boolean => Math.abs(versionIn(body) - linkVersion) <= 1;
+
 /** Unknown members are ignored: a newer worker may send more. */
 function readRegistration(body: unknown, principal: Principal): RegisterRequest {
-  const version = Number(Object(body).linkVersion);
+  const version = versionIn(body);
   if (version < linkVersion - 1) throw refused("This worker is too old for the platform. Upgrade the worker.");
   if (version > linkVersion + 1) throw refused("This worker is too new for the platform. Upgrade the platform.");
   const parsed = RegisterRequest.safeParse(body);

@@ -1,7 +1,7 @@
 // The workers of the database: who they are, where they are connected, and which agent uses which.
 import type { RegisterRequest } from "@agentcli/protocol/worker-link";
 import { type Kysely, type Selectable, sql } from "kysely";
-import { notify, type Principal, type Tables, type WorkerTable } from "../foundation/index.ts";
+import { notify, type Principal, type Tables, type WorkerLoss, type WorkerTable } from "../foundation/index.ts";
 import { maxPools, mayNamePool, notePool, poolOwnerOfWorker } from "./pools.ts";
 
 export type StoredWorker = Selectable<WorkerTable>;
@@ -39,6 +39,7 @@ export async function registerWorker(
     version: request.version,
     session: request.session,
     node_id: nodeId,
+    lost_reason: null,
     connected_at: now,
     last_seen_at: now,
   };
@@ -90,10 +91,11 @@ async function limitReached(tx: Kysely<Tables>, principal: Principal, workerId: 
 export async function disconnectWorker(
   db: Kysely<Tables>,
   worker: { teamId: number; workerId: string; connectedAt: string },
+  reason: WorkerLoss,
 ): Promise<void> {
   await db
     .updateTable("workers")
-    .set({ node_id: null, last_seen_at: sql<Date>`now()` })
+    .set({ node_id: null, last_seen_at: sql<Date>`now()`, lost_reason: reason })
     .where("team_id", "=", worker.teamId)
     .where("id", "=", worker.workerId)
     .where("connected_at", "=", sql<Date>`${worker.connectedAt}::timestamptz`)

@@ -25,8 +25,9 @@ import type { Tables } from "../foundation/index.ts";
 import { type Caller, caller, readAnswer, WaitExpiredFault, WorkerFault } from "./calls.ts";
 import { dialThrough } from "./dial.ts";
 import type { Gateway } from "./gateway.ts";
+import { lossText } from "./loss.ts";
 import { endsWithoutWorker } from "./online.ts";
-import { findClaimed } from "./store.ts";
+import { type ClaimedWorker, findClaimed } from "./store.ts";
 import { syncStateFile } from "./sync-state.ts";
 
 export interface WorkRequest {
@@ -93,8 +94,8 @@ export const openWorkers = (options: WorkersOptions): Workers => ({
     const worker = claimed && gateway.find(claimed.team_id, claimed.id);
     if (claimed?.failed_run_id === request.runId) throw notProvided(request.openFailure(claimed.failure));
     if (claimed === undefined) throw await leaveOrFail(options, request, waitExpired());
-    if (worker === undefined) throw await leaveOrFail(options, request, away(claimed.name));
-    if (!(await worker.isAllowed())) throw await giveBack(db, request, away(claimed.name));
+    if (worker === undefined) throw await leaveOrFail(options, request, away(claimed));
+    if (!(await worker.isAllowed())) throw await giveBack(db, request, away(claimed));
     await mkdir(syncDirectory, { recursive: true, mode: 0o700 });
     const call = caller(worker, request.yieldRun, answerTimeoutMs);
     await call.plain("agent.claim", { agent: request.name, runId: request.runId }).catch(async (error: Error) => {
@@ -144,9 +145,9 @@ async function giveBack(db: Kysely<Tables>, { agentId, yieldRun }: WorkRequest, 
   return error;
 }
 
-const away = (name = "of this agent"): WorkerFault =>
+const away = ({ name, lost_reason: reason }: Pick<ClaimedWorker, "name" | "lost_reason">): WorkerFault =>
   new WorkerFault(
-    `The worker ${name} is not connected. Its files of the last finished run are on the platform. Start the worker again, then send another prompt.`,
+    `The worker ${name} is not connected${reason === null ? "" : `: ${lossText[reason]}`}. Its files of the last finished run are on the platform. Start the worker again, then send another prompt.`,
   );
 
 const notProvided = (message: string): WorkerFault =>

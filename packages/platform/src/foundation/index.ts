@@ -61,6 +61,7 @@ export {
   type WakeUpTable,
   type WebhookAttemptTable,
   type WebhookVersion,
+  type WorkerLoss,
   type WorkerPoolTable,
   type WorkerTable,
 } from "./db/index.ts";

@@ -54,8 +54,8 @@ async function connectWorker(pool: string, workerId: string, key = keys.account)
   if (registered.kind === "refused") throw new Error(registered.message);
   const { connectedAt } = registered;
   const teamId = 1;
-  onTestFinished(() => disconnectWorker(db, { teamId, workerId, connectedAt }));
-  return () => disconnectWorker(db, { teamId, workerId, connectedAt });
+  onTestFinished(() => disconnectWorker(db, { teamId, workerId, connectedAt }, "process"));
+  return () => disconnectWorker(db, { teamId, workerId, connectedAt }, "process");
 }
 
 const claimOf = (agentId: string) =>

@@ -14,10 +14,11 @@ const defaultSilenceMs = 60_000;
 /** In the time of the longest silence: one that is lost must not end the connection. */
 const pings = 4;
 
-/** Returns how to choose another limit. */
+/** Returns how to choose another limit. `onSilence` is called before the connection ends for it. */
 export function endAfterSilence(
   socket: Pingable,
   maxSilenceMs: number = defaultSilenceMs,
+  onSilence: () => void = () => {},
 ): (maxSilenceMs: number) => void {
   let limitMs = maxSilenceMs;
   let lastMs = performance.now();
@@ -27,7 +28,9 @@ export function endAfterSilence(
   for (const event of ["ping", "pong", "message"] as const) socket.on(event, received);
   const isSilent = () => performance.now() - lastMs > limitMs;
   const endIfSilent = () => {
-    if (isSilent()) socket.terminate();
+    if (!isSilent()) return;
+    onSilence();
+    socket.terminate();
   };
   const start = () =>
     setInterval(() => {

@@ -53,6 +53,7 @@ import * as automationAgents from "./migrations/0049-automation-agents.ts";
 import * as agentDisks from "./migrations/0050-agent-disks.ts";
 import * as dataDirectories from "./migrations/0051-data-directories.ts";
 import * as mentionAttempts from "./migrations/0052-mention-attempts.ts";
+import * as workerLoss from "./migrations/0053-worker-loss.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -111,6 +112,7 @@ const migrations: Record<string, Migration> = {
   "0050-agent-disks": agentDisks,
   "0051-data-directories": dataDirectories,
   "0052-mention-attempts": mentionAttempts,
+  "0053-worker-loss": workerLoss,
 };
 
 /** Nothing is missing in a database that lacks them. */

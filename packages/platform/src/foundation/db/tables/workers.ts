@@ -3,6 +3,9 @@ import type { WorkerLabels } from "@agentcli/protocol/worker-link";
 import type { Generated } from "kysely";
 import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 
+/** Why a worker is not connected any more. */
+export type WorkerLoss = "process" | "memory" | "starved" | "network" | "version";
+
 export interface WorkerTable {
   team_id: number;
   /** Chosen by the worker, and kept over its restarts. */
@@ -21,6 +24,8 @@ export interface WorkerTable {
   session: string;
   /** The server that holds its connection; null: it is not connected. */
   node_id: Perhaps<string>;
+  /** Null: it is connected, or its server has gone with the connection. */
+  lost_reason: Perhaps<WorkerLoss>;
   connected_at: Timestamp;
   last_seen_at: Timestamp;
   created_at: Stamped;
