@@ -185,6 +185,8 @@ test("a worker listens on no port while a command runs, and no key of a model or
   const ids = await client.create("work", { env: { type: "machine" } });
   const home = join(agentFiles(worker, ids.agentId), ".home");
   await expect.poll(() => existsSync(join(home, "ready"))).toBe(true);
+  // This process listens: in the place of the platform.
+  expect(listeningPorts(process.pid)).not.toEqual([]);
   expect(listeningPorts(worker.child.pid ?? 0)).toEqual([]);
   writeFileSync(join(home, "go"), "");
   const frames = JSON.stringify(await client.stream(ids));

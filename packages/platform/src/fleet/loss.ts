@@ -3,14 +3,17 @@ import { HealthReport, type WorkerHealth } from "@agentcli/protocol/worker-link"
 import { type Kysely, sql } from "kysely";
 import type { Tables, WorkerLoss } from "../foundation/index.ts";
 
-/** For people: after "The worker NAME is not connected". */
-export const lossText: Record<WorkerLoss, string> = {
+const lossText: Record<WorkerLoss, string> = {
   process: "its process has ended, or its machine has closed the connection",
   memory: "its machine was almost out of memory when the connection ended",
   starved: "its machine was so busy that the worker hardly ran when the connection ended",
   network: "nothing came from it any more: the network between, or the machine, is down",
   version: "its version does not fit that of the platform",
 };
+
+/** For people. */
+export const awayText = ({ name, lost_reason: reason }: { name: string; lost_reason: WorkerLoss | null }): string =>
+  `The worker ${name} is not connected${reason === null ? "" : `: ${lossText[reason]}`}.`;
 
 /** What ended the connection, and what the worker had reported last. */
 export function lossOf({ health, isSilent }: { health: WorkerHealth; isSilent: boolean }): WorkerLoss {

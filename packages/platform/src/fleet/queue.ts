@@ -1,8 +1,9 @@
 // Why a run waits for a worker, and how many wait before it.
 import type { RunQueue } from "@agentcli/protocol/api";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { AgentSettings, Tables } from "../foundation/index.ts";
+import type { AgentSettings, Tables, WorkerLoss } from "../foundation/index.ts";
 import { defaultPool } from "./default-pool.ts";
+import { awayText } from "./loss.ts";
 import { isOnline } from "./online.ts";
 import { poolOwnerOfAgent, poolOwnerOfWorker } from "./pools.ts";
 
@@ -11,6 +12,7 @@ interface QueueRow {
   /** Of the agent's claim. */
   worker_name: string | null;
   is_online: boolean;
+  lost_reason: WorkerLoss | null;
   /** Waiting runs for the same pool or machine that are older. */
   ahead: number;
   connected: number;
@@ -29,6 +31,7 @@ export async function readQueue(
       from runs join agents on agents.id = runs.agent_id where runs.id = ${run.id}
     )
     select waiting.env, claimed.name as worker_name, coalesce(claimed.is_online, false) as is_online,
+      claimed.lost_reason,
       (
         select count(*)::integer from runs join agents on agents.id = runs.agent_id
         where agents.team_id = waiting.team_id and runs.status in ('CREATING', 'RUNNING') and runs.needs_worker
@@ -46,7 +49,7 @@ export async function readQueue(
             and (waiting.env->>'name' is null or workers.name = waiting.env->>'name') end
       ) as connected
     from waiting left join lateral (
-      select workers.name, ${isOnline} as is_online
+      select workers.name, workers.lost_reason, ${isOnline} as is_online
       from worker_claims claim join workers on workers.team_id = claim.team_id and workers.id = claim.worker_id
       where claim.agent_id = waiting.agent_id
     ) as claimed on true
@@ -65,10 +68,10 @@ const sameTarget = (env: string) => {
 };
 
 /** Pure. */
-function reasonOf({ env, worker_name, is_online, connected }: QueueRow): string {
+function reasonOf({ env, worker_name, is_online, lost_reason, connected }: QueueRow): string {
   const target = env.type === "pool" ? `the pool ${env.name ?? defaultPool}` : (env.name ?? "your machines");
   if (worker_name !== null)
-    return is_online ? `The worker ${worker_name} takes the run.` : `The worker ${worker_name} is not connected.`;
+    return is_online ? `The worker ${worker_name} takes the run.` : awayText({ name: worker_name, lost_reason });
   if (connected === 0)
     return env.type === "pool" ? `No worker of ${target} is connected.` : `No worker is connected for ${target}.`;
   return `No worker of ${target} is free: ${connected} ${connected === 1 ? "is" : "are"} in use.`;

@@ -25,7 +25,7 @@ import type { Tables } from "../foundation/index.ts";
 import { type Caller, caller, readAnswer, WaitExpiredFault, WorkerFault } from "./calls.ts";
 import { dialThrough } from "./dial.ts";
 import type { Gateway } from "./gateway.ts";
-import { lossText } from "./loss.ts";
+import { awayText } from "./loss.ts";
 import { endsWithoutWorker } from "./online.ts";
 import { type ClaimedWorker, findClaimed } from "./store.ts";
 import { syncStateFile } from "./sync-state.ts";
@@ -145,9 +145,9 @@ async function giveBack(db: Kysely<Tables>, { agentId, yieldRun }: WorkRequest, 
   return error;
 }
 
-const away = ({ name, lost_reason: reason }: Pick<ClaimedWorker, "name" | "lost_reason">): WorkerFault =>
+const away = (worker: ClaimedWorker): WorkerFault =>
   new WorkerFault(
-    `The worker ${name} is not connected${reason === null ? "" : `: ${lossText[reason]}`}. Its files of the last finished run are on the platform. Start the worker again, then send another prompt.`,
+    `${awayText(worker)} Its files of the last finished run are on the platform. Start the worker again, then send another prompt.`,
   );
 
 const notProvided = (message: string): WorkerFault =>

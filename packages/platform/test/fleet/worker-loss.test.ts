@@ -97,6 +97,7 @@ test.each(Object.entries(losses))("a run on a worker %s fails with that cause", 
   await hasBegun;
   await lose(worker, registered);
   await isDisconnected(registered);
+  await expect.poll(async () => (await client.read(ids)).queue?.reason).toMatch(cause);
   await passAnHour(ids);
   const run = await client.waitForRun(ids);
   expect(run).toMatchObject({ status: "ERROR", error: { code: "worker_lost", message: expect.stringMatching(cause) } });
