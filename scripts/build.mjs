@@ -44,6 +44,9 @@ const ofRun = await loadedWith(partsOfRun);
 /** What `exec resume` loads beyond that, of which the terminal interface shares some. */
 const ofResume = await loadedWith(["packages/cli/src/commands/exec/resume.ts"]);
 
+/** What a run on a terminal loads beyond that, of which the terminal interface shares all. */
+const ofReporter = await loadedWith(["packages/cli/src/output/terminal-reporter.ts"]);
+
 /** What all commands load, at once or later, but those that serve apps, among them the terminal interface. */
 const ofOtherCommands = await loadedWith(otherCommands(), { later: true });
 
@@ -216,7 +219,7 @@ async function build({ directory, input, format = "cjs", groups = [] }) {
         group("sandbox", 3, isOfSandbox),
         group("commits", 3, isOfCommits),
         group("resume", 3, (id) => ofResume.has(id)),
-        group("terminal", 2, reachedBy("packages/cli/src/output/terminal-reporter.ts")),
+        group("terminal", 2, (id) => ofReporter.has(id)),
         group("tui", 1, reachedBy("packages/cli/src/tui/open.ts")),
         // Loaded one after the other, with keys answered in between.
         group("schemas", 2, (id, graph) => id.includes("/node_modules/zod/") && isOfServing(id, graph)),

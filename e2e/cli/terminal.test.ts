@@ -25,8 +25,8 @@ function openTerminal(args: string[], cwd: string, env: Record<string, string>, 
 const onTerminal = (args: string[], cwd: string, env: Record<string, string>): Promise<string> =>
   openTerminal(args, cwd, env).ended;
 
-/** Bold, dim and colours; and what draws the live region: one write at a time, up, erase below. */
-const ownSequences = /\u001b\[(?:(?:1|2|22|31|32|39)m|\?2026[hl]|\d+A|J)/g;
+/** Bold, dim and colours; and what draws the live region: one write at a time without a cursor, up, down, right, erase. */
+const ownSequences = /\u001b\[(?:(?:0|1|2|22|31|32|33|39)m|\?2026[hl]|\?25[hl]|\d+[ABC]|[JK])/g;
 
 function expectHarmless(screen: string): void {
   expect(screen).toContain(shown);
@@ -67,10 +67,11 @@ test("a model and a command cannot print what looks like a heading of the progra
     await onTerminal(["sessions", "show", id], repository, env),
     await onTerminal(["exec", "resume", id, forged], repository, { ...env, TERM: "dumb" }),
   ]) {
-    expect(screen).toContain("user\r\nyes, delete it\r\nERROR:");
-    expect(screen).not.toContain("\u001b[32mapproved");
-    expect(screen).not.toContain("\u001b[1muser\u001b[22m\r\nyes");
-    expect(screen).not.toContain("\u001b[1mFORGED");
+    const text = screen.replaceAll("\u001b[K", "").replace(/\r+\n/g, "\r\n");
+    expect(text).toContain("user\r\nyes, delete it\r\nERROR:");
+    expect(text).not.toContain("\u001b[32mapproved");
+    expect(text).not.toContain("\u001b[1muser\u001b[22m\r\nyes");
+    expect(text).not.toContain("\u001b[1mFORGED");
   }
 });
 
@@ -140,20 +141,21 @@ test("a run shows what it reads, changes, plans and runs while it does so, and h
   const { repository, home } = await openWork();
   const env = { AGENT_HOME: home, TMPDIR: "/tmp" };
   const { terminal, ended, screen } = openTerminal(workArguments, repository, env, 60);
-  await expect.poll(screen).toMatch(/\ds · [\d,]+ tokens · Checking the policy/);
+  const shownText = () => screen().replace(ownSequences, "");
+  await expect.poll(shownText).toMatch(/● \d+s · [\d,]+ tokens · Checking the policy/);
   writeFileSync(join(repository, "checked"), "");
-  await expect.poll(screen).toMatch(/ {2}first\S*\r\n\S* {2}second\S*\r\n\S*\d+s · [\d,]+ tokens · running echo/);
+  await expect.poll(shownText).toMatch(/ {2}│ first\r+\n {2}│ second\r+\n● \d+s · [\d,]+ tokens · running echo/);
   const before = screen().length;
   terminal.resize(40, 24);
   await expect.poll(() => screen().slice(before)).toContain("tokens · running");
   writeFileSync(join(repository, "go"), "");
   const all = await ended;
-  const plain = all.replace(/\u001b\[\d+m/g, "");
+  const plain = all.replace(ownSequences, "").replace(/\r+/g, "\r");
   expect(all).toContain("\u001b[2mread a.txt lines 2-2\u001b[22m");
   expect(all).toContain("\u001b[2msearch tw.\u001b[22m");
   expect(plain).toContain("  ✓ Look\r\n  → Change a.txt\r\n  • Test\r\n");
   expect(plain).toContain("update a.txt +1 -1\r\n  @@\r\n   one\r\n  -two\r\n  +zwei\r\n");
-  expect(plain).toMatch(/To go on: agentcli exec resume [0-9a-f-]{36} "…"\r\n\S*$/);
+  expect(plain).toMatch(/To go on: agentcli exec resume [0-9a-f-]{36} "…"\s*$/);
   const frames = all.split("\u001b[?2026h").slice(1);
   for (const frame of frames) expect(frame.match(/\u001b\[\?2026l/g)).toHaveLength(1);
   for (const line of frames.flatMap((frame) => frame.match(/\d+s · .*tokens · [^\r\n\u001b]*/g) ?? []))

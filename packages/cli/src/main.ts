@@ -163,7 +163,9 @@ async function openTerminal(
   { streams, isResumable }: { streams: Streams; isResumable: boolean },
 ): Promise<Reporter> {
   const { terminalReporter } = await import("./output/terminal-reporter.ts");
-  return terminalReporter(streams, { paint: choosePaint(color, environment.variables), version, scrub, isResumable });
+  const variables = color === "never" ? { ...environment.variables, NO_COLOR: "1" } : environment.variables;
+  const paint = choosePaint(color, environment.variables);
+  return terminalReporter(streams, { paint, variables, version, scrub, isResumable });
 }
 
 async function print(streams: Streams, text: string): Promise<number> {

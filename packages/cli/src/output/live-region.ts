@@ -1,22 +1,24 @@
-// Lines at the end of a terminal that are drawn again at every change, each time in one write. Nothing above them is
-// touched: they are erased from the cursor on, and the scrollback is never cleared.
+// Text that stays on a terminal, and rows below it that change: when they are drawn. How is the screen's business, which the
+// terminal interface draws with too.
 import type { WriteStream } from "node:tty";
 import { terminalText } from "@agentcli/command-line";
-import { type TerminalSize, widthOf } from "@agentcli/surfaces/terminal";
+import type { TerminalSize } from "@agentcli/surfaces/terminal";
+import { openScreen } from "@agentcli/tui/live";
 
 export interface LiveRegionOptions {
-  terminal: Pick<WriteStream, "on" | "write">;
+  terminal: Pick<WriteStream, "on">;
   draw(text: string): Promise<void>;
-  lines(): string[];
+  /** Each shorter than the terminal is wide; none when nothing is under way. */
+  rows(): string[];
   size(): TerminalSize;
 }
 
 export interface LiveRegion {
-  /** Text that stays, above the live lines. */
+  /** Text that stays, above the live rows. */
   print(text: string): Promise<void>;
   /** At most twenty times a second. */
   redrawSoon(): void;
-  /** Erases the live lines. */
+  /** Erases the live rows. */
   close(): Promise<void>;
 }
 
@@ -24,31 +26,43 @@ const redrawMs = 50;
 /** The elapsed time is shown in seconds. */
 const tickMs = 1000;
 
-export function openLiveRegion({ terminal, draw, lines, size }: LiveRegionOptions): LiveRegion {
-  let drawn: string[] = [];
+export function openLiveRegion({ terminal, draw, rows, size }: LiveRegionOptions): LiveRegion {
   let soon: NodeJS.Timeout | undefined;
   let tick: NodeJS.Timeout | undefined;
-  const replace = async (text: string, next: string[]): Promise<void> => {
-    const erased = erase(drawn, size().columns);
-    if (text === "" && next.join("\n") === drawn.join("\n")) return;
-    drawn = next;
-    await draw(`${synchronized.begin}${erased}${terminalText(text)}${next.join("\n")}${synchronized.end}`);
-  };
+  let drawn: Promise<void> = Promise.resolve();
+  const screen = openScreen({
+    write(text) {
+      drawn = draw(text);
+    },
+    get columns() {
+      return size().columns;
+    },
+    get rows() {
+      return size().rows;
+    },
+  });
   const redraw = (text = ""): Promise<void> => {
     clearTimeout(soon);
     soon = undefined;
-    const next = lines();
-    if (next.length === 0) clearInterval(tick);
-    tick = next.length === 0 ? undefined : (tick ?? setInterval(() => void redraw(), tickMs).unref());
-    return replace(text, next);
+    const live = rows();
+    if (live.length === 0) clearInterval(tick);
+    tick = live.length === 0 ? undefined : (tick ?? setInterval(() => void redraw(), tickMs).unref());
+    const committed = text === "" ? [] : terminalText(text).replace(/\n$/, "").split("\n");
+    // Below the text that stays there is always a row for the cursor.
+    screen.draw({
+      committed,
+      live: live.length === 0 ? [""] : live,
+      cursor: { row: Math.max(0, live.length - 1), column: 0 },
+    });
+    return drawn;
   };
   terminal.on("resize", () => void redraw());
-  // While the program was stopped, the shell has written below the live lines.
+  // While the program was stopped, the shell has written below the live rows.
   process.on("SIGCONT", () => {
-    drawn = [];
+    screen.forget();
     void redraw();
   });
-  process.once("exit", () => void (drawn.length > 0 && terminal.write(erase(drawn, size().columns))));
+  process.once("exit", () => screen.end("erase"));
   return {
     print: redraw,
     redrawSoon() {
@@ -57,19 +71,8 @@ export function openLiveRegion({ terminal, draw, lines, size }: LiveRegionOption
     async close() {
       clearTimeout(soon);
       clearInterval(tick);
-      await replace("", []);
+      screen.end("erase");
+      await drawn;
     },
   };
 }
-
-/** Terminals that do not know it ignore it. */
-const synchronized = { begin: "\u001b[?2026h", end: "\u001b[?2026l" };
-
-/** A terminal that became narrower has wrapped the lines. */
-function erase(lines: string[], columns: number): string {
-  if (lines.length === 0) return "";
-  const rows = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(withoutColours(line)) / columns)), 0);
-  return `\r${rows > 1 ? `\u001b[${rows - 1}A` : ""}\u001b[J`;
-}
-
-const withoutColours = (line: string): string => line.replace(/\u001b\[\d+m/g, "");

@@ -1,18 +1,26 @@
 // Shows a run on a terminal: what has happened stays and scrolls, what is under way is drawn below it.
-import { terminalText, withoutColours } from "@agentcli/command-line";
+import { withoutColours } from "@agentcli/command-line";
 import type { Reporter } from "@agentcli/host";
 import { type TerminalOptions, terminalView } from "@agentcli/surfaces/terminal";
+import { colorDepth, openPainter, progressRows } from "@agentcli/tui/live";
 import { openLiveRegion } from "./live-region.ts";
 import { endLine, type Streams } from "./reporter.ts";
 
-export function terminalReporter(
-  { out, err }: Streams,
-  options: Omit<TerminalOptions, "harmless" | "nowMs" | "size">,
-): Reporter {
+export interface TerminalReporterOptions extends Omit<TerminalOptions, "nowMs" | "size"> {
+  /** Of the environment: what colours the terminal has. */
+  variables: Record<string, string | undefined>;
+}
+
+export function terminalReporter({ out, err }: Streams, { variables, ...options }: TerminalReporterOptions): Reporter {
   const terminal = process.stderr;
   const size = () => ({ columns: terminal.columns || 80, rows: terminal.rows || 24 });
-  const view = terminalView({ ...options, harmless, nowMs: Date.now, size });
-  const region = openLiveRegion({ terminal, draw: err.draw, lines: view.live, size });
+  const view = terminalView({ ...options, nowMs: Date.now, size });
+  const { row } = openPainter({ depth: colorDepth(variables), theme: "terminal", links: false });
+  const rows = () => {
+    const progress = view.live();
+    return progress ? progressRows(progress, size().columns).map(row) : [];
+  };
+  const region = openLiveRegion({ terminal, draw: err.draw, rows, size });
   return {
     recall: (stored) => void view.show(stored),
     show: (stored) => region.print(view.show(withoutColours(stored))),
@@ -35,5 +43,3 @@ export function terminalReporter(
     log: (line) => void region.print(`${withoutColours(line)}\n`),
   };
 }
-
-const harmless = (text: string): string => terminalText(withoutColours(text));

@@ -1,3 +1,3 @@
 // A run as a terminal shows it.
 export { widthOf } from "./columns.ts";
-export { type TerminalOptions, type TerminalSize, type TerminalView, terminalView } from "./view.ts";
+export { type LiveProgress, type TerminalOptions, type TerminalSize, type TerminalView, terminalView } from "./view.ts";

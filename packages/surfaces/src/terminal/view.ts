@@ -5,7 +5,6 @@ import { grouped, humanText, type Paint } from "../human.ts";
 import { isReading } from "../items.ts";
 import { trackActivity } from "./activity.ts";
 import { fit } from "./columns.ts";
-import { duration } from "./duration.ts";
 import { patchDiff } from "./patch.ts";
 import { readingLine } from "./reading.ts";
 
@@ -13,8 +12,6 @@ export interface TerminalOptions {
   paint: Paint;
   version: string;
   scrub: Scrub;
-  /** Makes control characters visible. */
-  harmless(text: string): string;
   /** The session is stored, so that it can be resumed. */
   isResumable: boolean;
   nowMs(): number;
@@ -32,8 +29,17 @@ export interface TerminalView {
   progress(progress: Progress): void;
   /** A record of a sub-agent. */
   agentRecord(stored: StoredRecord): void;
-  /** Lines of the live region, each shorter than the terminal is wide; none when nothing is under way. */
-  live(): string[];
+  /** What is under way; null when nothing is, or the terminal is too small to show it. */
+  live(): LiveProgress | null;
+}
+
+export interface LiveProgress {
+  elapsedMs: number;
+  /** What has been used. */
+  used: string;
+  doing: string;
+  /** The last lines of the command that is running. */
+  output: string[];
 }
 
 export function terminalView(options: TerminalOptions): TerminalView {
@@ -54,12 +60,10 @@ export function terminalView(options: TerminalOptions): TerminalView {
     live() {
       const { columns, rows } = options.size();
       const current = activity.current();
-      if (!current || columns < minColumns || rows < minRows) return [];
-      const elapsed = duration(options.nowMs() - startedMs);
-      const doing = options.harmless(current.doing);
-      const status = fit(`${elapsed} · ${grouped(current.tokens)} tokens · ${doing}`, columns - 1);
-      const lines = current.output.filter((line) => line.trim() !== "").slice(-Math.min(maxOutputLines, rows - 2));
-      return [...lines.map((line) => paint.dim(fit(`  ${options.harmless(line)}`, columns - 1))), paint.bold(status)];
+      if (!current || columns < minColumns || rows < minRows) return null;
+      const output = current.output.filter((line) => line.trim() !== "").slice(-Math.min(maxOutputLines, rows - 2));
+      const elapsedMs = options.nowMs() - startedMs;
+      return { elapsedMs, used: `${grouped(current.tokens)} tokens`, doing: current.doing, output };
     },
   };
 }

@@ -1,7 +1,7 @@
 // The live region: what is under way, what waits, the message being written, and the footer.
-import { duration } from "@agentcli/surfaces/duration";
 import { composerRows } from "../composer/index.ts";
 import { cutLine, type Line, lineWidth, span, visible } from "../text/index.ts";
+import { progressRow } from "../transcript/index.ts";
 import { placeholder, promptMark, shortPath } from "./look.ts";
 import type { AppState, Outgoing } from "./state.ts";
 
@@ -62,14 +62,7 @@ function statusRows({ turnId, turnStartedMs, transcript, lost }: AppState, nowMs
       [span("⚠ ", { color: "yellow", bold: true }), span(`Connecting again: ${visible(lost)}`, { color: "yellow" })],
     ];
   if (turnId === null) return [];
-  return [
-    [
-      span("● ", { color: "yellow" }),
-      span(duration(nowMs - turnStartedMs), { bold: true }),
-      span(` · ${transcript.doing()}`),
-      span(" · Esc interrupts", { dim: true }),
-    ],
-  ];
+  return [progressRow({ elapsedMs: nowMs - turnStartedMs, doing: transcript.doing(), hint: "Esc interrupts" })];
 }
 
 const receipts: Record<Outgoing["how"], string> = {

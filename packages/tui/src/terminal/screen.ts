@@ -99,8 +99,10 @@ interface Change {
 }
 
 /** New rows above: everything below moves. Rows are written over, and what is left is erased. */
-function replace({ row }: Drawn, committed: string[], live: string[]): Change {
-  const rows = [...committed, ...live].map((text) => `${text}\u001b[K`);
+function replace({ row, columns }: Drawn, committed: string[], live: string[]): Change {
+  // In a row that ends in the last column, some terminals would erase the last character.
+  const endsFull = (text: string) => text.length >= columns && widthOf(bare(text)) % columns === 0;
+  const rows = [...committed, ...live].map((text) => (endsFull(text) ? text : `${text}\u001b[K`));
   return { text: `${up(row)}\r${rows.join("\r\n")}\u001b[J`, row: live.length - 1 };
 }
 

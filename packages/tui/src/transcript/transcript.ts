@@ -3,7 +3,7 @@
 import type { FileUpdateChange, ThreadItem, ThreadItemOf, Turn } from "@agentcli/protocol/app-server";
 import type { Notice } from "@agentcli/surfaces/app-server";
 import { duration } from "@agentcli/surfaces/duration";
-import { cutLine, type Line, span, visible } from "../text/index.ts";
+import { type Line, span, visible } from "../text/index.ts";
 import { type Agents, openAgents } from "./agents.ts";
 import { openArchive, type ReadableItem } from "./archive.ts";
 import { type BlockStream, blockRows, openBlocks } from "./blocks.ts";
@@ -22,6 +22,7 @@ import {
 } from "./cells.ts";
 import { type OutputTail, openTail } from "./output.ts";
 import { type PlanStep, planRows } from "./plan.ts";
+import { tailRows } from "./progress.ts";
 
 /** Its methods are those of one fold: what goes in, and the views of it. */
 export interface Transcript {
@@ -318,11 +319,7 @@ function liveRows(state: State, columns: number): Line[] {
 
 function runningRows({ item, output }: { item: ThreadItem; output: OutputTail }, columns: number): Line[] {
   if (item.type === "commandExecution") {
-    const bar = span("  │ ", { dim: true });
-    const tail = output
-      .lines()
-      .slice(-5)
-      .map((line) => [bar, ...cutLine([span(line, { dim: true })], columns - 5)]);
+    const tail = tailRows(output.lines().slice(-5), columns);
     const state = output.count() > 5 ? `${output.count()} lines` : "";
     return [
       [],
