@@ -52,6 +52,16 @@ async function readAll(store: Awaited<ReturnType<typeof storeOf>>["store"], thre
   return records;
 }
 
+test("a driver that ends late does not give up what its server has claimed again since", async () => {
+  const { leases, claim } = await claimed();
+  await leases.release(claim);
+  const again = await leases.claim();
+  expect(again?.runId).toBe(claim.runId);
+  await leases.release(claim);
+  expect(await leases.renew(claim)).toBe("lost");
+  expect(await leases.claim()).toBeNull();
+});
+
 test("a run is claimed once, by the first server", async () => {
   const { claim } = await claimed();
   expect(claim).toMatchObject({ epoch: 1, status: "CREATING", cancelRequested: false });

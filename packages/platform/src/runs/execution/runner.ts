@@ -57,7 +57,8 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     const done = driveClaimed(claimed, { ...host, yieldRun }, stop.signal)
       .finally(async () => {
         clearInterval(renewal);
-        active.delete(claimed.runId);
+        // It may have been claimed again, after this driver has given it back.
+        if (active.get(claimed.runId)?.fence === claimed) active.delete(claimed.runId);
         await leases.release(claimed);
       })
       // If the database is unavailable, the next poll tries again.

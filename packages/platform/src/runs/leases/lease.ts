@@ -56,12 +56,16 @@ export function openLeases(
   db: Kysely<Tables>,
   { nodeId, leaseMs, workerWaitSeconds: waitSeconds = daySeconds, dataId = "" }: LeaseOptions,
 ): Leases {
-  const mine = new Set<string>();
+  // By the claim: a driver that ends late must not give up what this server has claimed again since.
+  const mine = new Map<string, Fence["epoch"]>();
+  const forget = ({ runId, epoch }: Fence) => {
+    if (mine.get(runId) === epoch) mine.delete(runId);
+  };
   const until = sql<Date>`now() + ${`${leaseMs} milliseconds`}::interval`;
   return {
     async claim() {
-      const claimed = await claimOne(db, { nodeId, waitSeconds, dataId, until, held: [...mine] });
-      if (claimed) mine.add(claimed.runId);
+      const claimed = await claimOne(db, { nodeId, waitSeconds, dataId, until, held: [...mine.keys()] });
+      if (claimed) mine.set(claimed.runId, claimed.epoch);
       return claimed;
     },
     async renew({ runId, epoch }) {
@@ -74,13 +78,13 @@ export function openLeases(
         .returning("cancel_requested_at")
         .executeTakeFirst();
       if (!row) {
-        mine.delete(runId);
+        forget({ runId, epoch });
         return "lost";
       }
       return row.cancel_requested_at === null ? "held" : "cancel";
     },
     async release({ runId, epoch }) {
-      mine.delete(runId);
+      forget({ runId, epoch });
       await giveBack(db, { runId, epoch });
     },
   };
