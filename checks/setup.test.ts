@@ -41,7 +41,7 @@ function plantClone() {
     ...Object.fromEntries(tools.map((name) => [`bin/${name}`, "#!/bin/sh\n"])),
   });
   for (const name of tools) chmodSync(join(planted.root, "bin", name), 0o755);
-  for (const script of ["setup.mjs", "system-tools.mjs"])
+  for (const script of ["setup.mjs", "system-tools.mjs", "locked.mjs"])
     cpSync(join(repositoryRoot, "scripts", script), join(planted.root, "scripts", script));
   return planted;
 }
@@ -89,6 +89,34 @@ test("another lock file leads to one install that leaves it as it is", () => {
   expect(setUp(planted.root).output).toContain("npm install");
   expect(setUp(planted.root).output).toBe("");
   expect(readFileSync(lock, "utf8")).toMatch(/\}\n$/);
+});
+
+test.each([
+  ["asked for by a package", (lock: Lock) => lock, { dependencies: { "left-pad": "1.3.0" } }],
+  ["removed from the lock file", (lock: Lock) => removeEntry(lock, "node_modules/cli"), {}],
+])("what the lock file does not have is not installed: %s", (_, change, added) => {
+  using planted = plantClone();
+  const lock = join(planted.root, "package-lock.json");
+  const asking = { ...manifest, dependencies: { cli: "1.0.0" } };
+  writeFileSync(join(planted.root, "package.json"), JSON.stringify(asking));
+  const locked: Lock = JSON.parse(readFileSync(lock, "utf8"));
+  locked.packages[""] = asking;
+  writeFileSync(lock, JSON.stringify(change(locked)));
+  writeFileSync(
+    join(planted.root, "packages/cli/package.json"),
+    JSON.stringify({ name: "cli", version: "1.0.0", ...added }),
+  );
+  const { status, output, errors } = setUp(planted.root);
+  expect({ status, output }).toEqual({ status: 1, output: "" });
+  expect(errors).toMatch(/package-lock\.json[\s\S]*Run npm install/);
+});
+
+interface Lock {
+  packages: Record<string, object>;
+}
+const removeEntry = (lock: Lock, name: string): Lock => ({
+  ...lock,
+  packages: Object.fromEntries(Object.entries(lock.packages).filter(([path]) => path !== name)),
 });
 
 test("a build that fails ends the set-up and is tried again", () => {

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findUnlocked } from "./locked.mjs";
 import { provideSystemTools } from "./system-tools.mjs";
 
 const ownRoot = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -15,13 +16,23 @@ export async function setUp({ root = ownRoot, tools = provideSystemTools } = {})
   build(root);
 }
 
-/** `npm install --no-save` verifies and follows the lock file like `npm ci`, but keeps what is installed already. */
+/**
+ * `npm install --no-save` verifies and follows the lock file like `npm ci`, but keeps what is installed already. It would add
+ * what the lock file does not have, without a hash: that is refused here.
+ */
 function installDependencies(root) {
   const locked = createHash("sha256")
     .update(contentOf(join(root, "package-lock.json")))
     .digest("hex");
   const stamp = join(root, "node_modules/.agentcli-install");
   if (contentOf(stamp) === locked) return;
+  const unlocked = findUnlocked(root);
+  if (unlocked.length > 0) {
+    console.error(
+      `${unlocked.join("\n")}\nRun npm install, look at what it changed in package-lock.json and set up again.`,
+    );
+    process.exit(1);
+  }
   console.log("Installing dependencies: npm install");
   run(root, npm(), [...npmArguments(), "install", "--no-save", "--no-fund", "--no-audit", "--loglevel=error"]);
   mkdirSync(dirname(stamp), { recursive: true });

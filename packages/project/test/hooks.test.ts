@@ -293,6 +293,15 @@ describe("trust", () => {
     expect(trustStatus(definitions[0] ?? never, given)).toBe("modified");
   });
 
+  test("ends if two scripts change places that are not the first", async () => {
+    const hooks = { "repository/.agentcli/hooks.json": file("Stop", command("./a.sh; ./b.sh check; ./c.sh deploy")) };
+    const at = await machine({ ...files, ...hooks, "repository/b.sh": "echo b", "repository/c.sh": "echo c" });
+    await trustHooks(at.pathOf("home/config.toml"), (await hooksOf(at)).definitions);
+    at.write({ "repository/b.sh": "echo c", "repository/c.sh": "echo b" });
+    const { definitions, given } = await hooksOf(at);
+    expect(trustStatus(definitions[0] ?? never, given)).toBe("modified");
+  });
+
   test("cannot be given by the project itself", async () => {
     const at = await machine(files);
     const [hook] = (await hooksOf(at)).definitions;

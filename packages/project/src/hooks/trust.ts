@@ -31,9 +31,9 @@ function areSameFiles({ script, files = [], unpinned }: HookDefinition, state: H
   return unpinned !== undefined || isOnlyScript(files, script);
 }
 
-/** Without the paths: a worktree has the same files elsewhere. */
+/** In the order of the paths, but without them: a worktree has the same files elsewhere, and two that are exchanged are others. */
 export const hashOfFiles = (files: NonNullable<HookDefinition["files"]>): string =>
-  hashOf({ files: files.map(({ hash }) => hash).sort() });
+  hashOf({ files: [...files].sort((one, other) => (one.path < other.path ? -1 : 1)).map(({ hash }) => hash) });
 
 /** What is trusted on the command line: the definition, with the content of the files that it runs. */
 export const trustHash = ({ hash, script, files = [] }: HookDefinition): string =>

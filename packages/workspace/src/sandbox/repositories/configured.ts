@@ -1,10 +1,10 @@
 // Files of a working tree that git reads or runs because the configuration of its repository names them: included settings,
 // the directory of hooks, and scripts. Who can change them decides what the user's next git command runs.
-import { type BigIntStats, existsSync, lstatSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { findCommonDirectory, findRepository, readRegularFile } from "../../git/index.ts";
 import { contains, resolveExisting } from "../../paths.ts";
+import { expandHome, namesIn, programsIn, statOf } from "./commands.ts";
 import { type GitVariables, type Setting, settingsIn, settingsOfVariables } from "./git-settings.ts";
 
 export interface ConfiguredPath {
@@ -33,7 +33,7 @@ export function configuredPaths(directory: string, variables: GitVariables = {})
   const take = (setting: Setting, { file, isOwn }: { file: string; isOwn: boolean }): string[] => {
     const named = pathsIn(setting);
     const base = named.kind === "settings" ? dirname(file) : tree;
-    const paths = named.paths.map((path) => resolve(base, path.replace(/^~(?=\/)/, home)));
+    const paths = named.paths.map((path) => resolve(base, expandHome(path, home)));
     const missing = isOwn && setting.section !== "alias" ? "counted" : "ignored";
     for (const path of named.kind === "command" ? programsIn(setting.value, { root: tree, home, missing }) : paths)
       for (const inTree of pathInTree(tree, path)) found.add(inTree);
@@ -68,23 +68,6 @@ export function linksOn({ tree, path }: ConfiguredPath): string[] {
 
 export const isLink = (path: string): boolean => statOf(path)?.isSymbolicLink() === true;
 
-function statOf(path: string): BigIntStats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false, bigint: true });
-  } catch {
-    // A directory above it is a file, or cannot be entered.
-    return undefined;
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-}
-
 function userFiles({ XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM }: GitVariables, home: string): string[] {
   const own = [join(home, ".gitconfig"), join(XDG_CONFIG_HOME || join(home, ".config"), "git/config")];
   const given = [GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM].flatMap((file) => (file ? [resolve(file)] : []));
@@ -92,40 +75,6 @@ function userFiles({ XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM }: Gi
 }
 
 const maxFiles = 64;
-
-interface ProgramSearch {
-  root: string;
-  home: string;
-  /** Programs that do not exist. */
-  missing: "counted" | "ignored";
-}
-
-/**
- * The files that a command names, in whatever directory of the tree `$(git rev-parse --show-toplevel)/x` or `$PWD/x` is.
- * A program may be missing; another word is a file only if there is one.
- */
-function programsIn(command: string, { root, home, missing }: ProgramSearch): string[] {
-  const starts = command.split(/[|&;(]+/).map((text) => /^[\s!'"]*([^\s'"]+)/.exec(text)?.[1] ?? "");
-  const programs = starts.filter((word) => /^(?:\.{1,2}\/|\w)[\w.-]*(?:\/[\w.-]+)+$/.test(word));
-  const words = command.split(/[\s'"`|&;()<>${}=]+/).filter(Boolean);
-  const below = words.filter((word) => word.includes("/")).map((word) => `.${word.slice(word.indexOf("/"))}`);
-  const inTree = (word: string) => resolve(root, word.replace(/^~(?=\/)/, home));
-  return [
-    ...programs.map(inTree).filter((path) => missing === "counted" || existsSync(path)),
-    ...words.map(inTree).filter((path) => isNamed(path, root)),
-    ...below.map(inTree).filter((path) => isFile(path) && isNamed(path, root)),
-  ];
-}
-
-/** A word is a file if there is one; without a directory, as in `sh clean.sh`, only if it is a script. */
-function isNamed(path: string, root: string): boolean {
-  return dirname(path) === root ? isFile(path) && isScript(path) : existsSync(path);
-}
-
-const isFile = (path: string): boolean => statOf(path)?.isFile() === true;
-
-const isScript = (path: string): boolean =>
-  /\.(?:\w*sh|py|rb|pl|[mc]?[jt]s)$/.test(path) || readRegularFile(path)?.subarray(0, 2).toString() === "#!";
 
 /** Different after every change of the file, or of what is directly in the directory. Commands cannot set it back. */
 export function stampOf(path: string): string {

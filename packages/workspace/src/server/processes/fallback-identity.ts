@@ -1,6 +1,6 @@
 // The identity of commits where git has none configured: in the level of git's configuration that every other one
 // overrides. The first command that commits with it says so.
-import { lstatSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { Environment } from "../../environment/index.ts";
@@ -34,7 +34,7 @@ export function openFallbackIdentity(): FallbackIdentity {
   function fileWith(content: string): string {
     const existing = files.get(content);
     if (existing !== undefined) return existing;
-    directory ??= mkdtempSync(join(tmpdir(), "agent-git-"));
+    directory ??= makeDirectory();
     const path = join(directory, `${files.size}.gitconfig`);
     writeFileSync(path, content, { flag: "wx", mode: 0o600 });
     files.set(content, path);
@@ -72,6 +72,30 @@ export function openFallbackIdentity(): FallbackIdentity {
       directory = undefined;
     },
   };
+}
+
+const prefix = "agent-git-";
+
+/** Those of servers that were killed are removed: of no living process, and a day old, in case processes are hidden here. */
+function makeDirectory(): string {
+  for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(prefix))) {
+    const path = join(tmpdir(), name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    const isOwn = stats?.isDirectory() === true && stats.uid === process.getuid?.();
+    if (isOwn && Date.now() - stats.mtimeMs > leftoverMs && !isAlive(Number(name.slice(prefix.length).split("-")[0])))
+      rmSync(path, { recursive: true, force: true });
+  }
+  return mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+}
+
+const leftoverMs = 24 * 60 * 60 * 1000;
+
+function isAlive(processId: number): boolean {
+  try {
+    return processId > 0 && process.kill(processId, 0);
+  } catch {
+    return false;
+  }
 }
 
 /** The reflogs of the repository that a directory is in. */
@@ -155,8 +179,8 @@ function systemConfigOf(env: Environment): string | undefined {
   if (!/^(0|false|no|off|)$/i.test(env.GIT_CONFIG_NOSYSTEM ?? "")) return undefined;
   if (env.GIT_CONFIG_SYSTEM !== undefined) return env.GIT_CONFIG_SYSTEM;
   const program = findProgram("git", { path: env.PATH ?? "", untrusted: [] });
-  const prefix = program === undefined ? "/usr" : dirname(dirname(realpathSync(program)));
-  return prefix === "/usr" || prefix === "/" ? "/etc/gitconfig" : join(prefix, "etc/gitconfig");
+  const installed = program === undefined ? "/usr" : dirname(dirname(realpathSync(program)));
+  return installed === "/usr" || installed === "/" ? "/etc/gitconfig" : join(installed, "etc/gitconfig");
 }
 
 /** Those that a command starts in, or names by `cd` or `-C`. */

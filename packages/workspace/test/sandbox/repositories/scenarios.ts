@@ -230,6 +230,11 @@ configuredScenarios.push(
     commands: replaceFilter("tools/clean"),
   },
   {
+    name: "a filter in a directory that its command changes to",
+    prepare: asFilter("cd tools && ./clean", "tools/clean"),
+    commands: replaceFilter("tools/clean"),
+  },
+  {
     name: "hooks that other hooks run",
     prepare({ root, git }) {
       mkdirSync(join(root, ".husky/_"), { recursive: true });

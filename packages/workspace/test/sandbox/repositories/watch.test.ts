@@ -14,7 +14,8 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { userInfo } from "node:os";
+import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sandboxPolicy } from "../../../src/sandbox/policy.ts";
 import { configuredPaths } from "../../../src/sandbox/repositories/configured.ts";
@@ -134,6 +135,36 @@ test("programs that do not exist count in settings of the repository, but not in
   expect(namedIn(work, home)).toEqual([join(work, "there/tool")]);
   appendFileSync(join(work, ".git/config"), '[alias]\n\tx = !out/x\n[filter "x"]\n\tclean = scripts/clean\n');
   expect(namedIn(work, home)).toEqual([join(work, "scripts/clean"), join(work, "there/tool")]);
+});
+
+test.each([
+  ["a quoted path with a space", "'my tools/c.sh'", ["my tools/c.sh"]],
+  ["a directory that the command changes to", "cd tools && ./c.sh", ["tools"]],
+  ["a module without its extension", "node tools/clean", ["tools/clean.js"]],
+  ["a module by its name", "python3 -m tools.cl", ["tools"]],
+  ["a directory as an option", "make -s -C tools c", ["tools"]],
+])("files that a filter names are found: %s", (_, command, expected) => {
+  init("work");
+  const work = join(root, "work");
+  for (const name of ["my tools", "tools"]) mkdirSync(join(work, name));
+  for (const name of ["my tools/c.sh", "tools/c.sh", "tools/clean.js", "tools/cl.py"])
+    writeFileSync(join(work, name), "");
+  execFileSync("git", ["-C", work, "config", "filter.f.clean", command]);
+  for (const path of expected) expect(namedIn(work, join(root, "home"))).toContain(join(work, path));
+});
+
+test("files that an address of the kind ext and the home of a user by name lead to are found", () => {
+  init("work");
+  const work = join(root, "work");
+  mkdirSync(join(work, "tools"));
+  writeFileSync(join(work, "tools/p.sh"), "");
+  const { username, homedir: home } = userInfo();
+  const included = `~${username}/${relative(home, join(work, "tools/settings"))}`;
+  appendFileSync(
+    join(work, ".git/config"),
+    `[remote "o"]\n\turl = ext::tools/p.sh %S\n[include]\n\tpath = ${included}\n`,
+  );
+  expect(namedIn(work, join(root, "home")).sort()).toEqual([join(work, "tools/p.sh"), join(work, "tools/settings")]);
 });
 
 test("a program among the packages closes nothing; that it was created is reported", async () => {

@@ -1,10 +1,21 @@
 // Commits without a configured identity, in every kind of workspace.
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Environment } from "../../../src/environment/index.ts";
 import type { OpenedWorkspace } from "../../../src/lifecycle/lazy.ts";
+import { openFallbackIdentity } from "../../../src/server/processes/fallback-identity.ts";
 import { openServer } from "../../../src/server/server.ts";
 import { bash } from "../../support/commands.ts";
 import { sandboxes, toolEnv } from "../../support/locations.ts";
@@ -100,4 +111,28 @@ describe.each([["danger-full-access", unconfined] as const, ...sandboxes])("in %
     workspace = undefined;
     expect([path === "", existsSync(path)]).toEqual([false, false]);
   });
+});
+
+test("what a killed server left in the temporary directory is removed a day later, and nothing else", () => {
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = base;
+  const identity = openFallbackIdentity();
+  try {
+    const ended = spawnSync("true").pid;
+    const old = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    const kept = [`agent-git-${process.pid}-living`, `agent-git-${ended}-recent`, "other-1-x"];
+    for (const name of [...kept, `agent-git-${ended}-old`, "agent-git-before"]) mkdirSync(join(base, name));
+    symlinkSync(root, join(base, `agent-git-${ended}-link`));
+    for (const name of [kept[0], kept[2], `agent-git-${ended}-old`, "agent-git-before"])
+      utimesSync(join(base, name ?? ""), old, old);
+    identity.variablesFor({});
+    const left = readdirSync(base).filter((name) => !/^(?:home|repository)$/.test(name));
+    const own = left.filter((name) => name.startsWith(`agent-git-${process.pid}-`) && name !== kept[0]);
+    expect(own).toHaveLength(1);
+    expect(left.filter((name) => !own.includes(name)).sort()).toEqual([...kept, `agent-git-${ended}-link`].sort());
+  } finally {
+    identity.close();
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
 });
