@@ -89,6 +89,7 @@ export const rows: Record<string, Row> = {
   "get /v1/agents/{id}": read,
   "get /v1/overview/agents": lists,
   "get /v1/overview/agents/{id}": read,
+  "get /v1/overview/workers": lists,
   "get /v1/overview/repositories": { scope: "repositories:read", sharing: null },
   "delete /v1/agents/{id}": manage,
   "post /v1/agents/{id}/archive": manage,
@@ -207,6 +208,8 @@ export const rows: Record<string, Row> = {
   "get /v1/environments/{environmentId}/secrets": readsEnvironment,
   "put /v1/environments/{environmentId}/secrets/{name}": { ...changesEnvironment, body: () => ({ value: "v" }) },
   "delete /v1/environments/{environmentId}/secrets/{name}": changesEnvironment,
+  "get /v1/me/accounts": { ...lists, about: "own" },
+  "delete /v1/me/accounts/{host}": { scope: "agents:write", sharing: null, about: "own", status: 404 },
   "get /v1/me/inbox": { ...lists, about: "own" },
   "patch /v1/me/inbox": {
     ...{ scope: "agents:write", sharing: null, about: "own", status: 404 },
@@ -216,6 +219,10 @@ export const rows: Record<string, Row> = {
   "patch /v1/me/settings": { scope: "agents:write", sharing: null, body: () => ({}) },
   "get /v1/me": anyKey,
   "get /v1/models": anyKey,
+  "post /v1/repositories": {
+    ...{ scope: "repositories:write", sharing: null },
+    body: () => ({ name: `made-${randomUUID()}` }),
+  },
   "get /v1/repositories": { scope: "repositories:read", sharing: null },
   "post /v1/inference/responses": { ...inference, body: () => ({ input: "be quick" }) },
   "get /v1/inference/usage": inference,

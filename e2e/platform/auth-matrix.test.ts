@@ -244,6 +244,7 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
     workerId: "w1",
     memberId: "0",
     invitationId: "none",
+    host: "git.example.com",
   };
   const targets = { ...environment, ...automation, ...others };
   const ids: Record<string, string> = { id: agentId, runId, deliveryId, name: "A_SECRET", ...targets };

@@ -51,7 +51,6 @@ const forms = [
   "/repositories/:name/pulls/:number/ready",
   "/sessions/:id/end",
   "/sessions/end-others",
-  "/accounts/:host/disconnect",
 ];
 
 interface Served {

@@ -157,6 +157,24 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import("./settings/page.tsx"), "SettingsPage"),
 });
 
+const repositories = createRoute({
+  getParentRoute: () => root,
+  path: "/repositories",
+  component: lazyRouteComponent(() => import("./repositories/page.tsx"), "RepositoriesPage"),
+});
+
+const accounts = createRoute({
+  getParentRoute: () => root,
+  path: "/accounts",
+  component: lazyRouteComponent(() => import("./accounts/page.tsx"), "AccountsPage"),
+});
+
+const workers = createRoute({
+  getParentRoute: () => root,
+  path: "/workers",
+  component: lazyRouteComponent(() => import("./workers/page.tsx"), "WorkersPage"),
+});
+
 const design = createRoute({
   getParentRoute: () => root,
   path: "/design",
@@ -181,6 +199,9 @@ const tree = root.addChildren([
   keys,
   serviceAccounts,
   settings,
+  repositories,
+  accounts,
+  workers,
   design,
 ]);
 

@@ -85,6 +85,9 @@ async function openHostilePlatform(texts: string[]) {
     "/keys",
     "/service-accounts",
     "/settings",
+    "/repositories",
+    "/accounts",
+    "/workers",
   ];
   return { ...harness, paths, environmentId: environments[0] ?? "", buildId };
 }

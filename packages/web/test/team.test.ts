@@ -1,4 +1,4 @@
-// What a team and its members manage in the browser: keys, service accounts, settings.
+// What a team and its members manage in the browser: keys, service accounts, settings, repositories, accounts, workers.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loginLink } from "../../platform/src/pages/index.ts";
 import { type TestServer, testServer } from "../../platform/test/harness/platform.ts";
@@ -122,4 +122,70 @@ test("a credential for a git host is set, never shown again, and removed", async
   await row.getByRole("button", { name: "Remove" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await row.waitFor({ state: "detached" });
+});
+
+test("a repository is created and listed; a name that is taken or invalid is refused with the reason", async () => {
+  const { page, findBarriers } = await visit(await loginLink(server.platform, server.url));
+  await page.goto(`${server.url}/repositories`);
+  await page.getByRole("heading", { name: "No repositories yet" }).waitFor();
+  const form = page.getByRole("form", { name: "New repository" });
+  const create = async (name: string) => {
+    await form.getByLabel("Name of the repository").fill(name);
+    await form.getByRole("button", { name: "Create repository" }).click();
+  };
+  await create("shop");
+  const row = page.locator("[data-repository='shop']");
+  await row.getByText(`git clone ${server.url}/git/shop.git`).waitFor();
+  expect(await findBarriers()).toEqual([]);
+  await create("shop");
+  await form.getByRole("alert").getByText("already exists").waitFor();
+  await create("../shop");
+  await form.getByRole("alert").getByText("cannot be the name").waitFor();
+  // j moves to it, Enter opens its pull requests.
+  await page.getByRole("heading", { name: "Repositories" }).click();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/repositories/shop");
+});
+
+test("an account on a source host is disconnected after a question", async () => {
+  const { id } = await server.platform.db.selectFrom("users").select("id").orderBy("id").executeTakeFirstOrThrow();
+  const account = { user_id: id, host: "git.example.com", account_id: "1", login: "ada", token: null };
+  await server.platform.db.insertInto("source_accounts").values(account).execute();
+  const { page } = await visit(await loginLink(server.platform, server.url));
+  await page.goto(`${server.url}/accounts`);
+  const row = page.locator("[data-account-host='git.example.com']");
+  await row.getByRole("button", { name: "Disconnect" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep" }).click();
+  await row.getByRole("button", { name: "Disconnect" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+  await page.getByRole("heading", { name: "No accounts connected" }).waitFor();
+  expect(await server.platform.db.selectFrom("source_accounts").select("host").execute()).toEqual([]);
+});
+
+test("members see workers of pools and their own machines; administrators those of others too", async () => {
+  const { db } = server.platform;
+  await server.key({ owner: { kind: "user", email: "bob@x" } });
+  const users = await db.selectFrom("users").select(["id", "team_id"]).orderBy("id").execute();
+  const { id: adminId, team_id } = users[0] ?? expect.fail("no user");
+  const at = new Date();
+  // So that it counts as connected however slow the machine is.
+  const seenAt = new Date(at.getTime() + 3_600_000);
+  const machine = (id: string, owner: { user_id: number | null; pool: string | null }) => ({
+    ...{ id, name: id, team_id, service_account_id: null, labels: "{}", root_path: "/", repo_url: null, ...owner },
+    ...{ version: "1.0.0", session: "s", node_id: "n", connected_at: at, last_seen_at: seenAt },
+  });
+  await db
+    .insertInto("workers")
+    .values([machine("laptop", { user_id: adminId, pool: null }), machine("runner-1", { user_id: null, pool: "fast" })])
+    .execute();
+  const shown = async (email: string) => {
+    const { page, findBarriers } = await visit(await loginLink(server.platform, server.url, email));
+    await page.goto(`${server.url}/workers`);
+    await page.locator("[data-worker='runner-1']").waitFor();
+    expect(await findBarriers()).toEqual([]);
+    return page.locator("[data-worker] td:first-child").allTextContents();
+  };
+  expect(await shown("admin@localhost")).toEqual(["laptop (yours)", "runner-1 "]);
+  expect(await shown("bob@x")).toEqual(["runner-1 "]);
 });

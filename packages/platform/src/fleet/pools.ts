@@ -115,8 +115,14 @@ interface PoolRow extends Selectable<WorkerPoolTable> {
   is_stale: boolean;
 }
 
+export interface PoolReader {
+  teamId: number;
+  /** Null: a user, who sees those of the team. */
+  serviceAccountId: string | null;
+}
+
 /** The team's, and those of this service account. */
-export async function listPools(db: Kysely<Tables>, owner: PoolOwner, filter: PoolFilter): Promise<WorkerPool[]> {
+export async function listPools(db: Kysely<Tables>, owner: PoolReader, filter: PoolFilter): Promise<WorkerPool[]> {
   const { rows } = await sql<PoolRow>`
     with known as (
       select workers.*, ${poolOwnerOfWorker} as pool_owner

@@ -58,6 +58,9 @@ const appPaths = [
   "/keys",
   "/service-accounts",
   "/settings",
+  "/repositories",
+  "/accounts",
+  "/workers",
   "/design",
 ];
 

@@ -1,25 +1,9 @@
 // The pages of repositories of the embedded git host and their pull requests.
-import type { CommentRecord, HostedRepository, PullRequestRecord, ReviewRecord } from "../repositories/index.ts";
+import type { CommentRecord, PullRequestRecord, ReviewRecord } from "../repositories/index.ts";
 import { diffView } from "./diff-view.ts";
 import { type Html, html } from "./html.ts";
 import { hiddenToken, moment } from "./layout.ts";
 import { badge, button } from "./parts.ts";
-
-export const repositoriesPage = (repositories: { repository: HostedRepository; cloneUrl: string }[]): Html => html`
-<h1>Repositories</h1>
-${
-  repositories.length === 0
-    ? html`<p class="empty">None yet. Make one with <code>platform repos create NAME --from PATH</code>.</p>`
-    : html`<table>
-<thead><tr><th>Name</th><th>Default branch</th><th>Clone from</th></tr></thead>
-<tbody>${repositories.map(
-        ({ repository, cloneUrl }) => html`<tr>
-<td><a href="/repositories/${repository.name}">${repository.name}</a></td>
-<td><code>${repository.defaultBranch}</code></td><td><code class="key">${cloneUrl}</code></td>
-</tr>`,
-      )}</tbody>
-</table>`
-}`;
 
 export const pullsPage = (name: string, pulls: PullRequestRecord[]): Html => html`
 <h1>${name}</h1>

@@ -4,7 +4,7 @@ import { ApiError, type Env, fileResponse } from "../foundation/index.ts";
 import { type GitHost, type HostedRepository, mergeAs, readDiff } from "../repositories/index.ts";
 import type { PageHost, Pages } from "./host.ts";
 import { answerPage } from "./layout.ts";
-import { pullPage, pullsPage, repositoriesPage } from "./repository-pages.ts";
+import { pullPage, pullsPage } from "./repository-pages.ts";
 import type { Visitor } from "./session.ts";
 
 export function addRepositoryPages(pages: Pages, { api, repositories: { githost } }: PageHost): void {
@@ -34,14 +34,6 @@ async function find(githost: GitHost, context: Context<Env>, { principal }: Visi
 }
 
 function addLists(pages: Pages, githost: GitHost): void {
-  pages.get("/repositories", async (context, visitor) => {
-    const repositories = await githost.repositories.list(visitor.principal.teamId);
-    const body = repositoriesPage(
-      repositories.map((repository) => ({ repository, cloneUrl: githost.cloneUrl(repository.name) })),
-    );
-    return answerPage(context, { title: "Repositories", visitor, body });
-  });
-
   pages.get("/repositories/:name", async (context, visitor) => {
     const repository = await find(githost, context, visitor);
     const body = pullsPage(repository.name, await githost.pullRequests(repository).list());

@@ -1,12 +1,6 @@
 // The public interface of repositories for other parts of the platform.
 
-export {
-  type Account,
-  addAccountCallback,
-  listAccounts,
-  openAccountConnector,
-  removeAccount,
-} from "./accounts/index.ts";
+export { addAccountCallback, connectPath, openAccountConnector } from "./accounts/index.ts";
 export type { OfferedRepositories } from "./credentials/index.ts";
 export { RepositoryFault } from "./git/index.ts";
 export {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { NetworkPolicy, ServerContext, Subject } from "../foundation/index.ts";
 import { type Principal, type Principals, type RepositoryReading, teamName } from "../identity/index.ts";
 import {
+  addAccountRoutes,
   listOnGithub,
   openRepositoryChecks,
   openRepositoryReading,
@@ -19,6 +20,7 @@ import {
   openHostCredentials,
 } from "./credentials/index.ts";
 import {
+  addCreateRoute,
   type GitHost,
   openAuthenticator,
   openGitHost,
@@ -139,6 +141,8 @@ export function openRepositories(
       servePullRequests(app, { host: githost, authenticator });
       serveSigningKey(app, signingKey, committer);
       addCredentialRoutes(api, store);
+      addAccountRoutes(api, { db, host: accounts?.host ?? null });
+      addCreateRoute(api, githost);
     },
     retention: [mirrorRetention(fileRetention), unfinishedRetention(fileRetention)],
     activities: [{ role: "every server", start: () => announceAddresses(githost) }],

@@ -141,7 +141,14 @@ async function createKey(): Promise<{ keyId: string }> {
   return { keyId: (await server.key()).split("_")[1] ?? expect.fail("no key") };
 }
 
+async function connectAccount(): Promise<{ host: string }> {
+  const account = { user_id: 1, host: "git.example.com", account_id: "1", login: "ada", token: null };
+  await server.platform.db.insertInto("source_accounts").values(account).execute();
+  return account;
+}
+
 interface OtherIds {
+  host: string;
   memberId: string;
   invitationId: string;
   deliveryId: string;
@@ -166,6 +173,8 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "post /v1/invitations": { body: { email: "invited@example.com" } },
   "delete /v1/invitations/{invitationId}": { prepare: createInvitation },
   "post /v1/service-accounts": { body: { name: "an account" } },
+  "post /v1/repositories": { body: { name: "sample" } },
+  "delete /v1/me/accounts/{host}": { prepare: connectAccount },
   "delete /v1/keys/{keyId}": { prepare: createKey },
   "patch /v1/team/settings": { body: { followUps: "all" } },
   "patch /v1/me/settings": { body: { defaultModel: { id: "practice" } } },

@@ -132,7 +132,7 @@ test("the files of the web app are sent compressed and may be kept for ever; oth
 
 test("every page says that the practice model is in use", async () => {
   const visitor = await loggedIn();
-  for (const path of ["/repositories", "/accounts", "/sessions", "/join", "/login"])
+  for (const path of ["/sessions", "/join", "/login"])
     expect((await (path === "/login" ? browser() : visitor).get(path)).html, path).toContain(
       "Agents use the practice model",
     );
@@ -227,6 +227,5 @@ test("a path with characters that the database cannot store is not found", async
   const { get, form, token } = await loggedIn();
   for (const path of ["/agents/%00", "/agents/%00/changes", "/repositories/%00", "/agents?cursor=%00"])
     expect([path, (await get(path)).status]).toEqual([path, 404]);
-  for (const path of ["/sessions/%00/end", "/accounts/%00/disconnect"])
-    expect([path, (await form(path, { token })).status]).toEqual([path, 404]);
+  for (const path of ["/sessions/%00/end"]) expect([path, (await form(path, { token })).status]).toEqual([path, 404]);
 });

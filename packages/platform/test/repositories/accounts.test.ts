@@ -211,7 +211,7 @@ test("a refreshed token is not lost if the database is unavailable at that momen
 test("an account disconnected during a token refresh stays disconnected", async () => {
   const { store, github, account } = await expiredAccount();
   const { userId, host } = account;
-  let removal: Promise<void> | undefined;
+  let removal: Promise<boolean> | undefined;
   const slow: typeof github = {
     ...github,
     async refresh(...about) {
@@ -248,17 +248,19 @@ test("a wrong client secret or a failing host does not ask the user to reconnect
 });
 
 test("a disconnected account is deleted", async () => {
-  const shown = await (await visit(`${server.url}/accounts`, session)).text();
-  expect(shown).toContain("ada");
-  const [, token = ""] = /name="token" value="([^"]+)"/.exec(shown) ?? [];
-  const host = encodeURIComponent(new URL(fake.url).host);
-  const response = await fetch(`${server.url}/accounts/${host}/disconnect`, {
-    method: "POST",
-    redirect: "manual",
-    headers: { cookie: session },
-    body: new URLSearchParams({ token }),
+  const listed = await fetch(`${server.url}/v1/me/accounts`, { headers: { cookie: session } });
+  const { host } = new URL(fake.url);
+  expect(await listed.json()).toMatchObject({
+    items: [{ host, login: "ada" }],
+    connectable: [{ host, path: "/accounts/github/connect" }],
   });
-  expect(response.status).toBe(303);
+  const shown = await (await visit(`${server.url}/accounts`, session)).text();
+  const [, token = ""] = /name="token" value="([^"]+)"/.exec(shown) ?? [];
+  const disconnect = async () => {
+    const headers = { cookie: session, "x-csrf-token": token };
+    return (await fetch(`${server.url}/v1/me/accounts/${host}`, { method: "DELETE", headers })).status;
+  };
+  expect([await disconnect(), await disconnect()]).toEqual([200, 404]);
   const { rows } = await sql`select from source_accounts`.execute(server.platform.db);
   expect(rows).toEqual([]);
 });

@@ -1,4 +1,5 @@
 // Requests and responses of the platform's HTTP API. A separate subpath, because names such as Run mean a resource here.
+export * from "./accounts.ts";
 export * from "./agents.ts";
 export * from "./artifacts.ts";
 export * from "./audit.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { Agent, AgentListItem } from "./agents.ts";
 import { Artifact } from "./artifacts.ts";
-import { PageQuery, pageOf } from "./common.ts";
+import { PageQuery, pageOf, Timestamp } from "./common.ts";
 import { Run } from "./runs.ts";
 import { Cost } from "./usage.ts";
 
@@ -84,3 +84,32 @@ export const HostedRepositoryEntry = z.object({
 
 export const HostedRepositoryList = z.object({ items: z.array(HostedRepositoryEntry) });
 export type HostedRepositoryList = z.infer<typeof HostedRepositoryList>;
+
+export const NewRepository = z
+  .strictObject({ name: z.string().min(1).max(100).describe("Letters, digits, dots, dashes and underscores") })
+  .meta({ id: "NewRepository" });
+
+export const FleetOverview = z
+  .object({
+    workers: z.array(
+      z.object({
+        ...{ id: z.string(), name: z.string(), version: z.string() },
+        isInUse: z.boolean().describe("An agent with an active run has it"),
+        isCaller: z.boolean().describe("A machine of the caller"),
+        connectedAt: Timestamp,
+        pool: z.string().optional().describe("Absent: a personal machine"),
+        repository: z.string().optional(),
+      }),
+    ),
+    pools: z.array(
+      z.object({
+        name: z.string(),
+        connected: z.int().nonnegative(),
+        inUse: z.int().nonnegative(),
+        lastSeenAt: Timestamp,
+        repository: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: "FleetOverview" });
+export type FleetOverview = z.infer<typeof FleetOverview>;

@@ -3,6 +3,7 @@ import type { Api } from "../../foundation/index.ts";
 import { addClaimRoutes } from "./claims.ts";
 import { renderV0Errors } from "./errors.ts";
 import { bases, type FleetHost } from "./host.ts";
+import { addFleetOverview } from "./overview.ts";
 import { addPendingRoutes } from "./pending.ts";
 import { addPoolRoutes } from "./pools.ts";
 import { addSubTokenRoute } from "./sub-tokens.ts";
@@ -17,4 +18,5 @@ export function addFleetRoutes(api: Api, host: FleetHost): void {
     addWorkerRoutes(api, host, base);
   }
   addSubTokenRoute(api, host);
+  addFleetOverview(api, host);
 }

@@ -18,6 +18,8 @@ export interface ConnectorOptions {
   publicUrl(): string;
 }
 
+/** Of the page that begins to connect an account. */
+export const connectPath = "/accounts/github/connect";
 const callbackPath = "/accounts/github/callback";
 const stateLifetimeSeconds = 600;
 

@@ -24,8 +24,10 @@ export async function listAccounts(db: Kysely<Tables>, userId: number): Promise<
   return rows.map(({ host, login, created_at }) => ({ host, login, connectedAt: created_at }));
 }
 
-export async function removeAccount(db: Kysely<Tables>, { userId, host }: AccountId): Promise<void> {
-  await db.deleteFrom("source_accounts").where("user_id", "=", userId).where("host", "=", host).execute();
+/** False if there is none. */
+export async function removeAccount(db: Kysely<Tables>, { userId, host }: AccountId): Promise<boolean> {
+  const own = db.deleteFrom("source_accounts").where("user_id", "=", userId).where("host", "=", host);
+  return (await own.executeTakeFirst()).numDeletedRows > 0n;
 }
 
 export interface ConnectedAccount extends AccountId {

@@ -3,6 +3,7 @@
 export { openAuthenticator } from "./authenticator.ts";
 export { type DiffRequest, readDiff } from "./changes.ts";
 export type { CommentRecord, CommentStore, ReviewRecord } from "./comments.ts";
+export { addCreateRoute } from "./create-route.ts";
 export type { HostEvent, RecordEvent } from "./events.ts";
 export { type GitHost, type GitHostOptions, openGitHost } from "./host.ts";
 export type { HostedRepository } from "./hosted-repository.ts";
