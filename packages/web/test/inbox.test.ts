@@ -39,6 +39,11 @@ async function openWithItems(): Promise<RunHarness> {
 test("the inbox shows what needs a person, counts it in the title, and keeps what was marked by hand", async () => {
   const { fixture, client } = await openWithItems();
   const { page, complaints, findBarriers } = await visit(await loginLink(fixture.platform, client.url));
+  const answers = new Set<number>();
+  page.on("response", (response) => {
+    if (response.url().endsWith("/v1/me/inbox") && response.request().method() === "GET")
+      answers.add(response.status());
+  });
   await page.keyboard.press("g");
   await page.keyboard.press("i");
   await page.waitForURL("**/inbox");
@@ -69,7 +74,44 @@ test("the inbox shows what needs a person, counts it in the title, and keeps wha
   await page.getByRole("link", { name: "Fix the build" }).waitFor();
   await page.getByRole("button", { name: "Mark all as read" }).click();
   await expect.poll(() => page.title()).toBe("Inbox · platform");
+  // While nothing changes, the page asks without getting the content again.
+  await expect.poll(() => [...answers].toSorted(), { timeout: 60_000 }).toEqual([200, 304]);
   expect(complaints).toEqual([]);
+});
+
+test("an inbox that has not changed is answered without content, and every change with it", async () => {
+  const { fixture, client } = await openWithItems();
+  const read = async (tag: string) => {
+    const headers = { authorization: `Bearer ${client.key}`, "if-none-match": tag };
+    const response = await fetch(`${client.url}/v1/me/inbox`, { headers });
+    const body = await response.text();
+    return { status: response.status, tag: response.headers.get("etag") ?? "", body };
+  };
+  const first = await read("");
+  expect(first.status).toBe(200);
+  expect(await read(first.tag)).toEqual({ status: 304, tag: first.tag, body: "" });
+  const { items } = JSON.parse(first.body) as { items: { id: string; agent?: { id: string } }[] };
+  const { id: runId, agent } = items.find((item) => item.agent) ?? expect.fail("no agent");
+  const agentId = agent?.id ?? "";
+  const { db } = fixture.platform;
+  const handoff = {
+    ...{ agent_id: agentId, run_id: runId, state: "done" as const, repo_url: "git.example.com/o/r" },
+    ...{ branch: "b", base_branch: "main", base_commit: "0".repeat(40), pushed_commit: "1".repeat(40) },
+  };
+  const changes: Record<string, () => Promise<unknown>> = {
+    "a mark": () => client.send("PATCH", "/v1/me/inbox", { items: [items[0]?.id], state: "read" }),
+    "a run": () => db.updateTable("runs").set({ status: "EXPIRED" }).where("agent_id", "=", agentId).execute(),
+    "a branch": () => db.insertInto("handoffs").values(handoff).execute(),
+    "an alert": () => db.deleteFrom("automation_alerts").execute(),
+    "an archived agent": () => client.send("POST", `/v1/agents/${agentId}/archive`),
+  };
+  let { tag } = first;
+  for (const [name, change] of Object.entries(changes)) {
+    await change();
+    const next = await read(tag);
+    expect([name, next.status]).toEqual([name, 200]);
+    tag = next.tag;
+  }
 });
 
 test("a mark that the server refuses is taken back with the reason", async () => {

@@ -4,6 +4,7 @@ import type { OverviewHost } from "../agents/index.ts";
 import { type Api, ApiError, type Principal, type Subject } from "../foundation/index.ts";
 import { markItems } from "./marks.ts";
 import { readInbox, type UserPrincipal } from "./read.ts";
+import { readInboxTag } from "./version.ts";
 
 export const openInbox = (host: OverviewHost): Subject => ({ routes: (api) => addRoutes(api, host) });
 
@@ -18,10 +19,20 @@ function addRoutes(api: Api, host: OverviewHost): void {
       summary: "List what needs the user: results to review, failed runs and alerts of automations",
       tag,
       scope: "agents:read",
-      answer: { status: 200, schema: Inbox, description: "The newest items, and how many are unread" },
+      answer: {
+        status: 200,
+        schema: Inbox,
+        description: "The newest items, and how many are unread; 304 where If-None-Match has the ETag of now",
+      },
       problems: ["user_required"],
     },
-    ({ principal }) => readInbox(host, userOf(principal)),
+    async ({ principal, header, context }) => {
+      const user = userOf(principal);
+      // Before the inbox is read: what changes meanwhile is read again with the next request.
+      const tag = await readInboxTag(host, user);
+      context.header("etag", tag);
+      return header("if-none-match") === tag ? context.body(null, 304) : readInbox(host, user);
+    },
   );
   api.route(
     {

@@ -43,19 +43,19 @@ async function readRunItems(host: OverviewHost, user: UserPrincipal): Promise<In
   );
 }
 
+const selectRuns = (db: Queries, user: UserPrincipal) =>
+  endedRuns(db, user).selectAll("agents").select(["runs.status as run_status", "runs.result"]).execute();
+
 /** Those of programs are theirs to read; archived ones are put away. */
-const selectRuns = (db: Queries, { teamId, userId }: UserPrincipal) =>
+export const endedRuns = (db: Queries, { teamId, userId }: UserPrincipal) =>
   db
     .selectFrom("agents")
     .innerJoin("runs", "runs.id", "agents.latest_run_id")
     .leftJoin("inbox_marks", (join) =>
       join.onRef("inbox_marks.run_id", "=", "runs.id").on("inbox_marks.user_id", "=", userId),
     )
-    .selectAll("agents")
     .select([
       "runs.id as run_id",
-      "runs.status as run_status",
-      "runs.result",
       "inbox_marks.state as mark",
       sql<Date>`coalesce(runs.ended_at, runs.updated_at)`.as("ended"),
     ])
@@ -66,25 +66,16 @@ const selectRuns = (db: Queries, { teamId, userId }: UserPrincipal) =>
     .where("runs.status", "in", ["FINISHED", "ERROR", "EXPIRED"])
     .where(sql<boolean>`inbox_marks.state is distinct from 'done'`)
     .orderBy("ended", "desc")
-    .limit(maxInboxItems)
-    .execute();
+    .limit(maxInboxItems);
 
 async function readAlertItems(db: Queries, user: UserPrincipal): Promise<InboxItem[]> {
-  const rows = await alertsFor(db, user)
-    .leftJoin("inbox_marks", (join) =>
-      join.onRef("inbox_marks.alert_id", "=", "automation_alerts.id").on("inbox_marks.user_id", "=", user.userId),
-    )
+  const rows = await shownAlerts(db, user)
     .select([
-      "automation_alerts.id",
       "automation_alerts.message",
       "automation_alerts.created_at",
       "automations.id as automation_id",
       "automations.name",
-      "inbox_marks.state as mark",
     ])
-    .where(sql<boolean>`inbox_marks.state is distinct from 'done'`)
-    .orderBy("automation_alerts.created_at", "desc")
-    .limit(maxInboxItems)
     .execute();
   return rows.map(({ id, name, message, created_at, automation_id, mark }) => ({
     id,
@@ -96,6 +87,16 @@ async function readAlertItems(db: Queries, user: UserPrincipal): Promise<InboxIt
     automationId: automation_id,
   }));
 }
+
+export const shownAlerts = (db: Queries, user: UserPrincipal) =>
+  alertsFor(db, user)
+    .leftJoin("inbox_marks", (join) =>
+      join.onRef("inbox_marks.alert_id", "=", "automation_alerts.id").on("inbox_marks.user_id", "=", user.userId),
+    )
+    .select(["automation_alerts.id", "inbox_marks.state as mark"])
+    .where(sql<boolean>`inbox_marks.state is distinct from 'done'`)
+    .orderBy("automation_alerts.created_at", "desc")
+    .limit(maxInboxItems);
 
 /** A failed run of an agent of the user is in the inbox already. Administrators look after those of the team. */
 export const alertsFor = (db: Queries, { teamId, userId, role }: UserPrincipal) =>

@@ -37,6 +37,24 @@ export async function request<Answer>(path: string, options: RequestOptions = {}
   return response.status === 204 ? (undefined as Answer) : ((await response.json()) as Answer);
 }
 
+export interface TaggedAnswer<Answer> {
+  tag: string;
+  answer: Answer;
+}
+
+/** Reads again only what has changed since `before`. */
+export async function requestChanged<Answer>(
+  path: string,
+  before: TaggedAnswer<Answer> | undefined,
+  signal: AbortSignal,
+): Promise<TaggedAnswer<Answer>> {
+  const headers = { accept: "application/json", ...(before && { "if-none-match": before.tag }) };
+  const response = await send(path, { headers, signal, cache: "no-store" });
+  if (before && response.status === 304) return before;
+  if (!response.ok) throw await readRefusal(response);
+  return { tag: response.headers.get("etag") ?? "", answer: (await response.json()) as Answer };
+}
+
 async function send(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, init);

@@ -2,13 +2,19 @@
 import type { ChangeInbox, Inbox } from "@agentcli/protocol/api";
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { request } from "./request.ts";
+import { request, requestChanged, type TaggedAnswer } from "./request.ts";
 
 const path = "/v1/me/inbox";
 
+let latest: TaggedAnswer<Inbox> | undefined;
+
+/** Asked for often, since the number of unread items is on every page; the server answers with content only when it changed. */
 export const inboxQuery = queryOptions({
   queryKey: ["inbox"],
-  queryFn: ({ signal }) => request<Inbox>(path, { signal }),
+  async queryFn({ signal }) {
+    latest = await requestChanged(path, latest, signal);
+    return latest.answer;
+  },
   refetchInterval: 5_000,
 });
 
