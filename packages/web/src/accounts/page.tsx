@@ -32,7 +32,8 @@ export function AccountsPage() {
       ))}
     >
       <p className="page-lead">
-        Agents that work for you reach no repository there that you cannot push to yourself, and ask you for reviews.
+        On hosts where your account is connected, agents that work for you reach only repositories that you can push to
+        yourself, and ask you for reviews.
       </p>
       {disconnect.error !== null && <Failure error={disconnect.error} />}
       <Loaded query={query}>
