@@ -1,4 +1,4 @@
-// A controller whose standard output was closed goes on: what its spawn program prints is no reason to end.
+// A controller whose standard output was closed goes on, whatever its spawn program prints.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

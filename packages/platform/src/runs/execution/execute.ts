@@ -56,7 +56,6 @@ export interface RunHost {
   handoff: Handoff;
   /** Throws RepositoryFault if the requester of the run no longer has access to a repository. */
   checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
-  /** For this repository alone; undefined if its host has none. Throws RepositoryFault. */
   mintToken(teamId: number, url: string, signal: AbortSignal): Promise<string | undefined>;
   sandboxes: Sandboxes;
   machines: AgentMachines;

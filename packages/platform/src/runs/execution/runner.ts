@@ -36,7 +36,7 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       if (!claimed) continue;
       // One that was begun was not announced.
       expected += claimed.status === "CREATING" ? before - 1 : before;
-      hold(claimed);
+      holdRun(claimed, { host, leases, active, onEnd: claimed.claimsWithoutProgress > 0 ? expectAny : claimRuns });
     }
   });
   const expect = (count: number): Promise<void> => {
@@ -44,29 +44,6 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     return claimRuns();
   };
   const expectAny = () => expect(Number.POSITIVE_INFINITY);
-
-  function hold(claimed: ClaimedRun): void {
-    const stop = new AbortController();
-    if (claimed.cancelRequested) stop.abort(cancelled);
-    const renewal = setInterval(() => void renew(leases, claimed, stop), settings.leaseMs / 3);
-    // Fenced before it is aborted: what the abort writes is refused, and the run goes on elsewhere or later.
-    const yieldRun = async () => {
-      await leases.release(claimed);
-      stop.abort(cancelled);
-    };
-    const done = driveClaimed(claimed, { ...host, yieldRun }, stop.signal)
-      .finally(async () => {
-        clearInterval(renewal);
-        // It may have been claimed again, after this driver has given it back.
-        if (active.get(claimed.runId)?.fence === claimed) active.delete(claimed.runId);
-        await leases.release(claimed);
-      })
-      // If the database is unavailable, the next poll tries again.
-      .then(claimed.claimsWithoutProgress > 0 ? expectAny : claimRuns, (error: unknown) =>
-        host.platform.log.error("run was left", error, { runId: claimed.runId }),
-      );
-    active.set(claimed.runId, { fence: claimed, stop, done });
-  }
 
   // A cancellation may have been missed.
   const renewAll = () => {
@@ -94,6 +71,36 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       await Promise.all(held.map(({ done }) => done));
     },
   };
+}
+
+interface Holding {
+  host: RunHost;
+  leases: Leases;
+  active: Map<string, HeldRun>;
+  /** Looks for the next run. */
+  onEnd(): Promise<void>;
+}
+
+/** Drives the run, and keeps its lease until the driver ends. */
+function holdRun(claimed: ClaimedRun, { host, leases, active, onEnd }: Holding): void {
+  const stop = new AbortController();
+  if (claimed.cancelRequested) stop.abort(cancelled);
+  const renewal = setInterval(() => void renew(leases, claimed, stop), host.platform.settings.leaseMs / 3);
+  // Fenced before it is aborted: what the abort writes is refused, and the run goes on elsewhere or later.
+  const yieldRun = async () => {
+    await leases.release(claimed);
+    stop.abort(cancelled);
+  };
+  const done = driveClaimed(claimed, { ...host, yieldRun }, stop.signal)
+    .finally(async () => {
+      clearInterval(renewal);
+      // It may have been claimed again, after this driver has given it back.
+      if (active.get(claimed.runId)?.fence === claimed) active.delete(claimed.runId);
+      await leases.release(claimed);
+    })
+    // If the database is unavailable, the next poll tries again.
+    .then(onEnd, (error: unknown) => host.platform.log.error("run was left", error, { runId: claimed.runId }));
+  active.set(claimed.runId, { fence: claimed, stop, done });
 }
 
 /** That the data directory has a server: runs of agents whose files are in it wait for that. */

@@ -91,7 +91,7 @@ export function openLeases(
 }
 
 /**
- * Servers are told if the run can be claimed again, or if it may have had a worker, which others wait for. Most runs have
+ * Servers are notified if the run can be claimed again, or if it may have had a worker, which others wait for. Most runs have
  * ended and had none: then no server need look.
  */
 async function giveBack(db: Kysely<Tables>, { runId, epoch }: Fence): Promise<void> {
