@@ -35,6 +35,8 @@ async function openHostilePlatform(texts: string[]) {
     const created = await client.create({ prompt: { text }, ...(isName(text) && { name: names[index] }) });
     agentId = created.agentId;
   }
+  const waits = texts.slice(0, 20).map((note) => ({ source: "timer", delaySeconds: 3_600, note }));
+  for (const filter of waits) await make(`/v1/agents/${agentId}/subscriptions`, { filter });
   const { db } = fixture.platform;
   const ended = { status: "ERROR", ended_at: new Date(), cost_usd: "1.25", input_tokens: 1000 } as const;
   await db.updateTable("runs").set(ended).execute();
@@ -73,6 +75,7 @@ async function openHostilePlatform(texts: string[]) {
     "/inbox",
     "/agents",
     `/agents/${agentId}`,
+    `/agents/${agentId}/waits`,
     "/automations",
     `/automations/${automations[0]}`,
     "/environments",

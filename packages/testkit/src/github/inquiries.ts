@@ -60,7 +60,9 @@ const jobOperations = (
       const { repository } = at(context, ["actions", "read"]);
       const found = repository.jobs.filter(({ run }) => run === Number(context.request.params.run_id));
       const [shape] = (shapes.with("actions/list-jobs-for-workflow-run", {}).jobs ?? []) as object[];
-      const jobs = found.map(({ id, name, conclusion }) => ({ ...shape, id, name, conclusion, status: "completed" }));
+      const jobs = found.map(({ id, name, conclusion }) => ({
+        ...{ ...shape, id, name, conclusion, status: "completed", created_at: "2026-01-01T00:00:00Z" },
+      }));
       return { status: 200, body: { total_count: jobs.length, jobs } };
     },
     "actions/download-job-logs-for-workflow-run": async (context) => {

@@ -50,7 +50,7 @@ function WaitsTable({ agentId, items }: { agentId: string; items: Subscription[]
           <tr>
             <th>Waits for</th>
             <th>State</th>
-            <th>Until</th>
+            <th>When</th>
             <th aria-label="Actions" />
           </tr>
         </thead>
@@ -59,10 +59,15 @@ function WaitsTable({ agentId, items }: { agentId: string; items: Subscription[]
             <tr key={subscription.id}>
               <td data-label="Waits for">{describe(subscription)}</td>
               <td data-label="State">{stateOf(subscription)}</td>
-              <td data-label="Until">
-                <Moment at={subscription.nextAt ?? subscription.expiresAt} />
+              <td data-label="When">
+                {subscription.status === "active" && (
+                  <>
+                    {subscription.nextAt === undefined ? "Ends " : "Fires "}
+                    <Moment at={subscription.nextAt ?? subscription.expiresAt} />
+                  </>
+                )}
               </td>
-              <td>
+              <td className="table-actions">
                 {subscription.status === "active" && (
                   <Button look="quiet" isBusy={cancel.isPending} onClick={() => cancel.run(subscription.id)}>
                     Cancel
@@ -79,16 +84,28 @@ function WaitsTable({ agentId, items }: { agentId: string; items: Subscription[]
 
 function describe({ filter }: Subscription): string {
   switch (filter.source) {
-    case "timer":
-      return filter.cron === undefined ? "A timer" : `Times: ${filter.cron} (${filter.timezone ?? "UTC"})`;
+    case "timer": {
+      const times = filter.cron === undefined ? "A timer" : `Times: ${filter.cron} (${filter.timezone ?? "UTC"})`;
+      return filter.note === "" ? times : `${times}: ${filter.note}`;
+    }
     case "ci_fix":
       return `Failed checks of pull request ${filter.pullRequest} of ${repositoryName(filter.repoUrl)}, to fix them`;
     case "source_host": {
       const where = filter.pullRequest === undefined ? "" : `pull request ${filter.pullRequest} of `;
-      return `${filter.events.join(", ")} on ${where}${repositoryName(filter.repoUrl)}`;
+      const text = `${filter.events.join(", ")} on ${where}${repositoryName(filter.repoUrl)}`;
+      return text.slice(0, 1).toUpperCase() + text.slice(1);
     }
   }
 }
 
-const stateOf = ({ status, endedReason, lastSkipped }: Subscription): string =>
-  endedReason ?? (lastSkipped ? `${status}; not delivered: ${lastSkipped.reason}` : status);
+const statusWords: Record<Subscription["status"], string> = {
+  active: "Waiting",
+  cancelled: "Cancelled",
+  expired: "Ended",
+  done: "Done",
+};
+
+const stateOf = ({ status, endedReason, lastSkipped }: Subscription): string => {
+  if (endedReason !== undefined) return endedReason;
+  return lastSkipped ? `${statusWords[status]}. Not delivered: ${lastSkipped.reason}` : statusWords[status];
+};

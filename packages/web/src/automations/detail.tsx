@@ -12,7 +12,7 @@ import { Moment } from "../components/time.tsx";
 import { repositoryName } from "../text/format.ts";
 import { AutomationActions } from "./actions.tsx";
 import { Proposals } from "./proposals.tsx";
-import { automationQuery, scopeWords, triggerText } from "./queries.ts";
+import { automationQuery, scopeWords, sourceWords, triggerText } from "./queries.ts";
 
 export function AutomationPage() {
   const { id } = useParams({ from: "/automations/$id" });
@@ -56,7 +56,7 @@ const Facts = ({
       <span>{scopeWords[scope]}</span>
       {triggers.map((trigger) => (
         <span key={trigger.id} className="fact">
-          <Icon name="clock" size={14} /> {triggerText(trigger)}
+          <Icon name={trigger.type === "cron" ? "clock" : "link"} size={14} /> {triggerText(trigger)}
         </span>
       ))}
       {target.type === "repo" && (
@@ -104,16 +104,18 @@ const Firings = ({ firings }: { firings: Firing[] }) => (
     <h2>Firings</h2>
     {firings.length === 0 && <p className="soft">It has not fired, and nothing is planned.</p>}
     {firings.length > 0 && (
-      <table className="table">
-        <TableHead columns={["When", "By", "What became of it", "Agent"]} />
+      <table className="table is-top">
+        <TableHead columns={["When", "By", "Result", "Agent"]} />
         <tbody>
           {firings.map((firing) => (
             <tr key={firing.id} data-firing={firing.status}>
               <td data-label="When">
                 <Moment at={firing.plannedAt} />
               </td>
-              <td data-label="By">{firing.source}</td>
-              <td data-label="What became of it">
+              <td data-label="By" className="table-short">
+                {sourceWords[firing.source]}
+              </td>
+              <td data-label="Result">
                 {firing.runStatus ? <StatusBadge status={firing.runStatus} /> : firingWords[firing.status]}
                 {firing.reason !== undefined && <span className="soft"> {firing.reason}</span>}
                 {firing.shadow && firing.runId !== undefined && <Proposals firing={firing} />}

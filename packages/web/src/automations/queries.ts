@@ -46,6 +46,14 @@ export const triggerText = (trigger: Automation["triggers"][number]): string => 
   return `GitHub: ${trigger.event}`;
 };
 
+export const sourceWords: Record<Firing["source"], string> = {
+  schedule: "Schedule",
+  webhook: "Webhook",
+  manual: "A person",
+  github: "GitHub",
+  git_host: "Git host",
+};
+
 export const scopeWords: Record<Automation["scope"], string> = {
   private: "Private",
   team_visible: "Seen by the team",
