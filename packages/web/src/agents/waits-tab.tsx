@@ -6,6 +6,7 @@ import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
 import { Loaded } from "../components/page.tsx";
+import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 import { repositoryName } from "../text/format.ts";
 import { useAction } from "./use-action.ts";
@@ -46,14 +47,7 @@ function WaitsTable({ agentId, items }: { agentId: string; items: Subscription[]
     <>
       {cancel.error !== null && <Failure error={cancel.error} />}
       <table className="table">
-        <thead>
-          <tr>
-            <th>Waits for</th>
-            <th>State</th>
-            <th>When</th>
-            <th aria-label="Actions" />
-          </tr>
-        </thead>
+        <TableHead columns={["Waits for", "State", "When"]} hasActions />
         <tbody>
           {items.map((subscription) => (
             <tr key={subscription.id}>
