@@ -1,5 +1,5 @@
 // Writes to the terminal without waiting for it: one that reads slowly keeps neither keys nor the agent waiting.
-import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats, writeSync } from "node:fs";
 
 export interface TerminalWriter {
   write(text: string): void;
@@ -14,6 +14,8 @@ export interface TerminalWriter {
 }
 
 const retryMs = 2;
+/** A terminal that takes nothing is asked less and less often. */
+const maxRetryMs = 64;
 const maxFlushMs = 2000;
 
 /** `fd` is the terminal as the program got it; other programs have it too, so its modes stay as they are. */
@@ -22,11 +24,14 @@ export function openWriter(fd: number): TerminalWriter {
   let rest: Buffer = Buffer.alloc(0);
   let idle: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let waitMs = retryMs;
   const pump = (): void => {
     timer = undefined;
+    const before = rest.length;
     rest = written(own ?? fd, rest);
+    waitMs = rest.length < before ? retryMs : Math.min(maxRetryMs, waitMs * 2);
     if (rest.length > 0) {
-      timer = setTimeout(pump, retryMs);
+      timer = setTimeout(pump, waitMs);
       return;
     }
     const acts = idle;
@@ -60,13 +65,17 @@ function openAgain(fd: number): number | null {
   try {
     const path = readlinkSync(`/proc/self/fd/${fd}`);
     const again = openSync(path, constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
-    if (fstatSync(again).rdev === fstatSync(fd).rdev) return again;
+    if (isSameTerminal(fstatSync(again), fstatSync(fd))) return again;
     closeSync(again);
   } catch {
     // Other systems, and terminals of other file systems: writing waits for the terminal.
   }
   return null;
 }
+
+/** Terminals of two file systems can have the same number: in a container the path may name another one. */
+const isSameTerminal = (one: Stats, other: Stats): boolean =>
+  one.isCharacterDevice() && one.dev === other.dev && one.ino === other.ino && one.rdev === other.rdev;
 
 /** What the terminal does not take now. */
 function written(fd: number, bytes: Buffer): Buffer {
