@@ -1,5 +1,7 @@
 // The native part of the package koffi: functions of the C library that Node does not offer.
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { findInstalled } from "./installed-package.ts";
 
 /** As far as it is used here. */
 export interface Koffi {
@@ -10,4 +12,9 @@ export interface Koffi {
 }
 
 /** Required directly: the package around it has an install script, of which npm warns and which builds nothing here. */
-export const loadKoffi = (): Koffi => createRequire(import.meta.url)(`@koromix/koffi-linux-${process.arch}`);
+export function loadKoffi(): Koffi {
+  const name = `@koromix/koffi-linux-${process.arch}`;
+  const directory = findInstalled(name, fileURLToPath(import.meta.url));
+  if (directory === undefined) throw new Error(`Cannot find module '${name}' beside this program.`);
+  return createRequire(import.meta.url)(directory);
+}

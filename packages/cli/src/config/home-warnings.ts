@@ -14,14 +14,14 @@ export function homeWarnings(home: string): string[] {
 
 function warningsOf(home: string): string[] {
   const stats = statSync(home);
-  if (othersCanReplace(stats))
+  if (othersCanReplace(home, stats))
     return [`${home} can be written by other users, who could change your settings. Run: chmod go-w ${home}`];
   if (belongsToOther(stats))
     return [
       `${home} belongs to another user, who could change your settings. Set AGENT_HOME to a directory of your own.`,
     ];
   // With the sticky bit, other users can still add what is missing.
-  const foreign = othersCanWrite(stats) ? readdirSync(home).map((name) => join(home, name)) : [];
+  const foreign = othersCanWrite(home, stats) ? readdirSync(home).map((name) => join(home, name)) : [];
   return foreign
     .filter((path) => belongsToOther(lstatSync(path)))
     .map((path) => `${path} belongs to another user and may be read as your settings. Remove it: rm -r ${path}`);

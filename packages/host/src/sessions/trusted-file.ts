@@ -42,7 +42,7 @@ const isSessions = (directory: string): boolean => /^(archived_)?sessions$/.test
 /** The agent home is the user's choice, and may be a link; but users who can write it could exchange what is in it. */
 function checkHome(home: string): void {
   const stats = statsOf(home, statSync);
-  if (stats && othersCanReplace(stats)) throw refused(home, "can be written by other users");
+  if (stats && othersCanReplace(home, stats)) throw refused(home, "can be written by other users");
 }
 
 /** Undefined where a file cannot be opened or created either: that attempt has the better message. */
@@ -78,7 +78,7 @@ function openUnlinked(path: string): number {
 function check(path: string, stats: Stats): void {
   if (stats.isSymbolicLink()) throw refused(path, "is a symbolic link");
   if (process.geteuid !== undefined && stats.uid !== process.geteuid()) throw refused(path, "belongs to another user");
-  if (othersCanWrite(stats)) throw refused(path, "can be written by other users");
+  if (othersCanWrite(path, stats)) throw refused(path, "can be written by other users");
 }
 
 const refused = (path: string, why: string): HostError =>

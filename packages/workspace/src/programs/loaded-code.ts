@@ -1,5 +1,6 @@
 // Variables that make programs load code. `yarn run` and many profiles put directories of the repository, or the working
 // directory as an empty entry, there; a program of the host would then load what an agent has written.
+import { isSafeCommand } from "./safe-command.ts";
 
 /** Without entries that are relative or not trusted. */
 export function withoutPlantedCode(
@@ -14,7 +15,7 @@ export function withoutPlantedCode(
     if (preloads.test(name))
       return [name, joined(value.split(/[\s:]+/).filter((file) => !file.includes("/") || isSafe(file)))];
     if (files.test(name)) return [name, isSafe(value) ? value : undefined];
-    if (commands.test(name)) return [name, filesIn(value).every(isSafe) ? value : undefined];
+    if (commands.test(name)) return [name, isSafeCommand(value, { isSafe, home: variables.HOME }) ? value : undefined];
     if (!options.test(name)) return [name, value];
     return [name, loadedBy(value).every(isSafe) ? value : undefined];
   });
@@ -40,13 +41,6 @@ const files =
 const commands =
   /^(?:EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESS(?:OPEN|CLOSE)|(?:SSH|SUDO)_ASKPASS|npm_config_script_shell|GIT_(?:EDITOR|SEQUENCE_EDITOR|PAGER|SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF|PROXY_COMMAND))$/i;
 const options = /^(?:NODE_OPTIONS|PERL5OPT|RUBYOPT)$/;
-
-/** Paths among its words, but not those of the home directory, which a shell would find. */
-const filesIn = (command: string): string[] =>
-  command
-    .split(/[\s'"=|]+/)
-    .map((word) => word.replace(/^-[A-Za-z](?=[./])/, ""))
-    .filter((word) => /^(?:[\w.-]+)?\//.test(word));
 
 /** Files and packages that options load: packages come from the working directory. */
 const loadedBy = (value: string): string[] =>

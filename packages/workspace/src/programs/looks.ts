@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { resolveExisting } from "../paths.ts";
+import { readMounts } from "./mounts.ts";
 import { onlyUserCanChange } from "./writers.ts";
 
 export interface Looks {
@@ -11,9 +12,12 @@ export interface Looks {
   safePathsOf(path: string): string[];
   /** The real path of an executable file. */
   programAt(path: string): string | undefined;
+  /** Turns a real path into one that is the same for each of its names. */
+  mounts(): (path: string) => string;
 }
 
 export const freshLooks: Looks = {
+  mounts: () => readMounts(),
   realPathsOf: resolveExisting,
   safePathsOf: (path) => resolveExisting(path).filter((real) => isOfNode(real) || onlyUserCanChange(real)),
   programAt(path) {
@@ -30,10 +34,12 @@ export const freshLooks: Looks = {
 
 /** Uses what was seen for a time: for a server that starts programs many times a second. */
 export function keepLooks(forMs: number, now: () => number = () => performance.now()): Looks {
+  const mounts = kept(freshLooks.mounts);
   return {
     realPathsOf: kept(freshLooks.realPathsOf),
     safePathsOf: kept(freshLooks.safePathsOf),
     programAt: kept(freshLooks.programAt),
+    mounts: () => mounts(""),
   };
 
   function kept<Seen>(look: (path: string) => Seen): (path: string) => Seen {

@@ -51,7 +51,7 @@ export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sb
  */
 export const hostDirectory = "/";
 
-/** Resolves each program once. */
+/** Resolves each program once, as long as only the user and root can change it. */
 export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions): HostPrograms {
   const directories = new Set(untrusted);
   const found = new Map<string, string>();
@@ -74,7 +74,9 @@ export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions)
       cleanPath = undefined;
     },
     find(name) {
-      const program = found.get(name) ?? findProgram(name, search());
+      const known = found.get(name);
+      // Another user may have been allowed to write there since.
+      const program = known && freshLooks.safePathsOf(known).includes(known) ? known : findProgram(name, search());
       if (program === undefined) throw notFound(name, search());
       found.set(name, program);
       return program;
@@ -126,15 +128,20 @@ const candidatesOf = (name: string, { path }: ProgramSearch): string[] =>
 
 type Trust = (path: string) => boolean;
 
-/** With / as the workspace, the whole machine is trusted. */
-function rootsOf({ untrusted, looks = freshLooks }: ProgramSearch): string[] {
-  return untrusted.filter((root) => root !== "/").flatMap((root) => [resolve(root), ...looks.realPathsOf(root)]);
+/** Whether a path is in a directory of the agent. With / as the workspace, the whole machine is trusted. */
+function insideIn({ untrusted, looks = freshLooks }: ProgramSearch): (path: string) => boolean {
+  const storedAt = looks.mounts();
+  const roots = untrusted
+    .filter((root) => root !== "/")
+    .flatMap((root) => [resolve(root), ...looks.realPathsOf(root)])
+    .flatMap((root) => [root, storedAt(root)]);
+  return (path) => [path, storedAt(path)].some((name) => roots.some((root) => contains(root, name)));
 }
 
 /** Where no agent can write. */
 function isOutside(search: ProgramSearch): Trust {
-  const roots = rootsOf(search);
-  return (path) => ![resolve(path), realOf(resolve(path))].some((each) => roots.some((root) => contains(root, each)));
+  const isInside = insideIn(search);
+  return (path) => ![resolve(path), realOf(resolve(path))].some(isInside);
 }
 
 /** Of what does not exist yet, the nearest directory that does. */
@@ -145,8 +152,8 @@ function realOf(path: string): string {
 
 function trustIn(search: ProgramSearch): Trust {
   const { looks = freshLooks } = search;
-  const roots = rootsOf(search);
-  const isOfAgent = (path: string) => isOfPackages(path) || roots.some((root) => contains(root, path));
+  const isInside = insideIn(search);
+  const isOfAgent = (path: string) => isOfPackages(path) || isInside(path);
   return (path) => !isOfAgent(path) && looks.safePathsOf(path).some((real) => !isOfAgent(real));
 }
 

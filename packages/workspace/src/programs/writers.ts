@@ -1,28 +1,33 @@
 // Who can change what a path names: the entry itself, or a directory above that decides what the name stands for.
 import { lstatSync, readFileSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
+import { hasAccessList } from "./access-list.ts";
 
 /** True if only this user and root can. The path must exist, and be absolute and without symbolic links. */
 export function onlyUserCanChange(path: string): boolean {
   const stats = lstatSync(path);
-  return isOwn(stats) && !othersCanWrite(stats) && directoriesAreSafe(dirname(path));
+  return isOwn(stats) && !othersCanWrite(path, stats) && directoriesAreSafe(dirname(path));
 }
 
 function directoriesAreSafe(directory: string): boolean {
   const stats = lstatSync(directory);
-  if (!isOwn(stats) || othersCanReplace(stats)) return false;
+  if (!isOwn(stats) || othersCanReplace(directory, stats)) return false;
   return directory === dirname(directory) || directoriesAreSafe(dirname(directory));
 }
 
 /** In a sticky directory such as /tmp, other users can add entries, but not replace those of this user or root. */
-export const othersCanReplace = (stats: Stats): boolean => othersCanWrite(stats) && (stats.mode & 0o1000) === 0;
+export const othersCanReplace = (path: string, stats: Stats): boolean =>
+  othersCanWrite(path, stats) && (stats.mode & 0o1000) === 0;
 
 /** The owner of a directory can replace what is in it, too. */
 export const belongsToOther = (stats: Stats): boolean => !isOwn(stats);
 
-/** The private group that many systems give every user does not count. */
-export const othersCanWrite = ({ mode, gid }: Stats): boolean =>
-  (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !isOwnGroup(gid));
+/**
+ * The private group that many systems give every user does not count. Where there is an access control list, the bit of
+ * the group says what anyone whom the list names can do at most.
+ */
+export const othersCanWrite = (path: string, { mode, gid }: Stats): boolean =>
+  (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && (!isOwnGroup(gid) || hasAccessList(path)));
 
 const isOwn = ({ uid }: Stats): boolean => uid === 0 || uid === process.geteuid?.() || uid === unmappedUser();
 

@@ -1,6 +1,7 @@
 // What the server must be able to read inside, even if it is in /tmp, /run or a hidden directory.
-import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findTerminals, type TerminalLibrary } from "../terminal-library.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
 export interface Runtime {
@@ -9,12 +10,6 @@ export interface Runtime {
   /** PATH inside. */
   path: string;
   terminals: TerminalLibrary | undefined;
-}
-
-export interface TerminalLibrary {
-  /** The file to load. */
-  module: string;
-  directories: string[];
 }
 
 export function showRuntime(policy: SandboxPolicy, runtime: Runtime): SandboxPolicy {
@@ -33,16 +28,5 @@ function showOnlyServer(policy: SandboxPolicy, { nodePath, serverProgram, termin
 }
 
 /** Searched from the server program, then from here. Undefined if not installed: then there are no terminals. */
-export function findTerminalLibrary(serverProgram: string): TerminalLibrary | undefined {
-  const native = `@lydell/node-pty-${process.platform}-${process.arch}/package.json`;
-  for (const from of [serverProgram, import.meta.url]) {
-    try {
-      const require = createRequire(from);
-      const module = require.resolve("@lydell/node-pty");
-      return { module, directories: [dirname(module), dirname(createRequire(module).resolve(native))] };
-    } catch {
-      // Not installed there.
-    }
-  }
-  return undefined;
-}
+export const findTerminalLibrary = (serverProgram: string): TerminalLibrary | undefined =>
+  findTerminals(serverProgram) ?? findTerminals(fileURLToPath(import.meta.url));

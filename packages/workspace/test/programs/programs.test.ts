@@ -1,4 +1,5 @@
 // Programs that run outside the sandbox come from directories that neither an agent nor another user can write.
+import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
@@ -7,6 +8,8 @@ import { findProgram, keepLooks, openHostPrograms, trustedPath } from "../../src
 
 const isRoot = process.geteuid?.() === 0;
 const anotherUser = 65534;
+/** The number of the call setxattr. */
+const setAttribute = process.arch === "x64" ? "188" : "5";
 
 let base = "";
 beforeEach(async () => {
@@ -14,6 +17,15 @@ beforeEach(async () => {
   onTestFinished(directory.remove);
   base = directory.path;
 });
+
+/** Perl has no function for it. The list: user, named user, group, mask, others. */
+const allowAnotherUser = `
+  my $none = 0xffffffff;
+  my $list = pack("V", 2) . join("", map { pack("vvV", @$_) }
+    [1, 7, $none], [2, 7, $ARGV[1]], [4, 5, $none], [16, 7, $none], [32, 5, $none]);
+  my $name = "system.posix_acl_access";
+  syscall($ARGV[2], $ARGV[0], $name, $list, length($list), 0) == 0 or die "setxattr: $!";
+`;
 
 const path = (name: string) => join(base, name);
 
@@ -99,8 +111,29 @@ describe("a program is passed over", () => {
     expect(find([path("mine"), own()])).toBe(path("own/tool"));
   });
 
-  // Only root can give files away.
+  // As `setfacl -m u:65534:rwx` writes it: mode 775, with the group that only this user is in.
+  test("in a directory that an access control list lets another user write", () => {
+    plant("listed/tool");
+    execFileSync("perl", ["-e", allowAnotherUser, path("listed"), "65533", setAttribute]);
+    expectPassedOver(path("listed"));
+  });
+
+  // Only root can mount and give files away.
   if (isRoot) {
+    test.each([
+      ["the workspace", "work", "second/bin"],
+      ["a part of the workspace", "work/bin", "second"],
+    ])("in a directory where %s is mounted a second time", (_case, mounted, directory) => {
+      plant("work/bin/tool");
+      mkdirSync(path("second"));
+      execFileSync("mount", ["--bind", path(mounted), path("second")]);
+      try {
+        expectPassedOver(path(directory), [path("work")]);
+      } finally {
+        execFileSync("umount", [path("second")]);
+      }
+    });
+
     test("in a directory of another user", () => {
       plant("theirs/tool");
       chownSync(path("theirs"), anotherUser, 0);
@@ -182,6 +215,15 @@ describe("the programs of a host", () => {
     );
   });
 
+  test("are looked for again once another user can write where one was found", () => {
+    plant("late/tool");
+    plant("own/tool");
+    const programs = open();
+    expect(programs.find("tool")).toBe(path("late/tool"));
+    chmodSync(path("late"), 0o777);
+    expect(programs.find("tool")).toBe(path("own/tool"));
+  });
+
   test("are looked for in the usual directories without a PATH", () => {
     const programs = openHostPrograms({ path: undefined, home: "/nonexistent", untrusted: [] });
     expect(programs.find("sh")).toMatch(/^\/(usr\/)?bin\//);
@@ -231,4 +273,45 @@ test("variables that load code keep only what an agent cannot have written", () 
   for (const NODE_OPTIONS of ["--max-old-space-size=100", "--require /opt/x.js"])
     expect(environment({ NODE_OPTIONS })).toEqual({ NODE_OPTIONS });
   for (const PERL5OPT of ["-Ilib", "-MEvil", "-I ."]) expect(environment({ PERL5OPT })).toEqual({});
+});
+
+describe("a command that a variable names for a shell", () => {
+  const editorOf = (EDITOR: string) => {
+    mkdirSync(path("home/work"), { recursive: true });
+    const programs = openHostPrograms({ path: "/usr/bin", home: path("home"), untrusted: [path("home/work")] });
+    return programs.environment({ EDITOR, HOME: path("home") }).EDITOR;
+  };
+
+  test.each([
+    "~/work/ed",
+    "vi -u ~/work/vimrc",
+    "$HOME/work/ed",
+    "$PWD/ed",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the shell
+    "${PWD}/ed",
+    "true;HERE/ed",
+    "cd tools;./ed",
+    "true&&HERE/ed",
+    "`echo HERE/ed`",
+    "HERE/../wor?/ed",
+    "BASE/home/w*/ed",
+    "BASE/home/wo\\rk/ed",
+    'BASE/home/"work"/ed',
+    "BASE/home/wo''rk/ed",
+    "sh -c 'exec HERE/ed'",
+    "firefox:HERE/ed",
+    "vi -uHERE/vimrc",
+    "./ed",
+    "tools/ed",
+    "~other/ed",
+  ])("is not used if it can lead to the workspace: %s", (command) => {
+    expect(editorOf(command.replace("HERE", path("home/work")).replace("BASE", base))).toBeUndefined();
+  });
+
+  test.each(["vim", "code --wait", "emacsclient -a ''", "~/bin/ed", "$HOME/bin/ed -w", "vim -c 'set tw=72'", "/opt/ed"])(
+    "is used if it cannot: %s",
+    (command) => {
+      expect(editorOf(command)).toBe(command);
+    },
+  );
 });

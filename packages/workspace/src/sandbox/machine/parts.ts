@@ -15,5 +15,5 @@ export { proxyVariables } from "../../wire/index.ts";
 export { findBubblewrap } from "../bubblewrap/find.ts";
 export { type ConfinedProcess, setupDescriptor, startConfined } from "../confined-process.ts";
 export { type MachineFilterOptions, machineFilter } from "../machine-filter.ts";
-export { findTerminalLibrary, type TerminalLibrary } from "../runtime.ts";
+export { findTerminalLibrary } from "../runtime.ts";
 export { existingSystemPaths, findSystemPath, generatedFiles } from "../system-paths.ts";

@@ -1,6 +1,8 @@
 // Starts a process on a real terminal.
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import type { Terminal } from "@agentcli/protocol";
+import { findTerminals } from "../../terminal-library.ts";
 import { type ChildEvents, type ChildSpec, explainStartFailure, type Launch } from "./child.ts";
 
 type TerminalModule = typeof import("@lydell/node-pty");
@@ -27,7 +29,7 @@ export async function startOnTerminal(request: TerminalRequest, events: ChildEve
   const failure = explainStartFailure(spec);
   if (failure !== undefined) return { kind: "not-started", message: failure };
   try {
-    const { spawn } = await loadTerminals(request.modulePath);
+    const { spawn } = loadTerminals(request.modulePath);
     const { cwd, env } = spec;
     const terminal = spawn("/bin/sh", ["-c", keepTerminal, "sh", ...spec.argv], {
       name: env.TERM ?? "xterm-256color",
@@ -60,7 +62,7 @@ export async function startOnTerminal(request: TerminalRequest, events: ChildEve
   }
 }
 
-async function loadTerminals(modulePath: string | undefined): Promise<TerminalModule> {
-  if (modulePath === undefined) return import("@lydell/node-pty");
+function loadTerminals(modulePath = findTerminals(fileURLToPath(import.meta.url))?.module): TerminalModule {
+  if (modulePath === undefined) throw new Error("the package @lydell/node-pty is not installed");
   return createRequire(modulePath)(modulePath);
 }

@@ -1,0 +1,36 @@
+// Where paths are stored: a directory that is mounted twice has two names.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { contains } from "../paths.ts";
+
+/** Turns a real path into one that is the same for each of its names: its device and its path there. */
+export function readMounts(table = readTable()): (path: string) => string {
+  const mounts = table
+    .split("\n")
+    .map((line) => line.split(" "))
+    .filter((fields) => fields.length > 4)
+    .map(([, , device = "", root = "", point = ""]) => ({ device, root: unescaped(root), point: unescaped(point) }))
+    // Of two mounts on one directory, the later one is seen.
+    .reverse();
+  return (path) => {
+    const around = mounts.filter(({ point }) => contains(point, path));
+    const nearest = around.reduce((one, other) => (other.point.length > one.point.length ? other : one), unmounted);
+    const stored = join(nearest.root, path.slice(nearest.point === "/" ? 0 : nearest.point.length));
+    return `${nearest.device}:${stored === "/" ? "" : stored}`;
+  };
+}
+
+const unmounted = { device: "", root: "/", point: "" };
+
+/** Empty where the system has none: then every path is its own. */
+function readTable(): string {
+  try {
+    return readFileSync("/proc/self/mountinfo", "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** The kernel escapes blanks, line ends and backslashes in octal. */
+const unescaped = (text: string): string =>
+  text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
