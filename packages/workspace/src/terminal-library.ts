@@ -16,5 +16,6 @@ export function findTerminals(program: string): TerminalLibrary | undefined {
   if (directory === undefined) return undefined;
   const module = realpathSync(createRequire(program).resolve(directory));
   const native = findInstalled(`@lydell/node-pty-${process.platform}-${process.arch}`, module);
-  return native && { module, directories: [dirname(module), realpathSync(native)] };
+  if (native === undefined) return undefined;
+  return { module, directories: [dirname(module), realpathSync(native)] };
 }

@@ -74,6 +74,8 @@ test.each<[string, Record<string, unknown>]>([
   ["an end as text", { exp: String(seconds(300)) }],
   ["no end", { exp: undefined }],
   ["a begin in the future", { nbf: seconds(3_600) }],
+  ["an issue in the future", { iat: seconds(3_600) }],
+  ["an end that no clock reaches", { exp: 1e300 }],
   ["no nonce", { nonce: undefined }],
   ["another nonce", { nonce: "other" }],
   ["a list of nonces", { nonce: ["NONCE"] }],
@@ -90,7 +92,8 @@ test.each<[string, Record<string, unknown>]>([
         .filter(([, value]) => value === undefined)
         .map(([name]) => [name, undefined]),
     );
-    return makeToken(provider.key.privateKey, { ...claimsFor(provider, nonce), ...JSON.parse(text), ...removed });
+    const claims = { ...claimsFor(provider, nonce), groups: [], ...JSON.parse(text), ...removed };
+    return makeToken(provider.key.privateKey, claims);
   };
   await expect(logIn()).rejects.toMatchObject(refused);
 });
@@ -178,6 +181,18 @@ test.each<[string, string, (response: ServerResponse) => void]>([
 ])("%s end the login", async (_what, path, answer) => {
   provider.answers[path] = answer;
   await expect(logIn()).rejects.toMatchObject(refused);
+});
+
+test("a document with a slash more than the issuer is refused, and not kept", async () => {
+  const opened = open();
+  const begin = () => opened.begin("http://127.0.0.1:1/login/oidc/callback");
+  provider.answers["/.well-known/openid-configuration"] = document({ issuer: `${provider.issuer}/` });
+  await expect(begin()).rejects.toMatchObject({
+    ...refused,
+    message: `The discovery document of the provider names the issuer "${provider.issuer}/". Ask an administrator to set oidc.issuer to exactly that.`,
+  });
+  provider.answers = {};
+  expect((await begin()).url).toContain(provider.issuer);
 });
 
 test.each<[string, (response: ServerResponse) => void]>([

@@ -82,7 +82,17 @@ async function discover({ settings, secret, policy }: ProviderOptions): Promise<
       ],
     },
   );
+  requireIssuer(configuration.serverMetadata().issuer, settings.issuer);
   return { library, configuration };
+}
+
+/** The library takes one with a slash more, and then refuses every token. Thrown here, the document is not cached. */
+function requireIssuer(found: string, configured: string): void {
+  if (found === configured) return;
+  throw new LoginRefused(
+    "other_issuer",
+    `The discovery document of the provider names the issuer ${JSON.stringify(found)}. Ask an administrator to set oidc.issuer to exactly that.`,
+  );
 }
 
 /** In the header, unless the provider only accepts it in the body. */
@@ -123,7 +133,7 @@ async function finish({ library, configuration }: Discovered, request: FinishReq
   });
   const idClaims = tokens.claims();
   if (!idClaims) throw new LoginRefused("no_id_token", "The provider sent no ID token. Log in again.");
-  checkIdToken(idClaims, settings);
+  checkIdToken(idClaims, request);
   const sources: UserClaims[] = [idClaims];
   if (!hasAllClaims(idClaims, settings) && configuration.serverMetadata().userinfo_endpoint !== undefined)
     // Refuses another subject than that of the ID token.
@@ -132,12 +142,22 @@ async function finish({ library, configuration }: Discovered, request: FinishReq
 }
 
 /** The library accepts these. */
-function checkIdToken({ sub, azp }: client.IDToken, { clientId }: OidcSettings): void {
+function checkIdToken({ sub, azp, iat, exp }: client.IDToken, { settings, now }: FinishRequest): void {
   if (!isSubject(sub))
     throw new LoginRefused("invalid_subject", "The provider sent an invalid subject. Ask an administrator to fix it.");
-  if (azp !== undefined && azp !== clientId)
+  if (azp !== undefined && azp !== settings.clientId)
     throw new LoginRefused("other_party", "The provider's ID token was issued to another client. Log in again.");
+  const seconds = now() / 1_000;
+  if (iat > seconds + clockSkewSeconds || exp > seconds + maxLifetimeSeconds)
+    throw new LoginRefused(
+      "invalid_times",
+      "The provider's ID token was issued in the future or never expires. Ask an administrator to compare the clocks.",
+    );
 }
+
+/** As the library allows for the end. */
+const clockSkewSeconds = 30;
+const maxLifetimeSeconds = 366 * 86_400;
 
 /** PostgreSQL rejects NUL, and half a surrogate pair would be stored as the same character as any other half. */
 const isSubject = (subject: string): boolean =>
