@@ -42,6 +42,7 @@ export const securityTests = [
   "packages/workspace/test/sandbox/replaced-directory.test.ts",
   "packages/workspace/test/environment/environment.test.ts",
   "packages/workspace/test/limits/limits.test.ts",
+  "packages/workspace/test/programs/programs.test.ts",
   "packages/workspace/test/sandbox/seccomp.test.ts",
 ];
 

@@ -287,7 +287,6 @@ describe("a command that a variable names for a shell", () => {
     "vi -u ~/work/vimrc",
     "$HOME/work/ed",
     "$PWD/ed",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the shell
     "${PWD}/ed",
     "true;HERE/ed",
     "cd tools;./ed",
@@ -308,10 +307,15 @@ describe("a command that a variable names for a shell", () => {
     expect(editorOf(command.replace("HERE", path("home/work")).replace("BASE", base))).toBeUndefined();
   });
 
-  test.each(["vim", "code --wait", "emacsclient -a ''", "~/bin/ed", "$HOME/bin/ed -w", "vim -c 'set tw=72'", "/opt/ed"])(
-    "is used if it cannot: %s",
-    (command) => {
-      expect(editorOf(command)).toBe(command);
-    },
-  );
+  test.each([
+    "vim",
+    "code --wait",
+    "emacsclient -a ''",
+    "~/bin/ed",
+    "$HOME/bin/ed -w",
+    "vim -c 'set tw=72'",
+    "/opt/ed",
+  ])("is used if it cannot: %s", (command) => {
+    expect(editorOf(command)).toBe(command);
+  });
 });
