@@ -1,13 +1,15 @@
 // Restore of archives that an attacker made or changed: refused before anything is written.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
-import { markRestore, migrationNames } from "../../src/foundation/db/index.ts";
+import { claimNodeId, markRestore, migrationNames } from "../../src/foundation/db/index.ts";
+import { migrate } from "../../src/foundation/db/migrate.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { makeKeyFile, readKeyFile } from "../../src/foundation/vault/key-file.ts";
 import { allowedEvents } from "../../src/operations/backup/contents.ts";
 import { BackupError, restoreBackup } from "../../src/operations/backup/index.ts";
@@ -137,6 +139,46 @@ test.each<[string, Forgery["sections"]]>([
   forge(sections);
   await expect(restore(null)).rejects.toMatchObject({ name: "BackupError" });
   await expectNothingWritten();
+});
+
+test("nothing of an archive without a passphrase is kept before its end authenticates it", async () => {
+  forgeArchive(archive, {
+    facts: facts(),
+    sections: [directory("workspaces"), file("workspaces/a"), file("workspaces/a")],
+  });
+  await expect(restore(null)).rejects.toThrow("its contents were changed");
+});
+
+test("a database that a server uses is not filled, though it has no team yet", async () => {
+  const target = await ownDatabase();
+  await migrate(target.db, { url: target.url });
+  const server = await claimNodeId({ url: target.url }, silentLog);
+  onTestFinished(() => server.release());
+  forge([team], { facts: { ...facts(), migrations: migrationNames() } });
+  await expect(restore(null)).rejects.toThrow("A server is running on this database. Stop it");
+  expect((await sql`select id from teams`.execute(target.db)).rows).toEqual([]);
+});
+
+test("a half restored database is refused with another data directory too", async () => {
+  const target = await ownDatabase();
+  mkdirSync(settings.dataDirectory, { recursive: true, mode: 0o700 });
+  // What keeps the first directory of the archive from being created, once the tables are filled.
+  settings = { ...settings, kekFile: join(settings.dataDirectory, "workspaces") };
+  copyFileSync(kekFile, settings.kekFile);
+  forge([team, directory("workspaces"), file("workspaces/a")]);
+  await expect(restore(null)).rejects.toThrow("EEXIST");
+  expect((await sql`select name from teams`.execute(target.db)).rows).toEqual([{ name: "x" }]);
+  const other = { ...settings, dataDirectory: join(folder.path, "other"), kekFile };
+  for (const args of [
+    ["backup", `${archive}-new`],
+    ["keys", "list"],
+    ["audit", "verify"],
+  ])
+    await expect(command({ platform: { settings: other } } as never, ...args)).rejects.toThrow(
+      "The restore into this database is in progress or was interrupted",
+    );
+  settings = other;
+  await expect(restore(null)).rejects.toThrow("The restore into this database is in progress or was interrupted");
 });
 
 test.each<[string, Forgery["sections"]]>([

@@ -6,7 +6,7 @@ export { type Connection, openClient, openPool } from "./connect.ts";
 export { copyIn, copyOut } from "./copy.ts";
 export { DatabaseError } from "./database-error.ts";
 export { migrationNames } from "./migrate.ts";
-export { claimNodeId, countRunningServers, describeNode, listNodes } from "./node-id.ts";
+export { claimNodeId, countRunningServers, describeNode, hasRunningServer, listNodes } from "./node-id.ts";
 export { type Listener, type Notifications, notify, openNotifications } from "./notifications.ts";
 export {
   type Database,
@@ -17,6 +17,13 @@ export {
   openRestoringDatabase,
 } from "./open.ts";
 export { prepared } from "./prepared.ts";
-export { markRestore, refuseHalfRestored, unmarkRestore } from "./restore-marker.ts";
+export {
+  markRestore,
+  markRestoredTables,
+  refuseHalfRestored,
+  refuseHalfRestoredTables,
+  unmarkRestore,
+  unmarkRestoredTables,
+} from "./restore-marker.ts";
 export { isDatabaseAway, isUniqueViolation, retryOnce, retryWhileAway } from "./retry.ts";
 export type * from "./tables/index.ts";

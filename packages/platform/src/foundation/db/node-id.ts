@@ -67,6 +67,16 @@ async function write(client: pg.Client, id: string): Promise<string> {
 export const countRunningServers = async (db: Queries): Promise<number> =>
   (await listNodes(db)).filter(({ isRunning }) => isRunning).length;
 
+/** Also of a version whose tables are others. */
+export async function hasRunningServer(client: pg.Client): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `select from pg_locks where locktype = 'advisory' and classid = $1::oid and granted
+       and database = (select oid from pg_database where datname = current_database()) limit 1`,
+    [lockSpace],
+  );
+  return rowCount !== 0;
+}
+
 export interface NodeEntry {
   id: string;
   roles: PlatformRole[];

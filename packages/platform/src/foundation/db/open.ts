@@ -8,7 +8,7 @@ import { type Connection, openQueries } from "./connect.ts";
 import { DatabaseError } from "./database-error.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { leasePostgres } from "./postgres-lease.ts";
-import { refuseHalfRestored } from "./restore-marker.ts";
+import { refuseHalfRestored, refuseHalfRestoredTables } from "./restore-marker.ts";
 import type { Tables } from "./tables/index.ts";
 
 export interface DatabaseSettings {
@@ -29,11 +29,20 @@ export interface Database {
 /** Refused after an interrupted restore: a backup of it would look whole. */
 export async function openDatabase(settings: DatabaseSettings, log: Log, upTo?: string): Promise<Database> {
   refuseHalfRestored(settings.dataDirectory);
-  return openRestoringDatabase(settings, log, upTo);
+  return openMigrated(settings, log, { upTo, check: refuseHalfRestoredTables });
 }
 
 /** For the restore itself. `upTo` names the last migration to apply; without it, all are applied. */
-export async function openRestoringDatabase(settings: DatabaseSettings, log: Log, upTo?: string): Promise<Database> {
+export const openRestoringDatabase = (settings: DatabaseSettings, log: Log, upTo?: string): Promise<Database> =>
+  openMigrated(settings, log, { upTo, check: async () => {} });
+
+interface OpenOptions {
+  upTo: string | undefined;
+  /** Before anything changes. */
+  check(db: Kysely<Tables>): Promise<void>;
+}
+
+async function openMigrated(settings: DatabaseSettings, log: Log, { upTo, check }: OpenOptions): Promise<Database> {
   const server = await openServer(settings, log);
   const db = openQueries(server.connection, settings.databaseConnections, (error) =>
     log.warn("database.connection_lost", { purpose: "queries", reason: error.message }),
@@ -43,6 +52,7 @@ export async function openRestoringDatabase(settings: DatabaseSettings, log: Log
     await server.release();
   };
   try {
+    await check(db);
     const migrated = await migrate(db, server.connection, upTo);
     return { db, connection: server.connection, migrated, close };
   } catch (error) {

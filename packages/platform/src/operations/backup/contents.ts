@@ -18,6 +18,7 @@ export interface Contents {
 
 /** Reads the archive to its end; changes nothing. */
 export async function verifyArchive(archive: ArchiveReader, signal: AbortSignal): Promise<Contents> {
+  await authenticate(archive, signal);
   const contents: Contents = { tables: [], sequences: [], kek: null, bytes: { tables: 0, files: 0 }, leftOut: [] };
   let section: Section | null = null;
   const onLeftOut = (path: string): void => {
@@ -34,6 +35,11 @@ export async function verifyArchive(archive: ArchiveReader, signal: AbortSignal)
     contents.bytes[section?.kind === "table" ? "tables" : "files"] += event.piece.length;
   }
   return contents;
+}
+
+/** Without a passphrase only its end shows who made it. Names are kept afterwards, so that no stranger fills the memory. */
+async function authenticate({ facts, events }: ArchiveReader, signal: AbortSignal): Promise<void> {
+  if (facts.salt === null) for await (const event of events(signal)) void event;
 }
 
 /** Used for every reading, so that a file exchanged in between is noticed too. */

@@ -5,17 +5,21 @@ import type pg from "pg";
 import {
   type Connection,
   copyIn,
+  hasRunningServer,
   type KeyEncryption,
   markRestore,
+  markRestoredTables,
   migrationNames,
   openClient,
   openRestoringDatabase,
   readKeyFile,
   refuseHalfRestored,
+  refuseHalfRestoredTables,
   restoreKeyFile,
   type Settings,
   silentLog,
   unmarkRestore,
+  unmarkRestoredTables,
 } from "../../foundation/index.ts";
 import { BackupError } from "./backup-error.ts";
 import { allowedEvents, type Contents, verifyArchive } from "./contents.ts";
@@ -52,7 +56,13 @@ export async function restoreBackup({ path, passphrase, settings, signal }: Rest
   if (kek !== null && !lstatSync(settings.kekFile, { throwIfNoEntry: false })) restoreKeyFile(settings.kekFile, kek);
   requireKey(settings, archive.facts);
   await fillDatabase({ archive, contents, signal }, settings);
-  await restoreFiles(archive, settings, signal);
+  const database = await openRestoringDatabase(settings, silentLog);
+  try {
+    await restoreFiles(archive, settings, signal);
+    await unmarkRestoredTables(database.db);
+  } finally {
+    await database.close();
+  }
   unmarkRestore(settings.dataDirectory);
   return { createdAt, leftOut };
 }
@@ -109,19 +119,23 @@ async function fillDatabase(restoring: Restoring, settings: Settings): Promise<v
   const { archive, signal } = restoring;
   const older = await openRestoringDatabase(settings, silentLog, archive.facts.migrations.at(-1));
   try {
+    await refuseHalfRestoredTables(older.db);
     await withAbortableClient(older.connection, signal, async (client) => {
       await client.query("begin");
+      await refuseServer(client);
       await refuseNonEmptyDatabase(client);
       await refuseUnknownTables(client, restoring);
       await fillTables(client, restoring);
       signal.throwIfAborted();
+      // One that starts meanwhile holds its lock and waits for the tables.
+      await refuseServer(client);
+      await markRestoredTables(client);
       markRestore(settings.dataDirectory);
       await client.query("commit");
     });
   } finally {
     await older.close();
   }
-  await (await openRestoringDatabase(settings, silentLog)).close();
 }
 
 /** An abort ends the connection, also while a statement waits for a lock. */
@@ -143,6 +157,12 @@ async function withAbortableClient(
     signal.removeEventListener("abort", end);
     await client.end();
   }
+}
+
+/** One without teams has its own key-encryption key, and would go on with rows that it cannot open. */
+async function refuseServer(client: pg.Client): Promise<void> {
+  if (await hasRunningServer(client))
+    throw new BackupError("A server is running on this database. Stop it, or set DATABASE_URL to an empty one.");
 }
 
 async function refuseNonEmptyDatabase(client: pg.Client): Promise<void> {
