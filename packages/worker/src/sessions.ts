@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { alreadyUsed } from "@agentcli/protocol/worker-link";
 
 export interface SessionOptions {
@@ -63,7 +64,9 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
   }, checkMs);
   const runHook = async (command: string | undefined, agent: string): Promise<void> => {
     if (command === undefined) return;
-    await execute(command, { ...variables, PLATFORM_AGENT_ID: agent, PLATFORM_RUN_ID: agents.get(agent) ?? "" });
+    const { operatorVariables } = await import("./operator-variables.ts");
+    const ofAgent = { PLATFORM_AGENT_ID: agent, PLATFORM_RUN_ID: agents.get(agent) ?? "" };
+    await execute(command, { ...operatorVariables(variables, dirname(usedFile)), ...ofAgent });
   };
   const released = async (agent: string): Promise<void> => {
     if (!agents.has(agent)) return;
@@ -135,9 +138,8 @@ function firstAgent(file: string, agent: string): string {
 }
 
 async function execute(command: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const { PLATFORM_API_KEY: _, PLATFORM_AUTH_TOKEN: __, ...allowed } = env;
   const child = spawn("/bin/sh", ["-c", command], {
-    env: allowed,
+    env,
     stdio: ["ignore", "inherit", "inherit"],
     timeout: commandTimeoutMs,
     killSignal: "SIGKILL",

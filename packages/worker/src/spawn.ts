@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { foreignTextFor } from "@agentcli/command-line";
 import type { PendingRequest } from "@agentcli/protocol/api";
 import type { Controller } from "./controller-types.ts";
+import { operatorVariables } from "./operator-variables.ts";
 
 export interface SpawnRequest {
   /** Null: a worker to keep warm. */
@@ -20,7 +21,7 @@ export async function spawnWorker({ options, program }: Controller, spawned: Spa
   const { variables, cwd } = program.environment;
   const child = spawn(resolve(cwd, options.spawn), [], {
     cwd,
-    env: { ...withoutKeys(variables), ...variablesOf(spawned, options) },
+    env: { ...operatorVariables(variables), ...variablesOf(spawned, options) },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [last, rest] = ["", ""];
@@ -43,8 +44,6 @@ export async function spawnWorker({ options, program }: Controller, spawned: Spa
 }
 
 /** The key of the controller is the program's only where no token was asked for. */
-const withoutKeys = ({ PLATFORM_API_KEY: _, PLATFORM_AUTH_TOKEN: __, ...others }: NodeJS.ProcessEnv) => others;
-
 function variablesOf(
   { request, workerId, pool, token, expiresAt }: SpawnRequest,
   { url, readKey }: Controller["options"],

@@ -1,4 +1,6 @@
 // Sessions of a worker: a machine for one agent never gets another, also after a restart, and an idle one ends.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openSessions, type SessionOptions } from "../src/sessions.ts";
@@ -57,4 +59,21 @@ test("a clock that is set an hour forward does not make a worker idle", async ()
   expect(reason).toBe("");
   await vi.advanceTimersByTimeAsync(2_000);
   expect(reason).toBe("No agent has used this worker for 60 seconds.");
+});
+
+test("commands of the operator run no program that an agent can have written, and have no key", async () => {
+  const folder = await temporaryDirectory();
+  onTestFinished(folder.remove);
+  const at = (path: string) => join(folder.path, path);
+  // Where agents work, and where npx puts the programs of a project.
+  const planted = ["data/bin", "project/node_modules/.bin"].map(at);
+  for (const directory of planted) {
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "cat"), `#!/bin/sh\necho planted >> ${at("ran")}\n`, { mode: 0o755 });
+  }
+  const variables = { ...process.env, PATH: [...planted, process.env.PATH].join(":"), PLATFORM_API_KEY: "secret" };
+  const onStart = `echo "$PLATFORM_AGENT_ID \${PLATFORM_API_KEY-none}" | cat >> ${at("ran")}`;
+  const sessions = open(await optionsFor({ variables, onStart, usedFile: at("data/used-by") }));
+  await sessions.claimed("bc-one", "run-1");
+  expect(readFileSync(at("ran"), "utf8")).toBe("bc-one none\n");
 });

@@ -1,5 +1,5 @@
 // What the program that starts workers prints, on the terminal of its controller.
-import { writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -29,4 +29,21 @@ test("what the spawn program prints is shown on a terminal instead of obeyed, fr
   await spawnWorker(controller as unknown as Controller, { request: null, workerId: "w", pool: "p" });
   const shown = "\\u001b]0;t\\u0007ERROR:";
   await expect.poll(() => [out(), err()]).toEqual(["", `${shown}${shown}`]);
+});
+
+test("the spawn program finds no program that npx has put on PATH", async () => {
+  const directory = await temporaryDirectory();
+  onTestFinished(directory.remove);
+  const at = (path: string) => join(directory.path, path);
+  mkdirSync(at("node_modules/.bin"), { recursive: true });
+  writeFileSync(at("node_modules/.bin/cat"), `#!/bin/sh\necho planted >> ${at("ran")}\n`, { mode: 0o755 });
+  writeFileSync(at("spawn"), `#!/bin/sh\necho "$PLATFORM_AGENT_WORKER_ID" | cat >> ${at("ran")}\n`, { mode: 0o755 });
+  const variables = { ...process.env, PATH: `${at("node_modules/.bin")}:${process.env.PATH}` };
+  const environment = { variables, cwd: directory.path };
+  const controller = {
+    options: { spawn: at("spawn"), url: "http://x", readKey: () => "key" },
+    program: { environment },
+  };
+  await spawnWorker(controller as unknown as Controller, { request: null, workerId: "w", pool: "p" });
+  expect(readFileSync(at("ran"), "utf8")).toBe("w\n");
 });
