@@ -49,6 +49,23 @@ def test_a_missing_program_is_a_launch_error(tmp_path: Path) -> None:
         Client(ClientConfig(env={"PATH": str(tmp_path)}))
 
 
+@pytest.mark.parametrize("path", [".", "", "tools:"])
+def test_a_program_of_the_working_directory_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    for directory in (tmp_path, tmp_path / "tools"):
+        directory.mkdir(exist_ok=True)
+        for name in ("agentcli", "node"):
+            (directory / name).write_text("#!/bin/sh\n")
+            (directory / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LaunchError, match="nor on PATH"):
+        Client(ClientConfig(env={"PATH": path}))
+    (tmp_path / "program.cjs").touch()
+    with pytest.raises(LaunchError, match="needs node"):
+        Client(ClientConfig(agent_bin=tmp_path / "program.cjs", env={"PATH": path}))
+
+
 def test_a_program_that_is_not_executable_is_a_launch_error(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("#!/bin/sh\n")

@@ -51,6 +51,25 @@ def test_an_agent_with_its_own_provider_needs_no_key(harness: LocalHarness, monk
     assert Agent.prompt("Go", harness.options(harness.model(message("Done.")))).result == "Done."
 
 
+@pytest.mark.parametrize("path", [".", "", "tools:"])
+def test_a_bridge_of_the_working_directory_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    for directory in (tmp_path, tmp_path / "tools"):
+        directory.mkdir(exist_ok=True)
+        for name in ("platform-sdk", "node"):
+            (directory / name).write_text("#!/bin/sh\n")
+            (directory / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.delenv("PLATFORM_SDK_BRIDGE", raising=False)
+    with pytest.raises(ConfigurationError, match="platform-sdk not found on PATH"):
+        Client.launch_bridge()
+    monkeypatch.setenv("PLATFORM_SDK_BRIDGE", str(BRIDGE))
+    with pytest.raises(ConfigurationError, match="node not found on PATH"):
+        Client.launch_bridge()
+
+
 def test_the_model_calls_custom_tools(harness: LocalHarness) -> None:
     async def later(args: dict[str, Any]) -> object:
         await asyncio.sleep(0)

@@ -51,21 +51,32 @@ def _find_program(config: ClientConfig) -> list[str]:
         return _command(os.fspath(config.agent_bin), config)
     if BUNDLED_PROGRAM.exists():
         return _command(str(BUNDLED_PROGRAM), config)
-    program = shutil.which("agentcli", path=environment(config).get("PATH"))
+    program = _which("agentcli", config)
     if program is None:
         raise LaunchError(
             "Program not found: agentcli is neither bundled with this package nor on PATH. "
             "Install it (npm install -g agentcli), or set ClientConfig(agent_bin=…)."
         )
-    return [program]
+    # npm links its file here, which would look for node on all of PATH.
+    target = os.path.realpath(program)
+    return _command(target, config) if target.endswith(_SCRIPTS) else [program]
 
 
 def _command(program: str, config: ClientConfig) -> list[str]:
-    if not program.endswith((".cjs", ".js", ".mjs")):
+    if not program.endswith(_SCRIPTS):
         return [program]
     if not os.path.exists(program):
         raise LaunchError(f"Could not start {program}: file not found. Correct ClientConfig(agent_bin=…).")
-    node = shutil.which("node", path=environment(config).get("PATH"))
+    node = _which("node", config)
     if node is None:
         raise LaunchError(f"{program} needs node, which is not on PATH. Install Node 18.19 or newer.")
     return [node, program]
+
+
+_SCRIPTS = (".cjs", ".js", ".mjs")
+
+
+def _which(name: str, config: ClientConfig) -> str | None:
+    """Not in the working directory, which relative and empty entries of PATH mean: an agent may have written there."""
+    entries = environment(config).get("PATH", os.defpath).split(os.pathsep)
+    return shutil.which(name, path=os.pathsep.join(entry for entry in entries if os.path.isabs(entry)))

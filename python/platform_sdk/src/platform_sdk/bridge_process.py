@@ -49,16 +49,27 @@ def shared_bridge() -> Bridge:
 
 def _command(program: str | os.PathLike[str] | None) -> list[str]:
     configured = os.fspath(program) if program is not None else os.environ.get("PLATFORM_SDK_BRIDGE")
-    bridge = configured or shutil.which("platform-sdk")
+    bridge = configured or _which("platform-sdk")
     if not bridge:
         message = "platform-sdk not found on PATH. It runs local agents."
         raise _missing(f"{message} Install @agentcli/platform-sdk with npm, or set PLATFORM_SDK_BRIDGE to its program.")
-    if not Path(bridge).exists() and not shutil.which(bridge):
-        raise _missing(f"Bridge not found at {bridge}. Correct PLATFORM_SDK_BRIDGE.")
-    node = shutil.which("node")
+    if not Path(bridge).exists():
+        found = _which(bridge)
+        if not found:
+            raise _missing(f"Bridge not found at {bridge}. Correct PLATFORM_SDK_BRIDGE.")
+        bridge = found
+    node = _which("node")
     if not node:
         raise _missing("node not found on PATH. It runs the bridge: install Node 20 or newer.")
-    return [node, bridge] if bridge.endswith((".mjs", ".cjs", ".js")) else [bridge]
+    # npm links a file of ours, which would look for node on all of PATH.
+    target = os.path.realpath(bridge)
+    return [node, target] if target.endswith((".mjs", ".cjs", ".js")) else [bridge]
+
+
+def _which(name: str) -> str | None:
+    """Not in the working directory, which relative and empty entries of PATH mean: an agent may have written there."""
+    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return shutil.which(name, path=os.pathsep.join(entry for entry in entries if os.path.isabs(entry)))
 
 
 class _BridgeProcess:
