@@ -84,7 +84,7 @@ async function forwardToRunner(
   if (nodeId === null)
     throw new ApiError("unavailable", "No server with the role runner is running. Start one.", { retryAfter: 5 });
   return (incoming, stream, head) => {
-    forwarding.socket({ request: incoming, stream, head }, nodeId).catch((error: unknown) => {
+    forwarding.socket({ request: incoming, stream, head, of: "worker" }, nodeId).catch((error: unknown) => {
       log.error("worker.not_forwarded", error, { nodeId });
       stream.destroy();
     });

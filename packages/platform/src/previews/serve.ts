@@ -44,7 +44,7 @@ async function serveSocket(
   { stream, head }: { stream: Duplex; head: Buffer },
 ): Promise<void> {
   const driver = await findDriverOf(host, request, stream);
-  if (driver !== null) return host.forwarding.socket({ request, stream, head }, driver);
+  if (driver !== null) return host.forwarding.socket({ request, stream, head, of: "preview" }, driver);
   forwardSocket(request, stream, { ...(await authorize(host, request, stream)), head });
 }
 

@@ -323,9 +323,15 @@ test("a sender has so many bytes of bodies under way at once: events, and calls 
   const server = await limitedServer({ concurrentRequests: 1_000 });
   const source = await createSource(server);
   const signature = { "x-hub-signature-256": `sha256=${"0".repeat(64)}` };
+  const large = (url: string) => announce(url, 25 * 1024 * 1024, signature);
   // All fit but one, whichever comes last.
-  const events = Array.from({ length: 11 }, () => announce(source.url, 25 * 1024 * 1024, signature));
+  const events = Array.from({ length: 3 }, () => large(source.url));
   await expect.poll(() => events.flatMap(({ status }) => status ?? []), { timeout: 60_000 }).toEqual(["429"]);
+  // Who sends them is not known yet: those of one address count together, whichever source they are for.
+  const other = await createSource(server);
+  const toOther = large(other.url);
+  await expect.poll(() => toOther.status, { timeout: 60_000 }).toBe("429");
+  expect((await sendEvent(other)).status).toBe(202);
   const json = { ...bearer(await server.key()), "content-type": "application/json" };
   const inference = `${server.url}/v1/inference/responses`;
   const calls = Array.from({ length: 3 }, () => announce(inference, 100 * 1024 * 1024, json));

@@ -46,10 +46,26 @@ test("requests whose clients are gone already use up nothing of what a server ma
   for (let count = 0; count < 1_000; count += 1) {
     const stream = new PassThrough().destroy();
     await once(stream, "close");
-    await forwarding.socket({ request: gone.request, stream, head: Buffer.alloc(0) }, "ghost").catch(() => {});
+    await forwarding
+      .socket({ request: gone.request, stream, head: Buffer.alloc(0), of: "preview" }, "ghost")
+      .catch(() => {});
   }
   const stream = new PassThrough();
-  await expect(forwarding.socket({ request: gone.request, stream, head: Buffer.alloc(0) }, "ghost")).rejects.toThrow(
-    "no server has this id",
-  );
+  await expect(
+    forwarding.socket({ request: gone.request, stream, head: Buffer.alloc(0), of: "preview" }, "ghost"),
+  ).rejects.toThrow("no server has this id");
+});
+
+test("workers, which stay connected, leave room for previews; and previews have a limit of their own", async () => {
+  const { request } = await abandoned();
+  const forward = (of: "preview" | "worker") =>
+    forwarding.socket({ request, stream: new PassThrough(), head: Buffer.alloc(0), of }, "ghost");
+  const refusals = (answers: PromiseSettledResult<void>[]) =>
+    answers.filter((answer) => answer.status === "rejected" && String(answer.reason).includes("too many requests"));
+  const workers = await Promise.allSettled(Array.from({ length: 1_001 }, () => forward("worker")));
+  expect(refusals(workers)).toEqual([]);
+  await expect(forward("preview")).rejects.toThrow("no server has this id");
+  const previews = await Promise.allSettled(Array.from({ length: 1_000 }, () => forward("preview")));
+  expect(refusals(previews)).not.toEqual([]);
+  forwarding.close();
 });

@@ -254,6 +254,27 @@ test("input that is not HTTP gets an error response too", async () => {
   expect(await raw("GET /v1/me HTTP/1.1\r\nHost: a b c\r\nConnection: close\r\n\r\n")).toMatch(/^HTTP\/1.1 400 /);
 });
 
+test.each([
+  ["the server instead of a path", "OPTIONS * HTTP/1.1\r\nHost: a.example"],
+  ["two hosts", "GET /readyz HTTP/1.1\r\nHost: a.example\r\nHost: b.example"],
+  ["a host twice", "GET /readyz HTTP/1.1\r\nHost: a.example\r\nhost: a.example"],
+  ["another host in its target", "GET http://b.example/readyz HTTP/1.1\r\nHost: a.example"],
+  [
+    "two hosts for a WebSocket",
+    "GET /readyz HTTP/1.1\r\nHost: a.example\r\nHost: b.example\r\nConnection: Upgrade\r\nUpgrade: websocket",
+  ],
+])("a request that names %s is refused: a proxy may have read it otherwise", async (_what, head) => {
+  const close = head.includes("Upgrade") ? "" : "\r\nConnection: close";
+  const answer = await raw(`${head}${close}\r\n\r\n`);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 .*"validation_error","message":"The (?:request|target)/s);
+  expect(answer).toMatch(/x-request-id: [\w-]{36}/i);
+});
+
+test("the whole address as the target of a request is served", async () => {
+  const head = "GET http://a.example/healthz HTTP/1.1\r\nHost: A.example:80\r\nConnection: close";
+  expect(await raw(`${head}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 async function raw(text: string): Promise<string> {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);

@@ -117,7 +117,7 @@ function addReceiver(api: Api, { platform: { db, vault, settings } }: Automation
     // Without a signature nothing is read.
     if (source === null || signature === undefined) throw refuse();
     const sender = { teamId: source.team_id, name: `event_source:${source.id}` };
-    api.admission.admitBody(context, sender, maxBodyBytes);
+    api.admission.admitUnverifiedBody(context, sender, maxBodyBytes);
     const body = await readBody(context.env.incoming, maxBodyBytes);
     const key = await teamKey(db, vault, source.team_id);
     if (!isSigned(body, signature, secretOf(source, key))) throw refuse();

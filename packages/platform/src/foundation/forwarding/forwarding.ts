@@ -18,10 +18,19 @@ export interface Forwarding {
   /** A request that no route has read. Throws ApiError `unavailable`. */
   request(sent: { request: IncomingMessage; response: ServerResponse }, nodeId: string): Promise<void>;
   /** A request for a WebSocket. Throws ApiError `unavailable`. */
-  socket(sent: { request: IncomingMessage; stream: Duplex; head: Buffer }, nodeId: string): Promise<void>;
+  socket(sent: ForwardedSocket, nodeId: string): Promise<void>;
   /** Ends those under way. */
   close(): void;
 }
+
+export interface ForwardedSocket {
+  request: IncomingMessage;
+  stream: Duplex;
+  head: Buffer;
+  of: "preview" | "worker";
+}
+
+type Kind = "request" | ForwardedSocket["of"];
 
 export interface ForwardingOptions {
   db: Kysely<Tables>;
@@ -34,14 +43,14 @@ export interface ForwardingOptions {
   clientAddress(request: IncomingMessage): string;
 }
 
-/** At once; each keeps two connections open. */
-const maxForwarded = 1_000;
+/** At once; each keeps two connections open. Workers stay connected, and must leave room for what is short. */
+const maxForwarded: Record<Kind, number> = { request: 1_000, preview: 1_000, worker: 10_000 };
 /** Of a route: reading a terminal takes ten seconds at most. */
 const answerTimeoutMs = 60_000;
 
 export function openForwarding(options: ForwardingOptions): Forwarding {
   const { db, nodeId: own, log, clientAddress } = options;
-  const underWay = new Set<Duplex | ServerResponse>();
+  const underWay = new Map<Duplex | ServerResponse, Kind>();
   const forwarded = (request: IncomingMessage): ForwardedRequest | null => {
     const proof = readProof(options, request, own);
     if (proof !== "invalid") return proof;
@@ -53,17 +62,17 @@ export function openForwarding(options: ForwardingOptions): Forwarding {
 
   async function send(
     nodeId: string,
-    sent: { request: IncomingMessage; until: Duplex | ServerResponse },
+    sent: { request: IncomingMessage; until: Duplex | ServerResponse; kind: Kind },
     act: (target: Omit<Target, "answerTimeoutMs">) => Promise<void>,
   ): Promise<void> {
-    const { request, until } = sent;
-    if (underWay.size >= maxForwarded)
+    const { request, until, kind } = sent;
+    if (Array.from(underWay.values()).filter((other) => other === kind).length >= maxForwarded[kind])
       throw new ApiError("unavailable", "This server forwards too many requests already. Try again.", {
         retryAfter: 1,
       });
     // A client that has gone while its request was authenticated: its "close" comes no more.
     if (until.closed || until.destroyed) throw new ApiError("unavailable", "The client has closed its connection.");
-    underWay.add(until);
+    underWay.set(until, kind);
     until.once("close", () => underWay.delete(until));
     const url = await addressOf(db, nodeId);
     const proof = writeProof(options, request, { from: own, to: nodeId, clientAddress: clientAddress(request) });
@@ -78,7 +87,7 @@ export function openForwarding(options: ForwardingOptions): Forwarding {
     async call(context, body, nodeId) {
       const { incoming: request, outgoing: response } = context.env;
       const requestId = context.get("requestId");
-      await send(nodeId, { request, until: response as ServerResponse }, ({ url, headers }) =>
+      await send(nodeId, { request, until: response as ServerResponse, kind: "request" }, ({ url, headers }) =>
         sendRequest(
           { request, response: response as ServerResponse, body },
           { url, headers: { ...headers, "x-request-id": requestId }, answerTimeoutMs },
@@ -87,15 +96,15 @@ export function openForwarding(options: ForwardingOptions): Forwarding {
       return alreadySent();
     },
     request: ({ request, response }, nodeId) =>
-      send(nodeId, { request, until: response }, (target) =>
+      send(nodeId, { request, until: response, kind: "request" }, (target) =>
         sendRequest({ request, response }, { ...target, answerTimeoutMs: null }),
       ),
-    socket: ({ request, stream, head }, nodeId) =>
-      send(nodeId, { request, until: stream }, (target) =>
+    socket: ({ request, stream, head, of }, nodeId) =>
+      send(nodeId, { request, until: stream, kind: of }, (target) =>
         sendUpgrade({ request, stream, head }, { ...target, answerTimeoutMs }),
       ),
     close() {
-      for (const each of underWay) each.destroy();
+      for (const each of underWay.keys()) each.destroy();
     },
   };
 }

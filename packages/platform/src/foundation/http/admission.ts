@@ -6,6 +6,7 @@ import type { Writable } from "node:stream";
 import type { Context, MiddlewareHandler } from "hono";
 import { type Principal, principalName } from "../principal.ts";
 import { ApiError } from "./api-error.ts";
+import { byteLimits, type Hold } from "./byte-limits.ts";
 import { clientAddress } from "./client-address.ts";
 import { type ConcurrencyLimit, concurrencyLimiter } from "./concurrency.ts";
 import type { Env } from "./env.ts";
@@ -38,6 +39,8 @@ export interface Admission {
   admitSender(context: Context<Env>, sender: Sender): void;
   /** Counts the announced body of a request, which is kept in memory, until the response ends. Throws `rate_limited`. */
   admitBody(context: Context<Env>, sender: Pick<Sender, "name">, maxBytes: number): void;
+  /** The same of a body that must be read before it is known who sent it: it counts for its address too. */
+  admitUnverifiedBody(context: Context<Env>, sender: Pick<Sender, "name">, maxBytes: number): void;
   /** Counts what the response of a download keeps in memory, until it ends. Throws `rate_limited`. */
   admitDownload(context: Context<Env>, teamId: number, bytes: number): void;
   /**
@@ -71,12 +74,6 @@ export interface RouteLimits {
   name: string;
   limits: RateLimit[];
 }
-
-/** Of one user or service account. Two of the largest that a route takes, or many of the usual ones. */
-const maxBodyBytes = 256 * 1024 * 1024;
-
-/** Of one team. Two of the largest artifacts, or many small ones. */
-const maxDownloadBytes = 512 * 1024 * 1024;
 
 /** Probes of load balancers must not fail because others are busy. */
 const uncounted = ["/healthz", "/readyz"];
@@ -128,7 +125,7 @@ export function openAdmission(limits: AdmissionLimits, forwarded: FindForwarded 
       for (const limit of route?.limits ?? []) principals.spend(`${name} ${route?.name} ${limit.seconds}`, limit);
     },
     admitSender,
-    ...byteLimits(limits, hold),
+    ...byteLimits(limits, hold, addressOf),
     noteWrongSecret(context) {
       // Its credential is counted for as long as the request lasts, and then again if it was wrong.
       if (context.get("isAttempt")) context.set("hasWrongSecret", true);
@@ -137,27 +134,6 @@ export function openAdmission(limits: AdmissionLimits, forwarded: FindForwarded 
     admitOutside: outsideAdmission({ limits, addresses, take, addressIn }),
     admitGitProcess: (context, teamId) =>
       hold(context, { key: `git ${teamId}`, max: limits.gitProcesses, what: "git processes of one team" }),
-  };
-}
-
-type Hold = (context: Context<Env>, limit: ConcurrencyLimit) => void;
-
-function byteLimits(
-  { concurrentRequests }: AdmissionLimits,
-  hold: Hold,
-): Pick<Admission, "admitBody" | "admitDownload"> {
-  return {
-    admitBody(context, { name }, maxBytes) {
-      if (concurrentRequests === 0) return;
-      const announced = Number(context.env.incoming.headers["content-length"] ?? maxBytes);
-      const amount = Math.min(announced, maxBytes);
-      hold(context, { key: `bodies ${name}`, max: maxBodyBytes, what: "bytes of requests of one sender", amount });
-    },
-    admitDownload(context, teamId, amount) {
-      if (concurrentRequests === 0) return;
-      const what = "bytes of downloads of one team";
-      hold(context, { key: `downloads ${teamId}`, max: maxDownloadBytes, what, amount });
-    },
   };
 }
 

@@ -2,12 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { inTurn } from "@agentcli/workspace/http";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Settings } from "../config/index.ts";
+import { ambiguityOf } from "./ambiguous.ts";
 import { answerError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { type ConnectionLimits, limitConnections, noConnectionLimits } from "./connections.ts";
@@ -32,6 +33,8 @@ export async function listen(
     hostname: "localhost",
   }) as RequestListener;
   const serveRequest: RequestListener = (request, response) => {
+    const problem = ambiguityOf(request);
+    if (problem !== null) return refuseAmbiguous(response, problem);
     const other = api.hosts.find(({ matches }) => matches(request.headers.host));
     if (other) other.request(request, response);
     else serveOwn(request, response);
@@ -50,6 +53,15 @@ export async function listen(
   const { port } = server.address() as AddressInfo;
   const host = wanted.host.includes(":") ? `[${wanted.host}]` : wanted.host;
   return { url: `${tls ? "https" : "http"}://${host}:${port}`, stop: () => stop(server) };
+}
+
+function refuseAmbiguous(response: ServerResponse, message: string): void {
+  response.writeHead(400, {
+    "content-type": "application/json",
+    "x-request-id": randomUUID(),
+    connection: "close",
+  });
+  response.end(JSON.stringify({ error: { code: "validation_error", message } }));
 }
 
 const reasons: Record<string, string> = {

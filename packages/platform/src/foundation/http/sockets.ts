@@ -6,6 +6,7 @@ import { isAnswering } from "@agentcli/workspace/http";
 import type { Context } from "hono";
 import { actingAs } from "../db/index.ts";
 import { alreadySent } from "./already-sent.ts";
+import { ambiguityOf } from "./ambiguous.ts";
 import type { Env } from "./env.ts";
 import type { HostHandler, TakeSocket } from "./route.ts";
 
@@ -20,7 +21,7 @@ export function acceptUpgrades(server: Server, hosts: HostHandler[]): void {
   server.on("upgrade", (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on("error", () => stream.destroy());
     if (isAnswering(stream, request)) return void stream.destroy();
-    const other = hosts.find(({ matches }) => matches(request.headers.host));
+    const other = ambiguityOf(request) === null && hosts.find(({ matches }) => matches(request.headers.host));
     if (other) return other.upgrade(request, stream, head);
     if (request.headers.upgrade?.toLowerCase() === "websocket") upgrades.set(request, { stream, head });
     answerAsRequest(server, request, stream as Socket);
