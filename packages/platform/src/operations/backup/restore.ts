@@ -122,8 +122,8 @@ async function fillDatabase(restoring: Restoring, settings: Settings): Promise<v
     await refuseHalfRestoredTables(older.db);
     await withAbortableClient(older.connection, signal, async (client) => {
       await client.query("begin");
-      await refuseServer(client);
       await refuseNonEmptyDatabase(client);
+      await refuseServer(client);
       await refuseUnknownTables(client, restoring);
       await fillTables(client, restoring);
       signal.throwIfAborted();
