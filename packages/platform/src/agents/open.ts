@@ -1,14 +1,14 @@
 // Agents: who may use them, how they and their runs are created, and the API about them.
 import type { FindNamedEnvironment } from "../environments/index.ts";
 import type { EnvCheck } from "../fleet/index.ts";
-import { ApiError, type ServerContext, type Subject } from "../foundation/index.ts";
+import { ApiError, readDataId, type ServerContext, type Subject } from "../foundation/index.ts";
 import { followUpsOf, openSharing, type Principal, relationOf } from "../identity/index.ts";
 import type { Integrations } from "../integrations/index.ts";
 import type { Repositories } from "../repositories/index.ts";
-import type { FindReadableAgent } from "../runs/index.ts";
+import { type FindReadableAgent, findDiskHolder } from "../runs/index.ts";
 import { openAgentAccess } from "./access.ts";
 import { addOverviewRoutes, type OverviewHost } from "./overview/index.ts";
-import { deletedRetention, workspaceRetention } from "./retention.ts";
+import { copyRetention, deletedRetention, workspaceRetention } from "./retention.ts";
 import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
 import { addDeliveryRoutes } from "./routes/deliveries.ts";
 import { addDiffRoute } from "./routes/diff.ts";
@@ -34,7 +34,8 @@ export interface AgentsOptions {
 
 export function openAgents(context: ServerContext, options: AgentsOptions): Agents {
   const { repositories, integrations, checkEnv, findEnvironment } = options;
-  const { db, settings, publicUrl } = context;
+  const { db, settings, publicUrl, forwarding } = context;
+  const findHolder = (agentId: string) => findDiskHolder(db, agentId, readDataId(settings.dataDirectory));
   const { reading, sources, workspaces, diffs, checkAtCreation, githost } = repositories;
   const sharing = openSharing({
     followUpsOf: (teamId) => followUpsOf(db, teamId),
@@ -66,12 +67,13 @@ export function openAgents(context: ServerContext, options: AgentsOptions): Agen
       idempotencyRetention(db, settings.retention.idempotencyHours),
       workspaceRetention({ platform: context, workspaces }),
       deletedRetention({ platform: context, workspaces }),
+      copyRetention({ platform: context, workspaces }),
     ],
     routes(api) {
       addAgentRoutes(api, host);
       addOverviewRoutes(api, overview);
       addRunRoutes(api, host);
-      addDiffRoute(api, host, diffs);
+      addDiffRoute(api, { ...host, diffs, forwarding, findHolder });
       addDeliveryRoutes(api, host);
       addSettingsRoutes(api, context);
     },

@@ -4,7 +4,7 @@ import { forgetSync } from "../fleet/index.ts";
 import type { PlatformContext, RetentionRule } from "../foundation/index.ts";
 import { removeAgentMachine } from "../machines/index.ts";
 import type { Workspaces } from "../repositories/index.ts";
-import { forgetDisk, forgetMachine, removeSavedDisk } from "../runs/index.ts";
+import { forgetDisk, forgetMachine, listStates, removeSavedDisk, removeState } from "../runs/index.ts";
 import { removeDeleted } from "./routes/archive.ts";
 import { lockAgent } from "./store.ts";
 
@@ -23,6 +23,30 @@ export const deletedRetention = ({ platform, workspaces }: WorkspaceRetention): 
     for (const { directory } of await platform.db.selectFrom("deleted_directories").select("directory").execute()) {
       await removeDeleted(platform, workspaces, directory);
       yield 1;
+    }
+  },
+});
+
+interface CopyRetention extends Pick<WorkspaceRetention, "platform"> {
+  workspaces: Pick<Workspaces, "remove">;
+}
+
+/** Of agents that another server has deleted: what this data directory has of them is a copy of what was in the store. */
+export const copyRetention = ({ platform, workspaces }: CopyRetention): RetentionRule => ({
+  name: "copies of deleted agents",
+  async *remove() {
+    const { db, settings, objects } = platform;
+    const names = objects.isShared ? await listStates(settings) : [];
+    for (let at = 0; at < names.length; at += batchSize) {
+      const batch = names.slice(at, at + batchSize);
+      const rows = await db.selectFrom("agents").select("directory").where("directory", "in", batch).execute();
+      const known = new Set(rows.map(({ directory }) => directory));
+      for (const directory of batch.filter((name) => !known.has(name))) {
+        await workspaces.remove(directory);
+        await forgetSync(settings, directory);
+        await removeState(settings, directory);
+        yield 1;
+      }
     }
   },
 });
@@ -70,7 +94,7 @@ async function removeArchived({ platform, workspaces }: WorkspaceRetention, { id
     // The workspace goes last: as long as it is there, this is done again.
     await forgetMachine(tx, id);
     await forgetDisk(tx, id);
-    await removeSavedDisk(platform.objects, directory);
+    await removeSavedDisk(platform, directory);
     await removeAgentMachine(platform.settings, directory);
     await forgetSync(platform.settings, directory);
     return workspaces.setAside(directory);

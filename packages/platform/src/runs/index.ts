@@ -2,7 +2,7 @@
 export type { FindReadableAgent, ReadableAgent } from "./agent-reader.ts";
 export { linkArtifact, openUnsaved, removeArtifacts, shownArtifacts } from "./artifacts/index.ts";
 export { insertRun, type NewRun, newRunId, requestCancel, requestCancelOfAll, waitForEnd } from "./control.ts";
-export { forgetDisk, readDiskWait, removeSavedDisk } from "./disks/index.ts";
+export { findDiskHolder, forgetDisk, listStates, readDiskWait, removeSavedDisk, removeState } from "./disks/index.ts";
 export type { ArtifactOwner, Artifacts } from "./execution/artifacts.ts";
 export { chooseModel, describeModel, identifyModel, isPractice, practiceNotice } from "./execution/compose/index.ts";
 export type { RunHost } from "./execution/execute.ts";

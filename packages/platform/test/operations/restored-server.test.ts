@@ -1,7 +1,7 @@
 // Restored backups are started: a server on one serves the agents of the old one, and continues their conversations.
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { replyWith } from "@agentcli/testkit";
+import { call, replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { openClient } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
 import { openPlatformContext } from "../../src/foundation/context.ts";
@@ -53,4 +53,59 @@ test.each([
   expect(next).toMatchObject({ status: "FINISHED", result: "After." });
   const { teamId } = fixture.principal;
   expect(await findCredentials(context, { teamId, host: credential.host }, ["token"])).toEqual([credential]);
+});
+
+test.each([
+  ["with the files that another server has saved in the object store", true],
+  ["with a warning where the object store has been lost", false],
+])("an agent of a restored platform goes on %s", async (_how, isStoreKept) => {
+  const store = await temporaryDirectory();
+  onTestFinished(() => store.remove());
+  const { client, fixture, dataDirectory, stop } = await openRunHarness({
+    replies: [
+      call("exec_command", { cmd: "echo not pushed > note.txt" }),
+      replyWith("Written."),
+      call("exec_command", { cmd: "cat note.txt" }),
+      replyWith("Read."),
+    ],
+    settings: { objectStore: { kind: "directory", path: store.path } },
+  });
+  const ids = await client.create("first");
+  await client.waitForRun(ids);
+  await stop();
+  const { settings, connection } = fixture.platform;
+  const kekFile = join(dataDirectory, "kek");
+  const key = readKeyFile(kekFile) ?? expect.fail("no key");
+  // The backup is made where the files are not.
+  for (const name of ["workspaces", "handoffs"]) rmSync(join(dataDirectory, name), { recursive: true });
+  const target = newDataDirectory();
+  rmSync(target, { recursive: true });
+  const path = `${target}.backup`;
+  onTestFinished(() => {
+    for (const leftover of [target, path]) rmSync(leftover, { recursive: true, force: true });
+  });
+  const passphrase = "correct horse battery staple";
+  await makeBackup({
+    path,
+    connection,
+    dataDirectory,
+    kekFile,
+    key,
+    passphrase,
+    platformVersion: "1",
+    now: new Date(),
+  });
+  if (!isStoreKept) rmSync(join(store.path, "disks"), { recursive: true });
+  const database = await emptyDatabase();
+  onTestFinished(database.close);
+  const restored = { ...settings, dataDirectory: target, databaseUrl: database.url, kekFile: join(target, "kek") };
+  await restoreBackup({ path, passphrase, settings: restored, signal: new AbortController().signal });
+  const server = await serve(await openPlatformContext(restored, silentLog));
+  onTestFinished(server.stop);
+  const again = openClient(server.url, client.key);
+  const next = await again.followUp(ids.agentId, "second");
+  const frames = JSON.stringify(await again.stream(next));
+  expect(await again.read(next)).toMatchObject({ status: "FINISHED", result: "Read." });
+  expect(frames.includes("not pushed")).toBe(isStoreKept);
+  expect(frames.includes("restored from a backup, and the object store does not have the files")).toBe(!isStoreKept);
 });

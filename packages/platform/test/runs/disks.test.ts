@@ -15,9 +15,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openDirectoryStore, sealBlocks } from "../../src/foundation/objects/index.ts";
 import { readDataId } from "../../src/foundation/storage/index.ts";
 import { restoreDisk } from "../../src/runs/disks/restore.ts";
-import { readDiskWait, reportDataDirectory, writeDisk } from "../../src/runs/disks/rows.ts";
+import { readDisk, readDiskWait, reportDataDirectory, writeDisk } from "../../src/runs/disks/rows.ts";
+import { openRunDisk, type RunDisk } from "../../src/runs/disks/run-disk.ts";
 import { openSavedDisks, type SavedDisks } from "../../src/runs/disks/saved-disk.ts";
-import { type DiskEntry, type DiskRoots, type Scan, scanDisk } from "../../src/runs/disks/scan.ts";
+import { type DiskEntry, type DiskRoots, identifyFiles, type Scan, scanDisk } from "../../src/runs/disks/scan.ts";
 import { openLeases } from "../../src/runs/index.ts";
 import { openFixture } from "../harness/fixture.ts";
 
@@ -78,7 +79,7 @@ test("a restored disk has every file, link and mode of the saved one, and nothin
   await save(roots, { pack: "pack-1" });
   const copy = rootsIn("second");
   mkdirSync(join(directory, "second"));
-  await restoreDisk(saved, "list-pack-1", copy);
+  await restoreDisk(saved, await saved.readEntries("list-pack-1"), copy);
   expect(readFileSync(join(copy.workspace, "src/large"))).toEqual(readFileSync(join(roots.workspace, "src/large")));
   expect(readFileSync(join(copy.workspace, "src/empty"), "utf8")).toBe("");
   expect(readlinkSync(join(copy.workspace, "src/link"))).toBe("../../outside");
@@ -107,8 +108,54 @@ test("a second save stores what changed, and the restored disk lacks what was re
   expect(inNew).toEqual(["workspace/src/new"]);
   const copy = rootsIn("second");
   mkdirSync(join(directory, "second"));
-  await restoreDisk(saved, "list-pack-3", copy);
+  await restoreDisk(saved, await saved.readEntries("list-pack-3"), copy);
   expect(readdirSync(join(copy.workspace, "src")).sort()).toEqual(["closed", "large", "link", "new"]);
+});
+
+test("what was restored is not stored again by the next save, only what changed since", async () => {
+  const roots = rootsIn("first");
+  fillRoots(roots);
+  const { entries } = await save(roots, { pack: "pack-1" });
+  const copy = rootsIn("second");
+  mkdirSync(join(directory, "second"));
+  await restoreDisk(saved, entries, copy);
+  const former = await identifyFiles(copy, entries);
+  expect((await save(copy, { pack: "pack-2", former })).isChanged).toBe(false);
+  writeFileSync(join(copy.workspace, "src/empty"), "filled");
+  const next = await save(copy, { pack: "pack-3", former });
+  const packs = next.entries.flatMap(({ path, pack }) => (pack === undefined ? [] : [[path, pack]]));
+  expect(packs.filter(([, pack]) => pack !== "pack-1")).toEqual([["workspace/src/empty", "pack-3"]]);
+});
+
+test("an agent with more files than are copied stays with its server and says so, until it has fewer", async () => {
+  const { platform } = fixture;
+  const { agentId, runId } = await fixture.newAgent();
+  const location = { dataId: "data-own", nodeName: "node-a" };
+  const claim = await openLeases(platform.db, { nodeId: "own", leaseMs: 60_000, dataId: location.dataId }).claim();
+  const roots = rootsIn("first");
+  fillRoots(roots);
+  const store = openDirectoryStore(join(directory, "objects"));
+  const { key } = await platform.vault.newDataKey();
+  const fence = { runId, epoch: claim?.epoch ?? 0 };
+  const open = (maxEntries: number) =>
+    openRunDisk({
+      platform: { ...platform, objects: { store, local: store, isShared: true } },
+      workspaces: { directories: () => roots, replace: () => expect.fail("fetched") },
+      location,
+      run: { agent: { id: agentId, directory: agentId }, key, fence, isOnWorker: false, isResumed: false },
+      maxEntries,
+    });
+  const work = {} as Parameters<RunDisk["prepare"]>[0];
+  const { signal } = new AbortController();
+  const small = open(5);
+  expect(await small.prepare(work, signal)).toEqual([]);
+  for (let call = 0; call < 2; call += 1) await small.save();
+  expect(await readDisk(platform.db, agentId)).toEqual({ ...location, saveId: null, isBound: true });
+  const large = open(1_000);
+  expect(await large.prepare(work, signal)).toEqual([expect.stringContaining("it stays with its server")]);
+  await large.save();
+  expect(await readDisk(platform.db, agentId)).toMatchObject({ saveId: expect.any(String), isBound: false });
+  expect(await open(1_000).prepare(work, signal)).toEqual([]);
 });
 
 /** As a later look finds a file that was just written: its time is no longer the present one. */
@@ -139,7 +186,9 @@ test("a save that was cut, changed or taken from another agent is not restored",
   for (const [index, bad] of [content.subarray(0, -5), firstBlock, Buffer.concat(foreign)].entries()) {
     writeFileSync(path, bad);
     mkdirSync(join(directory, `copy-${index}`));
-    await expect(restoreDisk(saved, "list-pack-1", rootsIn(`copy-${index}`))).rejects.toThrow();
+    await expect(
+      restoreDisk(saved, await saved.readEntries("list-pack-1"), rootsIn(`copy-${index}`)),
+    ).rejects.toThrow();
   }
 });
 
@@ -177,7 +226,7 @@ test("a run waits for the server that has its files from when that server was la
   await there.release(fence);
   const longAgo = new Date(Date.now() - 2 * 86_400_000);
   await platform.db.updateTable("runs").set({ created_at: longAgo }).where("id", "=", runId).execute();
-  await reportDataDirectory(platform.db, "data-there");
+  await reportDataDirectory(platform.db, "data-there", "there");
   expect(await here.claim()).toBeNull();
   await platform.db.updateTable("data_directories").set({ seen_at: longAgo }).execute();
   expect((await here.claim())?.runId).toBe(runId);

@@ -1,9 +1,11 @@
 // Agents whose files are in a data directory that no server has any more, or in a store that is away.
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { startFakeS3 } from "@agentcli/testkit/s3";
 import { expect, onTestFinished, test } from "vitest";
+import { copyRetention } from "../../src/agents/retention.ts";
 import { openRunHarness, type RunHarness } from "./run-harness.ts";
 
 const goneId = "a data directory that is gone";
@@ -88,4 +90,30 @@ test("a server with a copy of a data directory fetches what another one has save
   await client.stream(next);
   expect((await client.read(next)).status).toBe("FINISHED");
   expect(existsSync(old)).toBe(false);
+});
+
+test("a deleted agent leaves no list of its files, and a server that had a copy of them removes it", async () => {
+  const store = await temporaryDirectory();
+  onTestFinished(() => store.remove());
+  const { client, dataDirectory, fixture } = await openRunHarness({
+    replies: { replies: [replyWith("Done.")], repeat: "always" },
+    settings: { objectStore: { kind: "directory", path: store.path } },
+  });
+  const [deleted, kept] = [await client.create("go"), await client.create("go")];
+  for (const ids of [deleted, kept]) await client.waitForRun(ids);
+  const files = () => ["disks", "workspaces"].flatMap((name) => readdirSync(join(dataDirectory, name))).sort();
+  const before = files();
+  expect(before).toHaveLength(4);
+  expect((await client.delete(`/v1/agents/${deleted.agentId}`)).status).toBe(200);
+  const left = files();
+  expect(left).toHaveLength(2);
+  // As another server leaves it.
+  mkdirSync(join(dataDirectory, "workspaces/bc-elsewhere"));
+  writeFileSync(join(dataDirectory, "disks/bc-elsewhere.json"), "{}");
+  const workspaces = { remove: (name: string) => rm(join(dataDirectory, "workspaces", name), { recursive: true }) };
+  const rule = copyRetention({ platform: fixture.platform, workspaces });
+  const removed: number[] = [];
+  for await (const count of rule.remove()) removed.push(count);
+  expect(removed).toEqual([1]);
+  expect(files()).toEqual(left);
 });

@@ -68,6 +68,6 @@ export async function removeDeleted(
   await forgetSync(settings, directory);
   await workspaces.remove(directory);
   await removeArtifacts(objects, directory);
-  await removeSavedDisk(objects, directory);
+  await removeSavedDisk({ objects, settings }, directory);
   await db.deleteFrom("deleted_directories").where("directory", "=", directory).execute();
 }

@@ -2,11 +2,19 @@
 import { isUtf8 } from "node:buffer";
 import { AgentDiff, type RepositoryDiff } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, fileResponse } from "../../foundation/index.ts";
+import { type Api, ApiError, type Forwarding, fileResponse } from "../../foundation/index.ts";
 import { capPatch, type Diffs, type RepositoryChange, RepositoryFault } from "../../repositories/index.ts";
 import type { AgentHost } from "./agents.ts";
 
-export function addDiffRoute(api: Api, { access, publicUrl }: Pick<AgentHost, "access" | "publicUrl">, diffs: Diffs) {
+export interface DiffHost extends Pick<AgentHost, "access" | "publicUrl"> {
+  diffs: Diffs;
+  forwarding: Forwarding;
+  /** Null: this server. */
+  findHolder(agentId: string): Promise<string | null>;
+}
+
+/** Answered by the server that has the files. */
+export function addDiffRoute(api: Api, { access, publicUrl, diffs, forwarding, findHolder }: DiffHost): void {
   api.route(
     {
       method: "get",
@@ -31,9 +39,12 @@ export function addDiffRoute(api: Api, { access, publicUrl }: Pick<AgentHost, "a
         description: "A patch for each of its repositories, at most 1 MiB of each, or with ?repository= a whole one",
       },
     },
-    async ({ params, query, principal, context }) => {
-      api.admission.admitGitProcess(context, principal.teamId);
+    async ({ params, query, principal, context, rawBody }) => {
       const { id } = await access.find(principal, params.id, "read");
+      const isFinal = forwarding.forwarded(context.env.incoming) !== null;
+      const holder = isFinal ? null : await findHolder(id);
+      if (holder !== null) return forwarding.call(context, rawBody, holder);
+      api.admission.admitGitProcess(context, principal.teamId);
       const changes = await diffs.read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
         // Deleted meanwhile, with its files: then that is the answer.
         await access.find(principal, id, "read");

@@ -54,6 +54,7 @@ import * as agentDisks from "./migrations/0050-agent-disks.ts";
 import * as dataDirectories from "./migrations/0051-data-directories.ts";
 import * as mentionAttempts from "./migrations/0052-mention-attempts.ts";
 import * as workerLoss from "./migrations/0053-worker-loss.ts";
+import * as dataDirectoryNodes from "./migrations/0054-data-directory-nodes.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -113,6 +114,7 @@ const migrations: Record<string, Migration> = {
   "0051-data-directories": dataDirectories,
   "0052-mention-attempts": mentionAttempts,
   "0053-worker-loss": workerLoss,
+  "0054-data-directory-nodes": dataDirectoryNodes,
 };
 
 /** Nothing is missing in a database that lacks them. */

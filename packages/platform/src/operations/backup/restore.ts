@@ -26,7 +26,7 @@ import { allowedEvents, type Contents, verifyArchive } from "./contents.ts";
 import { type ArchiveEvent, type ArchiveFacts, currentVersion } from "./format.ts";
 import { type ArchiveReader, openArchive } from "./read-archive.ts";
 import { openFileRestorer } from "./restore-files.ts";
-import { copyTarget, listSequences, listTables, notBackedUp, quoted } from "./tables.ts";
+import { copyTarget, forgetDataDirectories, listSequences, listTables, notBackedUp, quoted } from "./tables.ts";
 
 export interface RestoreRequest {
   path: string;
@@ -126,6 +126,8 @@ async function fillDatabase(restoring: Restoring, settings: Settings): Promise<v
       await refuseServer(client);
       await refuseUnknownTables(client, restoring);
       await fillTables(client, restoring);
+      if (restoring.contents.tables.some(({ name }) => name === "agent_disks"))
+        for (const statement of forgetDataDirectories) await client.query(statement);
       signal.throwIfAborted();
       // One that starts meanwhile holds its lock and waits for the tables.
       await refuseServer(client);

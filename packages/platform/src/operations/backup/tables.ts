@@ -10,10 +10,16 @@ export interface StoredTable {
 const migratorTables = ["kysely_migration", "kysely_migration_lock"];
 
 /** Where the files of this platform are, which a restored one has elsewhere. */
-const locations = ["agent_disks", "data_directories", "hosted_repository_saves"];
+const locations = ["data_directories", "hosted_repository_saves"];
 
 /** Left out: a restore must not revive ended sessions or used login links. */
 export const notBackedUp = ["sessions", "login_links", ...locations];
+
+/** In no data directory, but in the object store: a restored platform fetches it from there. */
+export const forgetDataDirectories = [
+  "delete from agent_disks where save_id is null",
+  "update agent_disks set data_id = '', is_bound = false",
+];
 
 /** Each table after those it references. */
 export async function listTables(client: pg.Client): Promise<StoredTable[]> {

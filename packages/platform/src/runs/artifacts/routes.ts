@@ -1,8 +1,16 @@
 // Artifacts over HTTP: a list, and links that need no API key.
 import { AgentId, type Artifact, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, fileResponse, type PlatformContext } from "../../foundation/index.ts";
+import {
+  type Api,
+  ApiError,
+  fileResponse,
+  type PlatformContext,
+  readDataId,
+  type ServerContext,
+} from "../../foundation/index.ts";
 import type { FindReadableAgent, ReadableAgent } from "../agent-reader.ts";
+import { findDiskHolder } from "../disks/index.ts";
 import { artifactAad } from "./collect.ts";
 import { makeLink, readLink } from "./links.ts";
 import { artifactKey, readArtifact } from "./objects.ts";
@@ -12,7 +20,7 @@ const params = z.object({ id: z.string() });
 const tag = "Artifacts";
 
 export interface ArtifactHost {
-  platform: PlatformContext;
+  platform: ServerContext;
   findAgent: FindReadableAgent;
   publicUrl(): string;
 }
@@ -79,8 +87,8 @@ export async function linkArtifact(
   return { url: `${publicUrl()}/artifacts/${agent.id}/${token}`, expiresAt: expiresAt.toISOString() };
 }
 
-function addDownload(api: Api, platform: PlatformContext): void {
-  const { db, vault } = platform;
+function addDownload(api: Api, platform: ServerContext): void {
+  const { db, vault, forwarding, settings } = platform;
   api.app.get("/artifacts/:id/:token", async (context) => {
     const { id, token } = context.req.param();
     const gone = new ApiError("artifact_not_found", "This link has expired or is not valid; request a new one.");
@@ -100,6 +108,10 @@ function addDownload(api: Api, platform: PlatformContext): void {
     const { blob, sizeBytes } = await findArtifact(platform, { agent: { id }, key }, path);
     api.admission.admitDownload(context, agent.team_id, sizeBytes);
     const sealed = await readArtifact(platform.objects, artifactKey(agent.directory, blob));
+    // Without an object store it is where the files of the agent are.
+    const isFinal = sealed !== null || forwarding.forwarded(context.env.incoming) !== null;
+    const holder = isFinal ? null : await findDiskHolder(db, id, readDataId(settings.dataDirectory));
+    if (holder !== null) return forwarding.call(context, Buffer.alloc(0), holder);
     if (sealed === null) throw new ApiError("artifact_not_found", `The content of ${path} is not on this server.`);
     return fileResponse(key.open(sealed, artifactAad(id, blob)), path.split("/").at(-1) ?? "artifact");
   });

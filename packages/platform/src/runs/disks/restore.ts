@@ -4,8 +4,7 @@ import type { SavedDisks } from "./saved-disk.ts";
 import type { DiskEntry, DiskRoots } from "./scan.ts";
 
 /** The parents of the roots exist, the roots do not. */
-export async function restoreDisk(saved: SavedDisks, saveId: string, roots: DiskRoots): Promise<void> {
-  const entries = await saved.readEntries(saveId);
+export async function restoreDisk(saved: SavedDisks, entries: DiskEntry[], roots: DiskRoots): Promise<void> {
   const pathOf = pathIn(roots);
   for (const root of Object.values(roots)) await mkdir(root, { mode: 0o700 });
   for (const entry of entries) {

@@ -1,7 +1,7 @@
 // Where the files of agents are: the data directory that has them, and what of them is in the object store.
 import { StaleWriter } from "@agentcli/engine";
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { type PlatformContext, prepared, readDataId, type Tables } from "../../foundation/index.ts";
+import { listNodes, type PlatformContext, prepared, readDataId, type Tables } from "../../foundation/index.ts";
 
 /** One claim of a run. */
 export interface DiskFence {
@@ -10,6 +10,7 @@ export interface DiskFence {
 }
 
 export interface DiskRow {
+  /** Empty after a restore of a backup: no data directory has them. */
   dataId: string;
   /** For people. */
   nodeName: string;
@@ -89,10 +90,27 @@ export async function forgetDisk(db: Kysely<Tables>, agentId: string): Promise<v
 }
 
 /** Says that a server of this data directory is there to take runs; to be repeated every minute. */
-export async function reportDataDirectory(db: Kysely<Tables>, dataId: string): Promise<void> {
+export async function reportDataDirectory(db: Kysely<Tables>, dataId: string, nodeId: string): Promise<void> {
+  // A server that was started again may have the id of another one.
   await sql`
-    insert into data_directories (id) values (${dataId}) on conflict (id) do update set seen_at = now()
+    with former as (update data_directories set node_id = null where node_id = ${nodeId} and id <> ${dataId})
+    insert into data_directories (id, node_id) values (${dataId}, ${nodeId})
+    on conflict (id) do update set seen_at = now(), node_id = excluded.node_id
   `.execute(db);
+}
+
+/** The server to ask about the files of an agent; null: this one has them, or none that runs has. */
+export async function findDiskHolder(db: Kysely<Tables>, agentId: string, ownDataId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom("agent_disks")
+    .innerJoin("data_directories", "data_directories.id", "agent_disks.data_id")
+    .select("data_directories.node_id")
+    .where("agent_disks.agent_id", "=", agentId)
+    .where("agent_disks.data_id", "<>", ownDataId)
+    .executeTakeFirst();
+  const nodeId = row?.node_id ?? null;
+  const isThere = nodeId !== null && (await listNodes(db)).some(({ id, isRunning }) => isRunning && id === nodeId);
+  return isThere ? nodeId : null;
 }
 
 /** How long a run waits for the server that has the files of its agent, since that server or its driver was last there. */

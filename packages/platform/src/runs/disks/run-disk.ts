@@ -1,16 +1,15 @@
 // The files of an agent during one claim of a run: restored where another server has changed them since, and saved to the
 // object store before each step is recorded as settled.
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { SessionStore } from "@agentcli/engine";
 import { forgetSync } from "../../fleet/index.ts";
 import { type DataKey, Fault, type PlatformContext } from "../../foundation/index.ts";
 import type { AgentWork, Workspaces } from "../../repositories/index.ts";
+import { type LocalState, readState, writeState } from "./local-state.ts";
 import { restoreDisk } from "./restore.ts";
 import { type DiskFence, type DiskRow, forgetDisk, readOrAddDisk, writeDisk } from "./rows.ts";
-import { openSavedDisks, type SavedDisks } from "./saved-disk.ts";
-import { type DiskEntry, type Scan, scanDisk } from "./scan.ts";
+import { IncompleteSave, openSavedDisks, type SavedDisks } from "./saved-disk.ts";
+import { identifyFiles, type Scan, scanDisk, TooManyFiles } from "./scan.ts";
 
 export interface RunDisk {
   /**
@@ -30,6 +29,8 @@ export interface RunDiskOptions {
   /** Of this server. */
   location: { dataId: string; nodeName: string };
   run: DiskRun;
+  /** For tests. */
+  maxEntries?: number;
 }
 
 interface DiskRun {
@@ -43,7 +44,7 @@ interface DiskRun {
 
 export function openRunDisk(options: RunDiskOptions): RunDisk {
   const { platform, run } = options;
-  const { objects, settings } = platform;
+  const { objects } = platform;
   const saved = openSavedDisks(objects.store, run);
   const saver = openSaver(options, saved);
   const save = objects.isShared ? oneAtATime(saver.save) : async () => {};
@@ -54,12 +55,13 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
       signal.throwIfAborted();
       const { db } = platform;
       const { agent, fence, isResumed } = run;
-      // A machine has a disk of its own beside these files.
-      const isBound = !run.isOnWorker && (!objects.isShared || settings.machines.provider !== "host");
-      const row = await readOrAddDisk(db, { agentId: agent.id, fence, isResumed }, { ...options.location, isBound });
+      const added = { ...options.location, isBound: staysHere(options) };
+      const row = await readOrAddDisk(db, { agentId: agent.id, fence, isResumed }, added);
       if (row === undefined) return [];
-      const own: DiskRow = { ...options.location, saveId: row.saveId, isBound };
-      const warnings: string[] = [];
+      const isTooLarge = canBeSaved(options) && row.isBound && row.dataId === added.dataId;
+      const isBound = isTooLarge || added.isBound;
+      const own: DiskRow = { ...added, saveId: row.saveId, isBound };
+      const warnings: string[] = isTooLarge ? [tooLarge] : [];
       if (row.dataId !== own.dataId) {
         const isLost = row.isBound && !run.isOnWorker;
         if (isLost && run.isResumed) {
@@ -70,7 +72,11 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
       }
       // Copies of one data directory have the same id.
       const saveId = objects.isShared ? own.saveId : null;
-      await fetchDisk({ ...options, saved, work, saveId }, signal);
+      await fetchDisk({ ...options, saved, work, saveId }, signal).catch((error: unknown) => {
+        if (row.dataId !== "" || !(error instanceof IncompleteSave)) throw error;
+        warnings.push(notInStore);
+        own.saveId = null;
+      });
       if (row.dataId !== own.dataId || row.isBound !== isBound) await writeDisk(db, { agentId: agent.id, fence }, own);
       return warnings;
     },
@@ -83,6 +89,15 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
     }),
   };
 }
+
+/** A machine has a disk of its own beside these files. */
+const canBeSaved = ({ platform: { objects, settings }, run }: RunDiskOptions): boolean =>
+  objects.isShared && (run.isOnWorker || settings.machines.provider === "host");
+
+const staysHere = (options: RunDiskOptions): boolean => !options.run.isOnWorker && !canBeSaved(options);
+
+const tooLarge =
+  "This agent has more files and directories than are copied to the object store (100,000): it stays with its server. Have it remove what it does not need.";
 
 /** The files of an agent are on another server, which alone has them. */
 class DiskElsewhere extends Fault {
@@ -98,6 +113,10 @@ const lostDisk = ({ nodeName }: DiskRow) =>
 const leftDisk = ({ nodeName }: DiskRow): string =>
   `The files of this agent were on ${nodeName}, which has not been there for 15 minutes. The repositories begin with what was pushed; what was not is missing.`;
 
+/** The store was not restored with the backup, or to another time: what the backup has of the files is there. */
+const notInStore =
+  "This platform was restored from a backup, and the object store does not have the files of this agent as they were then. The agent begins with those in the backup, or with what was pushed.";
+
 interface Fetching extends RunDiskOptions {
   saved: SavedDisks;
   work: AgentWork;
@@ -109,20 +128,25 @@ async function fetchDisk({ platform, workspaces, run, saved, work, saveId }: Fet
   const { settings } = platform;
   const { directory } = run.agent;
   if (saveId === null || (await readState(settings, directory)).saveId === saveId) return;
-  await workspaces.replace(work, (drafts) => restoreDisk(saved, saveId, drafts), signal);
+  const entries = await saved.readEntries(saveId);
+  await workspaces.replace(work, (drafts) => restoreDisk(saved, entries, drafts), signal);
   await forgetSync(settings, directory);
-  // Without entries: their times are new here, so the next save stores everything.
-  await writeState(settings, directory, { saveId, entries: [] });
+  const restored = await identifyFiles(workspaces.directories(directory), entries);
+  await writeState(settings, directory, { saveId, entries: restored });
 }
 
 const maxPacks = 50;
 
-function openSaver({ platform, workspaces, location, run }: RunDiskOptions, saved: SavedDisks) {
+function openSaver(options: RunDiskOptions, saved: SavedDisks) {
+  const { platform, workspaces, location, run, maxEntries } = options;
   const { db, settings } = platform;
   const { agent, fence } = run;
+  const isBound = staysHere(options);
   let state: LocalState | null = null;
+  let isTooLarge = false;
   return {
     async save(): Promise<void> {
+      if (isTooLarge) return;
       state ??= await readState(settings, agent.directory);
       const before = state;
       const packs = new Set(before.entries.flatMap(({ pack }) => pack ?? []));
@@ -132,11 +156,18 @@ function openSaver({ platform, workspaces, location, run }: RunDiskOptions, save
       const scan: Scan = { entries: [], isChanged: former !== before.entries };
       const roots = workspaces.directories(agent.directory);
       const byPath = new Map(former.map((entry) => [entry.path, entry]));
-      await saved.putPack(pack, scanDisk({ roots, former: byPath, pack }, scan));
+      try {
+        await saved.putPack(pack, scanDisk({ roots, former: byPath, pack, ...(maxEntries && { maxEntries }) }, scan));
+      } catch (error) {
+        if (!(error instanceof TooManyFiles)) throw error;
+        await writeDisk(db, { agentId: agent.id, fence }, { ...location, saveId: before.saveId, isBound: true });
+        isTooLarge = true;
+        return;
+      }
       if (!scan.isChanged && before.saveId !== null) return;
       try {
         await saved.putEntries(saveId, scan.entries);
-        await writeDisk(db, { agentId: agent.id, fence }, { ...location, saveId, isBound: false });
+        await writeDisk(db, { agentId: agent.id, fence }, { ...location, saveId, isBound });
       } catch (error) {
         // Another driver goes on from what was saved before. The first error counts.
         await saved.remove([saveId, pack]).catch(() => {});
@@ -149,35 +180,6 @@ function openSaver({ platform, workspaces, location, run }: RunDiskOptions, save
       await saved.remove([...unused, ...(before.saveId === null ? [] : [before.saveId])]);
     },
   };
-}
-
-/** What this data directory has saved or fetched last. */
-interface LocalState {
-  saveId: string | null;
-  entries: DiskEntry[];
-}
-
-const stateFile = (dataDirectory: string, directory: string): string =>
-  join(dataDirectory, "disks", `${directory}.json`);
-
-async function readState({ dataDirectory }: { dataDirectory: string }, directory: string): Promise<LocalState> {
-  try {
-    return JSON.parse(await readFile(stateFile(dataDirectory, directory), "utf8"));
-  } catch {
-    // Missing, or cut by a crash: everything is saved again.
-    return { saveId: null, entries: [] };
-  }
-}
-
-async function writeState(
-  { dataDirectory }: { dataDirectory: string },
-  directory: string,
-  state: LocalState,
-): Promise<void> {
-  const path = stateFile(dataDirectory, directory);
-  await mkdir(join(dataDirectory, "disks"), { recursive: true, mode: 0o700 });
-  await writeFile(`${path}.draft`, JSON.stringify(state), { mode: 0o600 });
-  await rename(`${path}.draft`, path);
 }
 
 /** Callers during a save share the next one, which sees what they have changed. */

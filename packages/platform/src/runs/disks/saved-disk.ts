@@ -4,10 +4,11 @@ import {
   type DataKey,
   type ObjectStore,
   ObjectStoreFault,
-  type Objects,
   openBlocks,
+  type PlatformContext,
   sealBlocks,
 } from "../../foundation/index.ts";
+import { removeState } from "./local-state.ts";
 import type { DiskEntry } from "./scan.ts";
 
 export interface DiskOwner {
@@ -25,6 +26,11 @@ export interface SavedDisks {
   remove(names: string[]): Promise<void>;
 }
 
+/** The store does not have what the database says it has. */
+export class IncompleteSave extends ObjectStoreFault {
+  override name = "IncompleteSave";
+}
+
 const disksPrefix = "disks";
 
 export function openSavedDisks(store: ObjectStore, { agent, key }: DiskOwner): SavedDisks {
@@ -32,7 +38,7 @@ export function openSavedDisks(store: ObjectStore, { agent, key }: DiskOwner): S
   const sealOf = (name: string) => ({ key, about: `disk:${agent.id}:${name}` });
   const readPack = async (name: string): Promise<AsyncGenerator<Buffer>> => {
     const found = await store.get(keyOf(name));
-    if (found === null) throw new ObjectStoreFault(missing(store, keyOf(name)));
+    if (found === null) throw new IncompleteSave(missing(store, keyOf(name)));
     return openBlocks(found.stream, sealOf(name));
   };
   return {
@@ -56,9 +62,14 @@ export function openSavedDisks(store: ObjectStore, { agent, key }: DiskOwner): S
   };
 }
 
-/** Of the agent with this directory. */
-export const removeSavedDisk = ({ store }: Objects, directory: string): Promise<void> =>
-  store.removeAll(`${disksPrefix}/${directory}`);
+/** Of the agent with this directory, in the store and what this server noted of it. */
+export async function removeSavedDisk(
+  { objects, settings }: Pick<PlatformContext, "objects" | "settings">,
+  directory: string,
+): Promise<void> {
+  await objects.store.removeAll(`${disksPrefix}/${directory}`);
+  await removeState(settings, directory);
+}
 
 const missing = (store: ObjectStore, key: string): string =>
   `The files of this agent are not complete in the object store: ${key} is missing in ${store.description}. Restore it, then send another prompt.`;

@@ -1,6 +1,7 @@
 // Reads the files of an agent, which its processes may change meanwhile: no link is followed, and a file whose size or
 // times are as they were is not read again.
 import { type FileHandle, readlink } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { openFile, pathTo, type TreeEntry, walk } from "../../foundation/index.ts";
 
 /** Of one agent on this server. */
@@ -38,10 +39,19 @@ export interface ScanOptions {
   former: Map<string, DiskEntry>;
   /** Name of the pack that new contents go to. */
   pack: string;
+  maxEntries?: number;
 }
 
-/** Yields the contents that are new; what it found is in `scan` once it has ended. */
-export async function* scanDisk({ roots, former, pack }: ScanOptions, scan: Scan): AsyncGenerator<Buffer> {
+/** Of files, directories and links: a scan looks at each of them before each step is settled, 40 µs each. */
+const usualMaxEntries = 100_000;
+
+export class TooManyFiles extends Error {
+  override name = "TooManyFiles";
+}
+
+/** Yields the contents that are new; what it found is in `scan` once it has ended. Throws TooManyFiles. */
+export async function* scanDisk(options: ScanOptions, scan: Scan): AsyncGenerator<Buffer> {
+  const { roots, former, pack, maxEntries = usualMaxEntries } = options;
   const startedAt = Date.now();
   let offset = 0;
   for (const [name, root] of Object.entries(roots)) {
@@ -55,6 +65,7 @@ export async function* scanDisk({ roots, former, pack }: ScanOptions, scan: Scan
       }
       const found = await describe(entry, path);
       if (found === null) continue;
+      if (scan.entries.length >= maxEntries) throw new TooManyFiles(`more than ${maxEntries} files and directories`);
       const before = former.get(path);
       scan.isChanged ||= !isSame(found, before);
       if (found.kind !== "file") scan.entries.push(found);
@@ -72,6 +83,24 @@ export async function* scanDisk({ roots, former, pack }: ScanOptions, scan: Scan
     }
   }
   scan.isChanged ||= scan.entries.length !== former.size;
+}
+
+/** Entries that were just restored, as a later scan recognises them: what it finds unchanged is not stored again. */
+export async function identifyFiles(roots: DiskRoots, entries: DiskEntry[]): Promise<DiskEntry[]> {
+  const byPath = new Map(entries.map((entry) => [entry.path, entry]));
+  // So that the times of the restored files are no longer the present one.
+  await pause(clockStepMs);
+  const startedAt = Date.now();
+  for (const [name, root] of Object.entries(roots))
+    for await (const visit of walk(root, { access: "read" })) {
+      if (visit.kind !== "entry") continue;
+      const path = `${name}/${pathTo(visit.entry).toString("latin1")}`;
+      const entry = byPath.get(path);
+      const found = entry?.kind === "file" ? await describe(visit.entry, path) : null;
+      const isSettled = visit.entry.stats.ctimeMs < startedAt;
+      if (entry && found?.seen && isSettled) byPath.set(path, { ...entry, seen: found.seen });
+    }
+  return [...byPath.values()];
 }
 
 /** Kernels note times in steps: a write shortly after the look may leave the same time. */

@@ -391,7 +391,7 @@ async function cleanUpDeletedAgent(directory: string, host: RunHost): Promise<vo
   await removeAgentMachine(host.platform.settings, directory);
   await host.workspaces.remove(directory);
   await host.artifacts.removeAll(directory);
-  await removeSavedDisk(host.platform.objects, directory);
+  await removeSavedDisk(host.platform, directory);
 }
 
 /** Looks up the run: the id of a deleted agent may have been given to another one. */

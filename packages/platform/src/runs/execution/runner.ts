@@ -104,8 +104,8 @@ function holdRun(claimed: ClaimedRun, { host, leases, active, onEnd }: Holding):
 }
 
 /** That the data directory has a server: runs of agents whose files are in it wait for that. */
-async function startReporting({ platform: { db, settings, log } }: RunHost): Promise<NodeJS.Timeout> {
-  const report = () => reportDataDirectory(db, readDataId(settings.dataDirectory));
+async function startReporting({ platform: { db, settings, log, nodeId } }: RunHost): Promise<NodeJS.Timeout> {
+  const report = () => reportDataDirectory(db, readDataId(settings.dataDirectory), nodeId);
   await report();
   const reportAgain = () =>
     void report().catch((error: unknown) => log.error("data directory not reported", error, {}));

@@ -31,6 +31,8 @@ export interface ServerAddressTable {
 export interface DataDirectoryTable {
   id: string;
   seen_at: Stamped;
+  /** The server that reported it last; null: of a version that did not say so. */
+  node_id: string | null;
 }
 
 /** Who may hold the lock of a job: the workers of one life of one server. */
