@@ -75,7 +75,8 @@ async function readRunner(): Promise<{ id: string; address: string }> {
   const query = "select id, address from nodes where 'runner' = any(roles)";
   const [runner] = await platform().database.query<{ id: string; address: string }>(query);
   if (runner === undefined) throw new Error("no server has the role runner");
-  return runner;
+  // It says after a # whose loopback it is of.
+  return { ...runner, address: runner.address.split("#")[0] ?? "" };
 }
 
 interface Answered {
@@ -215,6 +216,10 @@ test("a server that cannot be reached is named in the error", async () => {
   await setAddress("http://127.0.0.1:1");
   expect((await client.get(path)).text).toContain(
     `The server ${runnerId} has to answer this, and could not be reached`,
+  );
+  await setAddress(`${runnerUrl}#another-machine`);
+  expect((await client.get(path)).text).toContain(
+    "it listens on an address of its own machine alone. Set internal_url there",
   );
   await setAddress(runnerUrl);
   await database.query("update runs set lease_owner = 'ghost' where id = $1", [ids.runId]);

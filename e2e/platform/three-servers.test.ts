@@ -102,6 +102,7 @@ test.each(cases)(
     const expectLines = async (node: ClusterNode) => {
       expect((await show(node, branch, "steps.txt")).trim().split("\n")).toEqual(lines);
       expect((await artifactOf(node, ids)).trim().split("\n")).toEqual(lines);
+      expect(await diffOf(node, ids)).toContain(`+${lines.at(-1)}`);
     };
     for (const node of others) await expectLines(node);
     await victim.recover(failure);
@@ -114,6 +115,12 @@ test.each(cases)(
     expect((await storedFrames(database, ids)).length).toBe(frames.length);
   },
 );
+
+/** Also where the node does not have the files. */
+async function diffOf({ client }: ClusterNode, { agentId }: RunIds): Promise<string> {
+  const { items } = await client.getJson<{ items: { patch: string }[] }>(`/v1/agents/${agentId}/diff`);
+  return items.map(({ patch }) => patch).join("\n");
+}
 
 async function artifactOf({ client }: ClusterNode, { agentId }: RunIds): Promise<string> {
   const path = "artifacts/log.txt";

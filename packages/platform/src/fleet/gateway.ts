@@ -6,6 +6,7 @@ import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
 import {
   type AcceptSocket,
   ApiError,
+  addressFrom,
   listNodes,
   type Principal,
   type ServerContext,
@@ -98,7 +99,8 @@ async function findRunner(db: ServerContext["db"]): Promise<string | null> {
   `.execute(db);
   const workersOf = (id: string) => rows.find(({ node_id }) => node_id === id)?.workers ?? 0;
   const runners = (await listNodes(db)).filter(
-    ({ isRunning, roles, address }) => isRunning && address !== null && roles.includes("runner"),
+    ({ isRunning, roles, address }) =>
+      isRunning && address !== null && addressFrom(address) !== null && roles.includes("runner"),
   );
   return runners.sort((a, b) => workersOf(a.id) - workersOf(b.id))[0]?.id ?? null;
 }

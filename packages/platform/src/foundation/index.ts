@@ -86,7 +86,7 @@ export {
   walk,
   watchDisk,
 } from "./files/index.ts";
-export { type Forwarding, reachableUrl } from "./forwarding/index.ts";
+export { addressFrom, type Forwarding, reachableUrl } from "./forwarding/index.ts";
 export {
   type AcceptSocket,
   type Admission,

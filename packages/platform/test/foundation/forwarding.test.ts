@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import type { Tables } from "../../src/foundation/db/index.ts";
-import { openForwarding } from "../../src/foundation/forwarding/index.ts";
+import { addressFrom, openForwarding, reachableUrl } from "../../src/foundation/forwarding/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 
 /** In which no server is known. */
@@ -68,4 +68,17 @@ test("workers, which stay connected, leave room for previews; and previews have 
   const previews = await Promise.allSettled(Array.from({ length: 1_000 }, () => forward("preview")));
   expect(refusals(previews)).not.toEqual([]);
   forwarding.close();
+});
+
+test.each([
+  ["http://127.0.0.1:7420", null, "http://127.0.0.1:7420", null],
+  ["http://[::1]:7420", null, "http://[::1]:7420", null],
+  ["http://0.0.0.0:7420", "http://localhost:80", "http://localhost:80", null],
+  ["http://0.0.0.0:7420", "https://10.0.0.5", "https://10.0.0.5", "https://10.0.0.5"],
+  ["http://10.0.0.5:7420", null, "http://10.0.0.5:7420", "http://10.0.0.5:7420"],
+])("a server on %s with internal_url %s is reached from its own machine at %s, from others at %s", (...given) => {
+  const [listens, configured, here, elsewhere] = given;
+  const advertised = reachableUrl(listens, configured, "machine-a");
+  expect(addressFrom(advertised, "machine-a")).toBe(here);
+  expect(addressFrom(advertised, "machine-b")).toBe(elsewhere);
 });

@@ -8,6 +8,7 @@ import { listNodes, type Tables } from "../db/index.ts";
 import { ApiError, alreadySent, type Env } from "../http/index.ts";
 import type { Log } from "../telemetry/index.ts";
 import { type ForwardedRequest, proofHeader, readProof, writeProof } from "./proof.ts";
+import { addressFrom } from "./reachable-url.ts";
 import { sendRequest, sendUpgrade, type Target } from "./send.ts";
 
 export interface Forwarding {
@@ -115,7 +116,10 @@ async function addressOf(db: Kysely<Tables>, nodeId: string): Promise<string> {
   if (node === undefined) throw unreachable(nodeId, "no server has this id");
   if (!node.isRunning) throw unreachable(nodeId, "it does not run any more");
   if (node.address === null) throw unreachable(nodeId, "it has advertised no address, as older versions do not");
-  return node.address;
+  const address = addressFrom(node.address);
+  if (address === null)
+    throw unreachable(nodeId, "it listens on an address of its own machine alone. Set internal_url there");
+  return address;
 }
 
 const unreachable = (nodeId: string, reason: string): ApiError =>

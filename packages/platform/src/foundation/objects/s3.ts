@@ -26,6 +26,8 @@ export interface S3Options {
   credentials(): S3Credentials;
   /** Between the attempts of a request whose connection broke; 26 seconds in all unless given. */
   pausesMs?: number[];
+  /** Of a request that the server answered with an error of its own; four unless given. */
+  retries?: number;
 }
 
 export interface S3Credentials {
@@ -37,8 +39,9 @@ export interface S3Credentials {
 /** The smallest part that S3 accepts is 5 MiB; larger ones take memory for each upload. */
 const partBytes = 8 * 1024 * 1024;
 
-export function openS3Store({ endpoint, region, bucket, prefix, credentials, pausesMs }: S3Options): ObjectStore {
-  const client = () => new AwsClient({ ...definedOnly(credentials()), service: "s3", region, retries: 4 });
+export function openS3Store(options: S3Options): ObjectStore {
+  const { endpoint, region, bucket, prefix, credentials, pausesMs, retries = 4 } = options;
+  const client = () => new AwsClient({ ...definedOnly(credentials()), service: "s3", region, retries });
   const root = `${endpoint}/${bucket}`;
   const requests = openS3Requests({ root, client, pausesMs });
   const pathOf = (key: string): string => {
