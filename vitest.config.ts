@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./scripts/longest-first.ts";
 
 // What takes minutes runs with `npm run test:long` only.
-const long = process.env.SWEEP === "full" ? [] : ["e2e/*/long/**"];
+const long = process.env.SWEEP === "full" ? [] : ["e2e/*/long/**", "packages/*/test/**/long/**"];
 
 export default defineConfig({
   test: {
