@@ -52,14 +52,6 @@ const answerTimeoutMs = 60_000;
 export function openForwarding(options: ForwardingOptions): Forwarding {
   const { db, nodeId: own, log, clientAddress } = options;
   const underWay = new Map<Duplex | ServerResponse, Kind>();
-  const forwarded = (request: IncomingMessage): ForwardedRequest | null => {
-    const proof = readProof(options, request, own);
-    if (proof !== "invalid") return proof;
-    throw new ApiError(
-      "unauthorized",
-      `The header ${proofHeader} is not from a server of this platform. Leave it out.`,
-    );
-  };
 
   async function send(
     nodeId: string,
@@ -84,7 +76,7 @@ export function openForwarding(options: ForwardingOptions): Forwarding {
   }
 
   return {
-    forwarded,
+    forwarded: (request) => proofOf(options, request),
     async call(context, body, nodeId) {
       const { incoming: request, outgoing: response } = context.env;
       const requestId = context.get("requestId");
@@ -108,6 +100,12 @@ export function openForwarding(options: ForwardingOptions): Forwarding {
       for (const each of underWay.keys()) each.destroy();
     },
   };
+}
+
+function proofOf(options: ForwardingOptions, request: IncomingMessage): ForwardedRequest | null {
+  const proof = readProof(options, request, options.nodeId);
+  if (proof !== "invalid") return proof;
+  throw new ApiError("unauthorized", `The header ${proofHeader} is not from a server of this platform. Leave it out.`);
 }
 
 /** Throws ApiError `unavailable`, which names the server. */
