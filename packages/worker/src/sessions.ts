@@ -64,9 +64,8 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
   }, checkMs);
   const runHook = async (command: string | undefined, agent: string): Promise<void> => {
     if (command === undefined) return;
-    const { operatorVariables } = await import("./operator-variables.ts");
     const ofAgent = { PLATFORM_AGENT_ID: agent, PLATFORM_RUN_ID: agents.get(agent) ?? "" };
-    await execute(command, { ...operatorVariables(variables, dirname(usedFile)), ...ofAgent });
+    await execute(command, { variables, ofAgent, directory: dirname(usedFile) });
   };
   const released = async (agent: string): Promise<void> => {
     if (!agents.has(agent)) return;
@@ -137,9 +136,17 @@ function firstAgent(file: string, agent: string): string {
   }
 }
 
-async function execute(command: string, env: NodeJS.ProcessEnv): Promise<void> {
+interface HookEnvironment {
+  variables: NodeJS.ProcessEnv;
+  ofAgent: NodeJS.ProcessEnv;
+  /** Where agents work. */
+  directory: string;
+}
+
+async function execute(command: string, { variables, ofAgent, directory }: HookEnvironment): Promise<void> {
+  const { operatorVariables } = await import("./operator-variables.ts");
   const child = spawn("/bin/sh", ["-c", command], {
-    env,
+    env: { ...operatorVariables(variables, directory), ...ofAgent },
     stdio: ["ignore", "inherit", "inherit"],
     timeout: commandTimeoutMs,
     killSignal: "SIGKILL",

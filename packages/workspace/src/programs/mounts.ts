@@ -13,8 +13,8 @@ export function readMounts(table = readTable()): (path: string) => string {
     // Of two mounts on one directory, the later one is seen.
     .reverse();
   return (path) => {
-    const around = mounts.filter(({ point }) => contains(point, path));
-    const nearest = around.reduce((one, other) => (other.point.length > one.point.length ? other : one), unmounted);
+    const containing = mounts.filter(({ point }) => contains(point, path));
+    const nearest = containing.reduce((one, other) => (other.point.length > one.point.length ? other : one), unmounted);
     const stored = join(nearest.root, path.slice(nearest.point === "/" ? 0 : nearest.point.length));
     return `${nearest.device}:${stored === "/" ? "" : stored}`;
   };

@@ -6,7 +6,7 @@ import type { Writable } from "node:stream";
 import type { Context, MiddlewareHandler } from "hono";
 import { type Principal, principalName } from "../principal.ts";
 import { ApiError } from "./api-error.ts";
-import { byteLimits, type Hold } from "./byte-limits.ts";
+import { type ByteLimits, byteLimits, type Hold } from "./byte-limits.ts";
 import { clientAddress } from "./client-address.ts";
 import { type ConcurrencyLimit, concurrencyLimiter } from "./concurrency.ts";
 import type { Env } from "./env.ts";
@@ -28,7 +28,7 @@ export interface AdmissionLimits {
   trustedProxies: BlockList;
 }
 
-export interface Admission {
+export interface Admission extends ByteLimits {
   /** Counts the address of every request, before any other work. */
   middleware: MiddlewareHandler<Env>;
   /** Counts a request whose sender is known. Throws `rate_limited`. */
@@ -37,12 +37,6 @@ export interface Admission {
   noteWrongSecret(context: Context<Env>): void;
   /** As `admit`, of a request that a team answers for, such as an event of its source host. */
   admitSender(context: Context<Env>, sender: Sender): void;
-  /** Counts the announced body of a request, which is kept in memory, until the response ends. Throws `rate_limited`. */
-  admitBody(context: Context<Env>, sender: Pick<Sender, "name">, maxBytes: number): void;
-  /** The same of a body that must be read before it is known who sent it: it counts for its address too. */
-  admitUnverifiedBody(context: Context<Env>, sender: Pick<Sender, "name">, maxBytes: number): void;
-  /** Counts what the response of a download keeps in memory, until it ends. Throws `rate_limited`. */
-  admitDownload(context: Context<Env>, teamId: number, bytes: number): void;
   /**
    * Of a request that no route serves, such as one to a preview: counts its address and who sent it, until the response
    * or the connection ends, and a secret that is refused.

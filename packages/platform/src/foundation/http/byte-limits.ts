@@ -1,6 +1,5 @@
 // What requests and responses keep in memory at once.
 import type { Context } from "hono";
-import type { Admission, AdmissionLimits } from "./admission.ts";
 import type { ConcurrencyLimit } from "./concurrency.ts";
 import type { Env } from "./env.ts";
 
@@ -16,11 +15,20 @@ const maxDownloadBytes = 512 * 1024 * 1024;
 /** Until the response ends. */
 export type Hold = (context: Context<Env>, limit: ConcurrencyLimit) => void;
 
+export interface ByteLimits {
+  /** Counts the announced body of a request, which is kept in memory, until the response ends. Throws `rate_limited`. */
+  admitBody(context: Context<Env>, sender: { name: string }, maxBytes: number): void;
+  /** The same of a body that must be read before it is known who sent it: it counts for its address too. */
+  admitUnverifiedBody(context: Context<Env>, sender: { name: string }, maxBytes: number): void;
+  /** Counts what the response of a download keeps in memory, until it ends. Throws `rate_limited`. */
+  admitDownload(context: Context<Env>, teamId: number, bytes: number): void;
+}
+
 export function byteLimits(
-  { concurrentRequests }: AdmissionLimits,
+  { concurrentRequests }: { concurrentRequests: number },
   hold: Hold,
   addressOf: (context: Context<Env>) => string,
-): Pick<Admission, "admitBody" | "admitUnverifiedBody" | "admitDownload"> {
+): ByteLimits {
   const announcedBytes = ({ env }: Context<Env>, maxBytes: number): number =>
     Math.min(Number(env.incoming.headers["content-length"] ?? maxBytes), maxBytes);
   return {

@@ -1,12 +1,19 @@
 // The secrets that the commands of a run get: all of them on the platform; on a worker, what its operator lets it receive.
-import { needsWorker } from "../../fleet/index.ts";
+import { needsWorker, type Workers } from "../../fleet/index.ts";
+import type { PlatformContext } from "../../foundation/index.ts";
 import type { AgentSecret } from "../../secrets/index.ts";
-import type { RunHost } from "./execute.ts";
 import type { ActiveRun } from "./records.ts";
 
 interface SecretsOfAgent {
   secrets: AgentSecret[];
-  host: Pick<RunHost, "platform" | "workers" | "checkRepositories" | "mintToken">;
+  host: SecretsHost;
+}
+
+interface SecretsHost {
+  platform: Pick<PlatformContext, "log">;
+  workers: Pick<Workers, "receives">;
+  checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
+  mintToken(teamId: number, url: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 export async function secretsOfRun(
@@ -30,7 +37,7 @@ const tokenVariables = (value: string): AgentSecret[] =>
 /** Undefined if there is none to be had: commands that need it say so themselves. */
 async function mintToken(
   { agent, run, requester }: ActiveRun,
-  host: SecretsOfAgent["host"],
+  host: SecretsHost,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const [repository] = agent.settings.repos;
