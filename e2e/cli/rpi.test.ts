@@ -1,6 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { openSample, type RpiHarness } from "./rpi-harness.ts";
 
 const task = "fix the failing test, then create NOTES.md containing Pages are whole";
@@ -57,6 +60,27 @@ test("the hook that init wrote and trusted refuses writes to migrations", async 
     expect(stdout).not.toContain("untrusted");
     expect(existsSync(join(sample.repository, "migrations/002.sql"))).toBe(false);
   }
+});
+
+test("where agentcli is not installed, the agent is asked once to run the tests itself", () => {
+  const hook = fileURLToPath(
+    new URL("../../packages/cli/src/init/rpi/files/platform/.platform/hooks/rpi-tests.mjs", import.meta.url),
+  );
+  const project = mkdtempSync(join(tmpdir(), "agentcli-test-"));
+  onTestFinished(() => rmSync(project, { recursive: true }));
+  mkdirSync(join(project, "docs/rpi"), { recursive: true });
+  writeFileSync(join(project, "docs/rpi/PLAN.md"), "- [x] the first step\n");
+  writeFileSync(join(project, "go.mod"), "module sample\n");
+  const stop = (asked: number) => {
+    const env = { PATH: project, PLATFORM_PROJECT_DIR: project };
+    return execFileSync(process.execPath, [hook], {
+      env,
+      input: JSON.stringify({ loop_count: asked }),
+      encoding: "utf8",
+    });
+  };
+  expect(stop(0)).toContain("Run `go test ./...`");
+  expect(stop(1)).toBe("{}\n");
 });
 
 test("a plan stops after --review and is continued without a task, step by step", async () => {

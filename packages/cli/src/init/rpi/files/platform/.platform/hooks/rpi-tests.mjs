@@ -1,5 +1,6 @@
 // Runs the tests before an agent that works on the plan stops; if they fail, the agent goes on with their output.
-// Tests are code that an agent may have written: they run in agentcli's sandbox, or not at all.
+// Tests are code that an agent may have written: they run in agentcli's sandbox. Where that is not installed, as on a
+// machine of the platform, the agent is asked once to run them itself.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { join } from "node:path";
 const project = process.env.PLATFORM_PROJECT_DIR ?? process.cwd();
 const has = (name) => existsSync(join(project, name));
 
-readFileSync(0);
+const { loop_count: asked } = JSON.parse(readFileSync(0, "utf8") || "{}");
 const command = testCommand();
 console.log(JSON.stringify(command && isImplementing() ? runTests(command) : {}));
 
@@ -33,6 +34,8 @@ function runTests(command) {
     ["sandbox", "run", "--sandbox", "workspace-write", "--", ...command],
     { cwd: process.env.PLATFORM_PROJECT_DIR, encoding: "utf8" },
   );
+  if (error?.code === "ENOENT")
+    return asked ? {} : { followup_message: `Run \`${command.join(" ")}\`, and fix what you changed until it passes.` };
   if (error) {
     process.stderr.write(`The tests were not run: agentcli could not be started (${error.code}).\n`);
     process.exit(1);
