@@ -68,7 +68,10 @@ export async function reopenWorktree(
   checkOrigin(origin, environment);
   const repository = findRepositoryRoot(origin.startedIn);
   if (!repository)
-    throw new CommandError("usage", `The repository of this session no longer exists: ${origin.startedIn}.`);
+    throw new CommandError(
+      "usage",
+      `${origin.startedIn}, where this session was started, is in no git repository any more. Restore the repository, or start a new session.`,
+    );
   if (!existsSync(origin.path)) {
     const git = gitIn(repository, environment);
     await oneAtATime(git, repository, () => addAgain(origin, git, environment));

@@ -109,7 +109,7 @@ test("a run that crashed five servers ends with a message in its stream, and the
   const frames = await client.stream(ids);
   expect(frames.at(-2)?.data).toMatchObject({
     status: "ERROR",
-    error: { code: "internal", message: expect.stringContaining("5 servers in a row") },
+    error: { code: "internal", message: expect.stringContaining("5 times in a row") },
   });
   expect(await client.read(ids)).toMatchObject({ status: "ERROR", error: { code: "internal" } });
   const next = await client.followUp(ids.agentId, { prompt: { text: "again" } });

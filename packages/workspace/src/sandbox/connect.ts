@@ -26,7 +26,9 @@ export function connectServer(
 async function compare(greeting: Promise<Pick<Workspace, "root" | "incarnation">>, expected: NamedConfig) {
   const { root, incarnation } = await greeting;
   if (root !== expected.root || incarnation !== expected.incarnation)
-    throw new Error(`A different server responded: ${root}, ${incarnation}.`);
+    throw new Error(
+      `The sandbox for ${expected.root} was answered by the process of another one, for ${root}. Run again.`,
+    );
 }
 
 async function killIfLate(confined: ConfinedProcess, greeted: Promise<void>): Promise<void> {

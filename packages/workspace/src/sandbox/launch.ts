@@ -169,8 +169,8 @@ async function startSandboxed(
 function refuseUnsupported({ view, userId, placement }: SandboxPolicy, { kind }: BackEnd): void {
   if (kind === "bubblewrap" || (view === "machine" && userId === null && placement === null)) return;
   throw new SandboxUnavailable(
-    `A root directory of its own cannot be made with ${kind}.`,
-    "Install bubblewrap, or fix what keeps it from working.",
+    `The sandbox was asked for a root directory or a user of its own, which ${kind} cannot give.`,
+    "Install bubblewrap; agentcli sandbox probe says what keeps it from working.",
   );
 }
 

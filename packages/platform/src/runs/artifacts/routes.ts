@@ -112,7 +112,11 @@ function addDownload(api: Api, platform: ServerContext): void {
     const isFinal = sealed !== null || forwarding.forwarded(context.env.incoming) !== null;
     const holder = isFinal ? null : await findDiskHolder(db, id, readDataId(settings.dataDirectory));
     if (holder !== null) return forwarding.call(context, Buffer.alloc(0), holder);
-    if (sealed === null) throw new ApiError("artifact_not_found", `The content of ${path} is not on this server.`);
+    if (sealed === null)
+      throw new ApiError(
+        "artifact_not_found",
+        `The content of ${path} is neither on this server nor on one that runs now.`,
+      );
     return fileResponse(key.open(sealed, artifactAad(id, blob)), path.split("/").at(-1) ?? "artifact");
   });
 }

@@ -61,7 +61,7 @@ export interface RunHost {
   machines: AgentMachines;
   environments: RunEnvironments;
   machinesInUse: MachinesInUse;
-  /** Of this server, for other servers. */
+  /** Where this server keeps the files of agents, so that other servers can ask it for them. */
   diskLocation: { dataId: string; nodeName: string };
   secrets: Pick<Secrets, "ofAgent">;
   workers: Workers;
@@ -69,7 +69,7 @@ export interface RunHost {
   publicUrl(): string;
   artifacts: Artifacts;
   endOfRunStatements: EndOfRunStatements;
-  /** What the platform itself gives to the run. */
+  /** The tools that the platform adds to those of the engine. */
   toolsOf(run: RunOfAgent): Promise<Tool[]>;
   /** In place of the hand-off, for an agent that only proposes. Safe to call again. */
   proposeChanges(run: ProposingRun, signal: AbortSignal): Promise<void>;
@@ -80,7 +80,7 @@ export interface ProposingRun extends Pick<RunOfAgent, "agentId" | "teamId" | "s
   autoCreatePR: boolean;
 }
 
-/** What the tools of the platform are chosen by. */
+/** The run, as far as the choice of its tools depends on it. */
 export interface RunOfAgent {
   agentId: string;
   teamId: number;
@@ -204,7 +204,7 @@ function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): v
   if (model !== null) throw new RunFault("invalid_model", priceUnknown(model));
 }
 
-const abandonedMessage = `The run was stopped: ${maxClaimsWithoutProgress} servers in a row took it over and stopped before it made progress. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
+const abandonedMessage = `The run was stopped: ${maxClaimsWithoutProgress} times in a row, the server that had taken it over stopped before it made progress. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 
 interface DriveContext extends RunContext {
   disk: RunDisk;
@@ -307,7 +307,7 @@ async function driveTurn(
   }
   await worker?.copyFilesBack();
   await collectArtifacts(ended, { activeRun, assembly, host });
-  // After those of the agent: none of them replaces it. A turn that an earlier server finished was recorded there.
+  // The recording is stored after the artifacts of the agent, so that none of them can overwrite it. A turn that an earlier server finished was recorded there.
   if (history.ended === null) await recording.keep();
   return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, plan, host, workspace }, signal);
 }

@@ -39,7 +39,7 @@ export type OpenedAgent = Pick<ActiveRun, "agent" | "key">;
 /** Throws StaleWriter if it was deleted. */
 export async function openAgent({ db, vault }: PlatformContext, { agentId }: ClaimedRun): Promise<OpenedAgent> {
   const agent = await db.selectFrom("agents").selectAll().where("id", "=", agentId).executeTakeFirst();
-  if (!agent) throw new StaleWriter(agentId, "it is not there any more");
+  if (!agent) throw new StaleWriter(agentId, "the agent was deleted");
   const key = await vault.unwrap(agent.data_key);
   return {
     key,

@@ -144,7 +144,10 @@ async function chooseMachine(machines: AgentMachines): Promise<MachineChoice> {
     return await machines.choose();
   } catch (error) {
     if (!(error instanceof MachineUnavailable)) throw error;
-    throw new RunFault("machine_unavailable", `${error.message} Or ask the operator to set machines.provider to auto.`);
+    throw new RunFault(
+      "machine_unavailable",
+      `${error.message} Where runs may do without a machine, an administrator can set machines.provider to auto.`,
+    );
   }
 }
 

@@ -12,7 +12,7 @@ export interface Spender {
 export const spendLimitReached = "This month's spend limit has been reached. Ask an administrator to raise it.";
 
 export const priceUnknown = ({ id: model, subagent }: { id: string; subagent?: string }): string =>
-  `The price of the model ${model}${subagent === undefined ? "" : ` of the sub-agent ${subagent}`} is unknown, so the spend limit cannot be enforced. Choose another model, or ask an administrator to add [prices."${model}"] to the configuration.`;
+  `The price of the model ${model}${subagent === undefined ? "" : ` of the sub-agent ${subagent}`} is unknown, so neither a spend limit nor a budget can be enforced. Choose another model, leave out the budget if there is no spend limit, or ask an administrator to add [prices."${model}"] to the configuration.`;
 
 /** US dollars; null if there is no limit. */
 export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spender): Promise<number | null> {

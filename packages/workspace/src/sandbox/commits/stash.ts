@@ -22,7 +22,9 @@ export interface StashChange {
 export async function writeStash({ base, next }: StashChange, git: HostGit, shadow: Shadow): Promise<void> {
   if (isSame(base, next)) return;
   if (!isSame(base, readStash(shadow)))
-    throw new Error("The stash was changed outside the sandbox, so it was not moved.");
+    throw new Error(
+      "The stash was changed outside the sandbox meanwhile, so that of the sandbox was not copied to the repository.",
+    );
   const commits = next === undefined ? [] : commitsOf(next);
   const newest = commits.at(-1);
   if (next === undefined || newest === undefined) {
@@ -31,7 +33,7 @@ export async function writeStash({ base, next }: StashChange, git: HostGit, shad
   }
   const found = await git.run(["cat-file", "--batch-check"], Buffer.from(`${[...new Set(commits)].join("\n")}\n`));
   if (!found.split("\n").every((line) => line === "" || / commit \d+$/.test(line)))
-    throw new Error("Commits of the stash are missing, so it was not moved.");
+    throw new Error("Commits of the stash are missing, so it was not copied to the repository.");
   await git.run(["update-ref", "--create-reflog", "-m", "agentcli: in the sandbox", "refs/stash", newest]);
   replaceFile(logPath(shadow.commonDirectory), next);
 }
@@ -43,7 +45,8 @@ export function commitsOf(log: Buffer): string[] {
   const lines = log.toString("utf8").split("\n").filter(Boolean);
   return lines.map((line) => {
     const commit = logLine.exec(line)?.[1];
-    if (commit === undefined) throw new Error("The reflog of the stash is damaged, so the stash was not moved.");
+    if (commit === undefined)
+      throw new Error("The reflog of the stash is damaged, so the stash was not copied to the repository.");
     return commit;
   });
 }

@@ -114,7 +114,8 @@ async function mountFor(directory: string, machine: Pick<MachineUse, "disk">): P
     return disk;
   } catch (error) {
     // Another server may still be ending it.
-    if (error instanceof MachineUnavailable) throw new SandboxUnavailable(error.message, "");
+    if (error instanceof MachineUnavailable)
+      throw new SandboxUnavailable(error.message, "Send the prompt again in a minute.");
     throw error;
   }
 }
