@@ -134,16 +134,22 @@ describe.each(topologies)("$servers", ({ names, data, all, each }) => {
     const [{ client }] = cluster.nodes as [ClusterNode];
     const ids = await create(client, repository);
     const frames = await readWithReconnects(client, ids);
+    const statements = Math.max(...cluster.nodes.map((node) => node.server().statementCount() || 0));
+    // While lost ones are still recovered: an idle server may reach the statement just now.
+    for (const node of cluster.nodes) await eventually(() => isDisarmed(node));
     state.isOver = true;
     await Promise.all(watching);
-    const statements = Math.max(...cluster.nodes.map((node) => node.server().statementCount() || 0));
-    for (const node of cluster.nodes)
-      await node
-        .server()
-        .killAt(0, "before")
-        .catch(() => node.recover("killed"));
     return { ids, frames, statements };
   }
+
+  /** False where it was lost meanwhile. */
+  const isDisarmed = ({ server }: ClusterNode): Promise<boolean> =>
+    server()
+      .killAt(0, "before")
+      .then(
+        () => true,
+        () => false,
+      );
 
   async function recoverLost(node: ClusterNode, failure: NodeFailure, state: { isOver: boolean }): Promise<void> {
     while (!state.isOver) {

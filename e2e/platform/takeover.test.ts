@@ -52,9 +52,8 @@ describe.each(topologies)("$servers", ({ data, names, each }) => {
     const { failure } = chosen;
     const victim = cluster.nodes.find(({ name }) => name === chosen.name) as ClusterNode;
     const [witness] = cluster.nodes.filter((node) => node !== victim) as [ClusterNode];
-    const runs = await createRuns(witness.client, isFull ? 20 : 8);
+    const { runs, lost } = await createDriven(victim, witness.client);
     const readers = runs.map((ids) => readWithReconnects(witness.client, ids));
-    const lost = await eventuallyDriven(victim, runs);
     victim.fail(failure);
     const epochs = () => readLeases(lost).then((rows) => rows.map(({ lease_epoch }) => lease_epoch));
     await openGatesUntil(runs, async () => (await epochs()).some((epoch) => epoch > 1));
@@ -102,20 +101,19 @@ describe.each(topologies)("$servers", ({ data, names, each }) => {
     return frames;
   }
 
-  /** Settles with the runs that it drives and that wait at their gates. */
-  async function eventuallyDriven({ id }: ClusterNode, runs: RunIds[]): Promise<RunIds[]> {
-    let driven: RunIds[] = [];
-    await expect
-      .poll(async () => {
-        const leases = await readLeases(runs);
-        const begun = await readBegun(runs);
-        driven = runs.filter(
-          ({ runId }) => begun.has(runId) && leases.some((lease) => lease.id === runId && lease.lease_owner === id()),
-        );
-        return driven.length;
-      })
-      .toBeGreaterThan(0);
-    return driven;
+  /** Runs that all wait at their gates, further ones until this server drives some of them: those are `lost`. */
+  async function createDriven(
+    { id }: ClusterNode,
+    client: PlatformClient,
+  ): Promise<{ runs: RunIds[]; lost: RunIds[] }> {
+    const runs = await createRuns(client, isFull ? 20 : 8);
+    for (;;) {
+      await expect.poll(async () => (await readBegun(runs)).size).toBe(runs.length);
+      const own = (await readLeases(runs)).filter(({ lease_owner }) => lease_owner === id());
+      const lost = runs.filter(({ runId }) => own.some((lease) => lease.id === runId));
+      if (lost.length > 0) return { runs, lost };
+      runs.push(...(await createRuns(client, 2)));
+    }
   }
 
   const readLeases = (runs: RunIds[]) =>

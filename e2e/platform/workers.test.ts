@@ -152,7 +152,7 @@ function listeningPorts(pid: number): string[] {
   );
   return [pid, ...descendantsOf(pid)].flatMap((one) => {
     const directory = `/proc/${one}/fd`;
-    return readdirSync(directory).flatMap((fd) => listening.get(linkOf(join(directory, fd))) ?? []);
+    return namesIn(directory).flatMap((fd) => listening.get(linkOf(join(directory, fd))) ?? []);
   });
 }
 
@@ -164,9 +164,26 @@ const linkOf = (path: string): string => {
   }
 };
 
+/** None of a process that has ended meanwhile: a command of the test starts one after the other. */
+const namesIn = (directory: string): string[] => {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+};
+
+const childrenOf = (directory: string): string => {
+  try {
+    return readFileSync(join(directory, "children"), "utf8");
+  } catch {
+    return "";
+  }
+};
+
 const descendantsOf = (pid: number): number[] =>
-  readdirSync(`/proc/${pid}/task`)
-    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").trim().split(/\s+/))
+  namesIn(`/proc/${pid}/task`)
+    .flatMap((task) => childrenOf(`/proc/${pid}/task/${task}`).trim().split(/\s+/))
     .filter((text) => text !== "")
     .flatMap((text) => [Number(text), ...descendantsOf(Number(text))]);
 

@@ -24,7 +24,7 @@ function writeCount() {
 }
 
 net.Socket.prototype.write = function (data, ...rest) {
-  if (!plan || !changesData(data)) return write.call(this, data, ...rest);
+  if (!changesData(this, data) || !plan) return write.call(this, data, ...rest);
   count += 1;
   writeCount();
   if (count === plan.at && plan.when === "before") process.kill(process.pid, plan.signal);
@@ -37,12 +37,27 @@ function killUnlessReplaced(current) {
   if (plan === current) process.kill(process.pid, plan.signal);
 }
 
-const [parse, query] = ["P", "Q"].map((letter) => letter.charCodeAt(0));
+const [parse, bind, query] = ["P", "B", "Q"].map((letter) => letter.charCodeAt(0));
 const lease = /set "lease_until" = now/;
 
+/** Named statements of each connection, by name: their text is sent once, then only their name with the values. */
+const named = new WeakMap();
+
 /** A protocol message with a statement that changes data. Lease renewals do not count: they depend on the clock. */
-function changesData(data) {
-  if (!Buffer.isBuffer(data) || (data[0] !== parse && data[0] !== query)) return false;
-  const text = data.toString("latin1", 5);
+function changesData(socket, data) {
+  if (!Buffer.isBuffer(data) || ![parse, bind, query].includes(data[0])) return false;
+  const text = textOf(socket, data);
   return /\b(?:insert into|update|delete from)\b|^commit/i.test(text) && !lease.test(text);
+}
+
+function textOf(socket, data) {
+  const message = data.toString("latin1", 5);
+  if (data[0] === query) return message;
+  const statements = named.get(socket) ?? new Map();
+  named.set(socket, statements);
+  const [first, second = ""] = message.split("\0", 2);
+  if (data[0] === bind) return statements.get(second) ?? "";
+  // Counted each time that values are bound to it.
+  if (first !== "") statements.set(first, second);
+  return first === "" ? second : "";
 }
