@@ -79,7 +79,8 @@ describe.each(["this user", "an ordinary user"] as const)("for %s", (as) => {
     const { home } = harness;
     const repository = await cloneElsewhere(harness);
     const settings: [string, string][] = [
-      ["filter.x.clean", "cd scripts && sh inner.sh"],
+      // In words that the sandbox cannot follow, or it would protect the directory.
+      ["filter.x.clean", `D=scr; cd "\${D}ipts" && sh inner.sh`],
       ["filter.x.smudge", "sh scripts/smudge.sh"],
       ["user.name", "T"],
       ["user.email", "t@example.org"],
