@@ -1,17 +1,20 @@
 // The secrets of an agent: chosen when its first run starts, sealed with its own key, and the same for all its runs.
-import { sql } from "kysely";
-import { type DataKey, prepared, type Queries } from "../foundation/index.ts";
+import { type Kysely, sql } from "kysely";
+import { type DataKey, prepared, type Queries, type Tables } from "../foundation/index.ts";
 import { type ChosenSecret, choose } from "./choose.ts";
 import type { AgentOwner, SecretHost } from "./host.ts";
 import { ofEnvironment, ofTeam, ofUser, type SecretOwnerId } from "./owner.ts";
 
-export type AgentSecret = ChosenSecret;
+export interface AgentSecret extends ChosenSecret {
+  /** A token that a run got for its time: only recorded so that it is recognized, not given to later runs. */
+  isMinted?: true;
+}
 
 export interface SecretAgent extends AgentOwner {
   id: string;
 }
 
-/** What the agent started with; if it starts now, that is chosen here. */
+/** What the agent started with, and the tokens of its earlier runs; if it starts now, that is chosen here. */
 export async function secretsOfAgent(host: SecretHost, agent: SecretAgent, key: DataKey): Promise<AgentSecret[]> {
   const recorded = await readOrRecordNone(host.db, agent, key);
   if (recorded !== null) return recorded;
@@ -57,11 +60,30 @@ async function read(db: Queries, agentId: string, key: DataKey): Promise<AgentSe
 const open = (sealed: Buffer, agentId: string, key: DataKey): AgentSecret[] =>
   JSON.parse(key.openText(sealed, aad(agentId)));
 
-/** What it started with; nothing if it has not. */
+/** What it started with, nothing if it has not, and the tokens of its runs. */
 export const recordedSecrets = async (
   db: Queries,
   { agent, key }: { agent: { id: string }; key: DataKey },
 ): Promise<AgentSecret[]> => (await read(db, agent.id, key)) ?? [];
+
+/** Of those recorded; earlier ones have expired long ago. */
+const maxMinted = 20;
+
+/** Before a run gets the token: the server that resumes the run, or keeps its files, has to recognize it. Throws if it fails. */
+export const recordToken = (
+  db: Kysely<Tables>,
+  { agent: { id }, key }: { agent: { id: string }; key: DataKey },
+  { name, value }: { name: string; value: string },
+): Promise<void> =>
+  db.transaction().execute(async (tx) => {
+    const rows = tx.selectFrom("agent_secrets").select("sealed").where("agent_id", "=", id).forUpdate();
+    const recorded = open((await rows.executeTakeFirstOrThrow()).sealed, id, key);
+    const minted: AgentSecret[] = recorded.filter(({ isMinted }) => isMinted).slice(1 - maxMinted);
+    minted.push({ name, value, type: "runtime_secret", isMinted: true });
+    const all = [...recorded.filter(({ isMinted }) => !isMinted), ...minted];
+    const sealed = key.seal(JSON.stringify(all), aad(id));
+    await tx.updateTable("agent_secrets").set({ sealed }).where("agent_id", "=", id).execute();
+  });
 
 const aad = (agentId: string): string => `agent-secrets:${agentId}`;
 

@@ -1,5 +1,5 @@
 // What other groups may use of secrets.
-export { type AgentSecret, recordedSecrets } from "./agent-secrets.ts";
+export { type AgentSecret, recordedSecrets, recordToken } from "./agent-secrets.ts";
 export { secretsOfBuild } from "./build-secrets.ts";
 export type { AgentOwner, EnvironmentLookup } from "./host.ts";
 export { openSecrets, type Secrets } from "./open.ts";

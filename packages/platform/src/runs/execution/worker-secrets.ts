@@ -1,7 +1,7 @@
 // The secrets that the commands of a run get: all of them on the platform; on a worker, what its operator lets it receive.
 import { needsWorker, type Workers } from "../../fleet/index.ts";
 import type { PlatformContext } from "../../foundation/index.ts";
-import type { AgentSecret } from "../../secrets/index.ts";
+import { type AgentSecret, recordToken } from "../../secrets/index.ts";
 import type { ActiveRun } from "./records.ts";
 
 interface SecretsOfAgent {
@@ -10,7 +10,7 @@ interface SecretsOfAgent {
 }
 
 interface SecretsHost {
-  platform: Pick<PlatformContext, "log">;
+  platform: Pick<PlatformContext, "db" | "log">;
   workers: Pick<Workers, "receives">;
   checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
   mintToken(teamId: number, url: string, signal: AbortSignal): Promise<string | undefined>;
@@ -27,7 +27,8 @@ export async function secretsOfRun(
   // The token may push: not for a run that only reads, or only proposes.
   const mayPush = run.request.mode !== "plan" && agent.settings.effects === undefined;
   const token = receives.githubToken && mayPush ? await mintToken(activeRun, host, signal) : undefined;
-  return [...(token === undefined ? [] : tokenVariables(token)), ...(receives.secrets ? secrets : [])];
+  const kept = receives.secrets ? secrets : secrets.filter(({ isMinted }) => isMinted);
+  return [...(token === undefined ? [] : tokenVariables(token)), ...kept];
 }
 
 /** Both names that programs read. Secrets of the same name win. */
@@ -36,7 +37,7 @@ const tokenVariables = (value: string): AgentSecret[] =>
 
 /** Undefined if there is none to be had: commands that need it say so themselves. */
 async function mintToken(
-  { agent, run, requester }: ActiveRun,
+  { agent, run, requester, key }: ActiveRun,
   host: SecretsHost,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -44,7 +45,9 @@ async function mintToken(
   if (repository === undefined) return undefined;
   try {
     await host.checkRepositories(requester.userId, [repository.url], signal);
-    return await host.mintToken(agent.teamId, repository.url, signal);
+    const token = await host.mintToken(agent.teamId, repository.url, signal);
+    if (token !== undefined) await recordToken(host.platform.db, { agent, key }, { name: "GH_TOKEN", value: token });
+    return token;
   } catch (error) {
     host.platform.log.warn("run.token_not_minted", { runId: run.id, error: (error as Error).message });
     return undefined;

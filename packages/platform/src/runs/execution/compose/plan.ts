@@ -44,7 +44,7 @@ export function planRun({ agent, run: { request }, secrets }: RunOrder, settings
       : { servers: [], proposedServers: servers.map(({ name }) => name) }),
     variables: {
       ...committerVariables(settings),
-      ...Object.fromEntries(secrets.map(({ name, value }) => [name, value])),
+      ...Object.fromEntries(secrets.filter(({ isMinted }) => !isMinted).map(({ name, value }) => [name, value])),
       ...requested,
     },
     scrub: scrubber([
