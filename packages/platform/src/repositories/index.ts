@@ -30,6 +30,7 @@ export {
   type Branches,
   type CommitRange,
   type FailedCheck,
+  GithubRefusal,
   type HookDeliveries,
   type HookDelivery,
   type Inquiries,

@@ -286,8 +286,10 @@ test("deliveries of a webhook of the repository that never came are found once, 
   const deliveries = [sent(1, hookUrl), sent(2, another), sent(3, hookUrl)];
   shop.hooks.push({ id: 7, url: hookUrl, isActive: true, deliveries });
   shop.hooks.push({ id: 8, url: elsewhere, isActive: true, deliveries: [sent(4, elsewhere)] });
+  shop.hooks.push({ id: 9, url: another, isActive: true, deliveries: [sent(6, another)] });
   fake.deliveries.splice(0, fake.deliveries.length);
   expect(await reconcile(host)).toBe(2);
+  expect(fake.requests.filter(({ path }) => path.includes("/hooks/9/"))).toEqual([]);
   expect(await reconcile(host)).toBe(0);
   await processEvents(host);
   expect(await firings(automation)).toMatchObject([{ recovered: true }, { recovered: true }]);
@@ -315,6 +317,18 @@ test("webhooks of a repository that the app may not read are looked at again in 
       ...{ connection: expect.stringContaining(url), next_at: new Date("2026-03-02T09:00:00Z"), seen_until: null },
       failure: expect.stringContaining("which needs the permission to read webhooks"),
     },
+  ]);
+});
+
+test("webhooks that GitHub fails to list are looked at again at the usual time", async () => {
+  const opened = await scene();
+  await opened.create(trigger(opened, "push"));
+  const planned = { operation: "repos/list-webhooks", response: { status: 502, body: { message: "no" } } };
+  for (let attempt = 0; attempt < 3; attempt += 1) fake.planResponse(planned);
+  await reconcile(opened.host);
+  const polls = opened.fixture.platform.db.selectFrom("delivery_polls").selectAll();
+  expect(await polls.where("connection", "like", "github %").execute()).toMatchObject([
+    { next_at: new Date("2026-03-02T08:02:30Z"), failure: expect.stringContaining("GitHub is failing") },
   ]);
 });
 

@@ -1,10 +1,11 @@
 // Deliveries of webhooks of single repositories that never came: of those that triggers name, and that send to the platform.
 import { teamKey } from "../../foundation/index.ts";
-import { RepositoryFault, type RepositoryHook } from "../../repositories/index.ts";
+import { GithubRefusal, RepositoryFault, type RepositoryHook } from "../../repositories/index.ts";
 import { openDefinition } from "../definition.ts";
 import type { AutomationHost } from "../host.ts";
 import type { Found, Polled, PollWork } from "./polls.ts";
 import { recover, sinceOf, sourceIdIn } from "./recover.ts";
+import { findSource } from "./store.ts";
 
 /** At a time; those that waited longest come first. */
 const maxRepositories = 100;
@@ -50,22 +51,30 @@ async function pollRepository(
   };
 }
 
-/** Those that send to the platform. */
+/** Those that send to the team. A failure that may pass is thrown: the next look at the usual time may succeed. */
 async function listHooks(
-  { sources }: AutomationHost,
+  { sources, platform: { db } }: AutomationHost,
   { teamId, url }: Watched,
   signal: AbortSignal,
 ): Promise<RepositoryHook[] | RepositoryFault> {
   try {
     const { hooks } = await sources.open(teamId, url);
-    return hooks === null ? [] : (await hooks(signal)).filter(sendsHere);
+    const found: RepositoryHook[] = [];
+    for (const hook of (await hooks?.(signal)) ?? [])
+      if ((await findSource(db, sourceIdIn(hook.url)))?.team_id === teamId) found.push(hook);
+    return found;
   } catch (error) {
-    if (!(error instanceof RepositoryFault)) throw error;
+    if (!(error instanceof RepositoryFault) || !isRefusal(error)) throw error;
     return error;
   }
 }
 
-const sendsHere = ({ url }: RepositoryHook): boolean => sourceIdIn(url) !== "";
+const refusals = [401, 403, 404];
+
+const isRefusal = ({ code, cause }: RepositoryFault): boolean =>
+  cause instanceof GithubRefusal
+    ? refusals.includes(cause.status) && !/rate limit/i.test(cause.message)
+    : code !== "repository_unreachable";
 
 const connectionOf = ({ teamId, url }: Watched): string => `github ${teamId} ${url}`;
 
