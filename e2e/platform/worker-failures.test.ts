@@ -223,7 +223,10 @@ test("a worker that is killed and stays away fails its run once its time is over
   await worker.stop("SIGKILL");
   const run = await client.waitForRun(ids);
   expect(run).toMatchObject({ status: "ERROR", error: { code: "worker_lost" } });
-  expect(run.error?.message).toContain("is not connected: its process has ended");
+  // Which of them is tested where the machine does not matter: in worker-loss.test.ts.
+  expect(run.error?.message).toMatch(
+    /is not connected: its (?:process has ended|machine was (?:almost out of|so busy))/,
+  );
 });
 
 test("a network that is cut for less than the limit of silence loses nothing, nor does the connection end", async () => {
@@ -244,7 +247,9 @@ test("a network that is cut for longer than the limit of silence loses nothing: 
   const reading = readWithReconnects(client, ids);
   relay.cut();
   await expect.poll(() => worker.log().join("\n")).toContain("The connection was lost.");
-  await expect.poll(() => server.log().find((line) => line.includes("worker.disconnected"))).toContain("network");
+  const end = () => server.log().find((line) => line.includes("worker.disconnected"));
+  // Not "process". If the worker had reported that its machine is busy, that is the reason given.
+  await expect.poll(end).toMatch(/"(?:network|starved|memory)"/);
   scenario.finishCommand();
   await endKept(scenario);
   relay.restore();

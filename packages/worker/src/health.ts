@@ -1,7 +1,7 @@
 // Tells the platform when this machine is almost out of memory, or too busy to run the worker: if the connection ends then,
 // the platform knows why.
-import { totalmem } from "node:os";
 import type { WorkerHealth } from "@agentcli/protocol/worker-link";
+import { availableBytes, totalBytes } from "./memory.ts";
 
 export interface HealthSource {
   /** Of the machine, or of the limit that this process has. */
@@ -19,8 +19,8 @@ const starvedForMs = 60_000;
 const minFreeShare = 0.03;
 
 const thisMachine: HealthSource = {
-  availableBytes: () => process.availableMemory(),
-  totalBytes: () => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
+  availableBytes: () => availableBytes(),
+  totalBytes: () => totalBytes(),
   now: () => performance.now(),
 };
 
