@@ -90,7 +90,10 @@ test("an inbox that has not changed is answered without content, and every chang
   const first = await read("");
   expect(first.status).toBe(200);
   expect(await read(first.tag)).toEqual({ status: 304, tag: first.tag, body: "" });
-  const { items } = JSON.parse(first.body) as { items: { id: string; agent?: { id: string } }[] };
+  const { items } = JSON.parse(first.body) as {
+    items: { id: string; agent?: { id: string }; automationId?: string }[];
+  };
+  const { automationId } = items.find((item) => item.automationId) ?? expect.fail("no alert");
   const { id: runId, agent } = items.find((item) => item.agent) ?? expect.fail("no agent");
   const agentId = agent?.id ?? "";
   const { db } = fixture.platform;
@@ -102,6 +105,7 @@ test("an inbox that has not changed is answered without content, and every chang
     "a mark": () => client.send("PATCH", "/v1/me/inbox", { items: [items[0]?.id], state: "read" }),
     "a run": () => db.updateTable("runs").set({ status: "EXPIRED" }).where("agent_id", "=", agentId).execute(),
     "a branch": () => db.insertInto("handoffs").values(handoff).execute(),
+    "the name of an automation": () => client.send("PATCH", `/v1/automations/${automationId}`, { name: "Weekly" }),
     "an alert": () => db.deleteFrom("automation_alerts").execute(),
     "an archived agent": () => client.send("POST", `/v1/agents/${agentId}/archive`),
   };

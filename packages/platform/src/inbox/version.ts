@@ -9,7 +9,7 @@ export async function readInboxTag({ platform: { db }, githost }: OverviewHost, 
   const runs = await endedRuns(db, user)
     .select(["agents.id", "agents.updated_at as agent_updated_at", "runs.status", "runs.updated_at"])
     .execute();
-  const alerts = await shownAlerts(db, user).execute();
+  const alerts = await shownAlerts(db, user).select("automations.name").execute();
   const agents = runs.map(({ id }) => id);
   const handoffs =
     agents.length === 0

@@ -1,5 +1,5 @@
 // Restored backups are started: a server on one serves the agents of the old one, and continues their conversations.
-import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, replyWith, temporaryDirectory } from "@agentcli/testkit";
 import { openClient } from "@agentcli/testkit/platform";
@@ -56,9 +56,10 @@ test.each([
 });
 
 test.each([
-  ["with the files that another server has saved in the object store", true],
-  ["with a warning where the object store has been lost", false],
-])("an agent of a restored platform goes on %s", async (_how, isStoreKept) => {
+  ["with the files that another server has saved in the object store", "saved"],
+  ["with a warning where the object store has been lost", "lost"],
+  ["with the files in the backup where those in the object store are older", "older"],
+])("an agent of a restored platform goes on %s", async (_how, state) => {
   const store = await temporaryDirectory();
   onTestFinished(() => store.remove());
   const { client, fixture, dataDirectory, stop } = await openRunHarness({
@@ -76,8 +77,15 @@ test.each([
   const { settings, connection } = fixture.platform;
   const kekFile = join(dataDirectory, "kek");
   const key = readKeyFile(kekFile) ?? expect.fail("no key");
-  // The backup is made where the files are not.
-  for (const name of ["workspaces", "handoffs"]) rmSync(join(dataDirectory, name), { recursive: true });
+  if (state === "older") {
+    await fixture.platform.db.updateTable("agent_disks").set({ is_bound: true }).execute();
+    const files = readdirSync(join(dataDirectory, "workspaces"), { recursive: true, encoding: "utf8" });
+    const note = files.find((path) => path.endsWith("note.txt")) ?? expect.fail("no note");
+    writeFileSync(join(dataDirectory, "workspaces", note), "newer than the save\n");
+  } else {
+    // The backup is made where the files are not.
+    for (const name of ["workspaces", "handoffs"]) rmSync(join(dataDirectory, name), { recursive: true });
+  }
   const target = newDataDirectory();
   rmSync(target, { recursive: true });
   const path = `${target}.backup`;
@@ -95,7 +103,7 @@ test.each([
     platformVersion: "1",
     now: new Date(),
   });
-  if (!isStoreKept) rmSync(join(store.path, "disks"), { recursive: true });
+  if (state === "lost") rmSync(join(store.path, "disks"), { recursive: true });
   const database = await emptyDatabase();
   onTestFinished(database.close);
   const restored = { ...settings, dataDirectory: target, databaseUrl: database.url, kekFile: join(target, "kek") };
@@ -106,6 +114,8 @@ test.each([
   const next = await again.followUp(ids.agentId, "second");
   const frames = JSON.stringify(await again.stream(next));
   expect(await again.read(next)).toMatchObject({ status: "FINISHED", result: "Read." });
-  expect(frames.includes("not pushed")).toBe(isStoreKept);
-  expect(frames.includes("restored from a backup, and the object store does not have the files")).toBe(!isStoreKept);
+  expect(frames.includes("not pushed")).toBe(state === "saved");
+  expect(frames.includes("newer than the save")).toBe(state === "older");
+  const warning = "restored from a backup, and the object store does not have the files";
+  expect(frames.includes(warning)).toBe(state === "lost");
 });

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openDirectoryStore, sealBlocks } from "../../src/foundation/objects/index.ts";
@@ -127,35 +128,117 @@ test("what was restored is not stored again by the next save, only what changed 
   expect(packs.filter(([, pack]) => pack !== "pack-1")).toEqual([["workspace/src/empty", "pack-3"]]);
 });
 
-test("an agent with more files than are copied stays with its server and says so, until it has fewer", async () => {
+interface OpenedDisk {
+  maxEntries: number;
+  /** Of the data directory and its server. */
+  at?: string;
+  isOnWorker?: boolean;
+  isResumed?: boolean;
+  isShared?: boolean;
+}
+
+/** An agent with files, whose run was claimed. */
+async function newDisk() {
   const { platform } = fixture;
   const { agentId, runId } = await fixture.newAgent();
-  const location = { dataId: "data-own", nodeName: "node-a" };
-  const claim = await openLeases(platform.db, { nodeId: "own", leaseMs: 60_000, dataId: location.dataId }).claim();
+  const claim = await openLeases(platform.db, { nodeId: "own", leaseMs: 60_000, dataId: "data-a" }).claim();
   const roots = rootsIn("first");
   fillRoots(roots);
   const store = openDirectoryStore(join(directory, "objects"));
   const { key } = await platform.vault.newDataKey();
   const fence = { runId, epoch: claim?.epoch ?? 0 };
-  const open = (maxEntries: number) =>
-    openRunDisk({
-      platform: { ...platform, objects: { store, local: store, isShared: true } },
-      workspaces: { directories: () => roots, replace: () => expect.fail("fetched") },
-      location,
-      run: { agent: { id: agentId, directory: agentId }, key, fence, isOnWorker: false, isResumed: false },
+  const agent = { id: agentId, directory: agentId };
+  const fetchedAt: string[] = [];
+  const open = ({ maxEntries, at = "a", isOnWorker = false, isResumed = false, isShared = true }: OpenedDisk) => {
+    // Each data directory has its own notes of what was saved.
+    const settings = { ...platform.settings, dataDirectory: join(directory, `data-${at}`) };
+    const disk = openRunDisk({
+      platform: { ...platform, settings, objects: { store, local: store, isShared } },
+      workspaces: {
+        directories: () => roots,
+        async replace() {
+          fetchedAt.push(at);
+        },
+      },
+      location: { dataId: `data-${at}`, nodeName: `node-${at}` },
+      run: { agent, key, fence, isOnWorker, isResumed },
       maxEntries,
     });
-  const work = {} as Parameters<RunDisk["prepare"]>[0];
-  const { signal } = new AbortController();
-  const small = open(5);
-  expect(await small.prepare(work, signal)).toEqual([]);
+    const work = {} as Parameters<RunDisk["prepare"]>[0];
+    return { save: disk.save, prepare: () => disk.prepare(work, new AbortController().signal) };
+  };
+  return { roots, open, fetchedAt, read: () => readDisk(platform.db, agentId) };
+}
+
+test("an agent with more files than are copied stays with its server and says so, until it has fewer", async () => {
+  const { open, read, fetchedAt } = await newDisk();
+  const small = open({ maxEntries: 5 });
+  expect(await small.prepare()).toEqual([]);
   for (let call = 0; call < 2; call += 1) await small.save();
-  expect(await readDisk(platform.db, agentId)).toEqual({ ...location, saveId: null, isBound: true });
-  const large = open(1_000);
-  expect(await large.prepare(work, signal)).toEqual([expect.stringContaining("it stays with its server")]);
+  expect(await read()).toEqual({ dataId: "data-a", nodeName: "node-a", saveId: null, isBound: true });
+  const large = open({ maxEntries: 1_000 });
+  expect(await large.prepare()).toEqual([expect.stringContaining("it stays with its server")]);
   await large.save();
-  expect(await readDisk(platform.db, agentId)).toMatchObject({ saveId: expect.any(String), isBound: false });
-  expect(await open(1_000).prepare(work, signal)).toEqual([]);
+  expect(await read()).toMatchObject({ saveId: expect.any(String), isBound: false });
+  expect(await open({ maxEntries: 1_000 }).prepare()).toEqual([]);
+  expect(fetchedAt).toEqual([]);
+});
+
+test("an agent that has again the files of its last save does not stay with its server", async () => {
+  const { roots, open, read } = await newDisk();
+  const first = open({ maxEntries: 1_000 });
+  await first.prepare();
+  await first.save();
+  // So that the times of the files are no longer the present one.
+  await pause(60);
+  await first.save();
+  const added = join(roots.workspace, "src/added");
+  writeFileSync(added, "added");
+  const entries = Object.values(roots).flatMap((root) =>
+    readdirSync(root, { recursive: true, encoding: "utf8" }),
+  ).length;
+  // One of them is not saved in any case, and another one was added.
+  await open({ maxEntries: entries - 2 }).save();
+  expect(await read()).toMatchObject({ saveId: expect.any(String), isBound: true });
+  rmSync(added);
+  await open({ maxEntries: entries - 2 }).save();
+  expect(await read()).toMatchObject({ isBound: false });
+  expect(await open({ maxEntries: 1_000 }).prepare()).toEqual([]);
+});
+
+test("an agent from before there was an object store stays with its server until it is saved, without a warning", async () => {
+  const { open, read } = await newDisk();
+  await open({ maxEntries: 1_000, isShared: false }).prepare();
+  expect(await read()).toMatchObject({ saveId: null, isBound: true });
+  const disk = open({ maxEntries: 1_000 });
+  expect(await disk.prepare()).toEqual([]);
+  expect(await read()).toMatchObject({ saveId: null, isBound: true });
+  await disk.save();
+  expect(await read()).toMatchObject({ saveId: expect.any(String), isBound: false });
+});
+
+test("the files of an agent on a worker are saved however many they are, and another server fetches them", async () => {
+  const { open, read, fetchedAt } = await newDisk();
+  const first = open({ maxEntries: 5, isOnWorker: true });
+  expect(await first.prepare()).toEqual([]);
+  await first.save();
+  expect(await read()).toMatchObject({ dataId: "data-a", saveId: expect.any(String), isBound: false });
+  expect(await open({ maxEntries: 5, isOnWorker: true, at: "b" }).prepare()).toEqual([]);
+  expect(fetchedAt).toEqual(["b"]);
+});
+
+test("a run on a worker whose files only another server has says so when it begins, and ends when it goes on", async () => {
+  const { open, read } = await newDisk();
+  await open({ maxEntries: 5 }).save();
+  expect(await read()).toMatchObject({ dataId: "data-a", isBound: true });
+  const resumed = open({ maxEntries: 5, isOnWorker: true, isResumed: true, at: "b" });
+  await expect(resumed.prepare()).rejects.toThrow("The files of this agent are on node-a, which alone has them.");
+  expect(await read()).toBeUndefined();
+  await open({ maxEntries: 5 }).save();
+  expect(await open({ maxEntries: 5, isOnWorker: true, at: "b" }).prepare()).toEqual([
+    expect.stringContaining("The files of this agent were on node-a, which alone has them."),
+  ]);
+  expect(await read()).toMatchObject({ dataId: "data-b", isBound: false });
 });
 
 /** As a later look finds a file that was just written: its time is no longer the present one. */

@@ -15,10 +15,13 @@ const locations = ["data_directories", "hosted_repository_saves"];
 /** Left out: a restore must not revive ended sessions or used login links. */
 export const notBackedUp = ["sessions", "login_links", ...locations];
 
-/** In no data directory, but in the object store: a restored platform fetches it from there. */
+/**
+ * In no data directory, but in the object store: a restored platform fetches it from there. Of what was bound to a data
+ * directory, the store has at most an older save: the files in the backup count.
+ */
 export const forgetDataDirectories = [
-  "delete from agent_disks where save_id is null",
-  "update agent_disks set data_id = '', is_bound = false",
+  "delete from agent_disks where save_id is null or is_bound",
+  "update agent_disks set data_id = ''",
 ];
 
 /** Each table after those it references. */

@@ -7,6 +7,8 @@ import type { DiskEntry } from "./scan.ts";
 export interface LocalState {
   saveId: string | null;
   entries: DiskEntry[];
+  /** It had more entries than are saved when it was last to be saved. */
+  isTooLarge?: boolean;
 }
 
 interface DataDirectory {

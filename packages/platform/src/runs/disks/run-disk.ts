@@ -58,17 +58,17 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
       const added = { ...options.location, isBound: staysHere(options) };
       const row = await readOrAddDisk(db, { agentId: agent.id, fence, isResumed }, added);
       if (row === undefined) return [];
-      const isTooLarge = canBeSaved(options) && row.isBound && row.dataId === added.dataId;
-      const isBound = isTooLarge || added.isBound;
+      const isUnsaved = canBeSaved(options) && row.isBound && row.dataId === added.dataId;
+      const isBound = isUnsaved || added.isBound;
       const own: DiskRow = { ...added, saveId: row.saveId, isBound };
-      const warnings: string[] = isTooLarge ? [tooLarge] : [];
-      if (row.dataId !== own.dataId) {
-        const isLost = row.isBound && !run.isOnWorker;
-        if (isLost && run.isResumed) {
+      const warnings: string[] = [];
+      if (isUnsaved && (await readState(platform.settings, agent.directory)).isTooLarge) warnings.push(tooLarge);
+      if (row.dataId !== own.dataId && row.isBound) {
+        if (isResumed) {
           await forgetDisk(db, agent.id);
-          throw lostDisk(row);
+          throw lostDisk(row, run);
         }
-        if (isLost) warnings.push(leftDisk(row));
+        warnings.push(leftDisk(row, run));
       }
       // Copies of one data directory have the same id.
       const saveId = objects.isShared ? own.saveId : null;
@@ -105,13 +105,14 @@ class DiskElsewhere extends Fault {
   readonly code = "disk_elsewhere";
 }
 
-const lostDisk = ({ nodeName }: DiskRow) =>
+/** A run on a worker does not wait: it is driven by the server that its worker is connected to. */
+const lostDisk = ({ nodeName }: DiskRow, { isOnWorker }: DiskRun) =>
   new DiskElsewhere(
-    `The files of this agent are on ${nodeName}, which did not take the run in time. Another prompt goes on without them: its repositories begin with what was pushed, and what was not is lost. Or start that server again first.`,
+    `The files of this agent are on ${nodeName}, which ${isOnWorker ? "alone has them" : "did not take the run in time"}. Another prompt goes on without them: its repositories begin with what was pushed, and what was not is lost. Or start that server again first.`,
   );
 
-const leftDisk = ({ nodeName }: DiskRow): string =>
-  `The files of this agent were on ${nodeName}, which has not been there for 15 minutes. The repositories begin with what was pushed; what was not is missing.`;
+const leftDisk = ({ nodeName }: DiskRow, { isOnWorker }: DiskRun): string =>
+  `The files of this agent were on ${nodeName}, which ${isOnWorker ? "alone has them" : "has not been there for 15 minutes"}. The repositories begin with what was pushed; what was not is missing.`;
 
 /** The store was not restored with the backup, or to another time: what the backup has of the files is there. */
 const notInStore =
@@ -138,10 +139,12 @@ async function fetchDisk({ platform, workspaces, run, saved, work, saveId }: Fet
 const maxPacks = 50;
 
 function openSaver(options: RunDiskOptions, saved: SavedDisks) {
-  const { platform, workspaces, location, run, maxEntries } = options;
+  const { platform, workspaces, location, run } = options;
   const { db, settings } = platform;
   const { agent, fence } = run;
   const isBound = staysHere(options);
+  // A run on a worker is saved once, at its end, and cannot wait for the server that has its files.
+  const maxEntries = run.isOnWorker ? Number.POSITIVE_INFINITY : options.maxEntries;
   let state: LocalState | null = null;
   let isTooLarge = false;
   return {
@@ -161,10 +164,11 @@ function openSaver(options: RunDiskOptions, saved: SavedDisks) {
       } catch (error) {
         if (!(error instanceof TooManyFiles)) throw error;
         await writeDisk(db, { agentId: agent.id, fence }, { ...location, saveId: before.saveId, isBound: true });
+        if (!before.isTooLarge) await writeState(settings, agent.directory, { ...before, isTooLarge: true });
         isTooLarge = true;
         return;
       }
-      if (!scan.isChanged && before.saveId !== null) return;
+      if (!scan.isChanged && before.saveId !== null && !before.isTooLarge) return;
       try {
         await saved.putEntries(saveId, scan.entries);
         await writeDisk(db, { agentId: agent.id, fence }, { ...location, saveId, isBound });
