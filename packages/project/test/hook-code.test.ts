@@ -1,5 +1,5 @@
 // What scripts of hooks in JavaScript, Python, perl and ruby load and start: pinned where it can be followed, refused where not.
-import { linkSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -56,6 +56,11 @@ describe("what code starts is followed as the command that does the same", () =>
       "a.mjs",
       'import { execFile } from "node:child_process";\nimport { promisify } from "node:util";\nconst run = promisify(execFile);\nawait run("tools/x.sh", [a]);',
     ],
+    ["a.mjs", inNode('process.env.FORCE_COLOR = "0";\nspawn("tools/x.sh", [...words.map((word) => word.trim())]);')],
+    ["a.mjs", inNode('execFile("tools/x.sh", async function done(error) { console.log(error); });')],
+    ["a.mjs", inNode('execFile("tools/x.sh", [], { env: process.env }, error => console.log(error));')],
+    ["a.py", inPython('subprocess.run(["tools/x.sh"], env=os.environ)')],
+    ["a.py", inPython('subprocess.run(["tools/x.sh"], env=dict(os.environ, LEVEL="1"))')],
     ["a.py", inPython('subprocess.run(["tools/x.sh", path], check=True, env={**os.environ, "LEVEL": "1"})')],
     ["a.py", inPython('subprocess.check_output("sh tools/x.sh", shell=True)')],
     ["a.py", inPython('if os.system("sh tools/x.sh"): sys.exit(2)')],
@@ -93,6 +98,31 @@ if re.search(r"\\b(eval|exec)\\b", data["tool_input"]["command"]):
     print(f"no: {data['tool_name']!r} in {os.environ.get('HOME', '.')}", file=sys.stderr)
     sys.exit(2)
 home = os.environ["HOME"] if "HOME" in os.environ else Path(".")
+`,
+    ],
+    [
+      "a.mjs",
+      `import process, { argv, exit } from "node:process";
+const { HOME, ...others } = process.env;
+process.env.FORCE_COLOR ??= "0";
+const all = { ...process.env, [HOME]: argv.length / 2 };
+const names = "CI" in process.env ? others : [];
+const list = ["eval", "constructor"].filter((word) => process.env[word.trim()] !== all[word]);
+if (typeof process === "undefined" || process.env?.["DEBUG"] === "1") exit(list.length + names.length);
+`,
+    ],
+    [
+      "a.cjs",
+      'const process = require("process");\nif (require.main === module) run({ arguments: require.main.filename });\n',
+    ],
+    [
+      "a.py",
+      `import os, sys
+import os.path as p
+copy = {**os.environ, "A": "1"}
+names = sorted(os.environ) + [k for k in os.environ] + list(dict(os.environ))
+os.environ["LEVEL"] = "1"
+print(f"{len(names):#06x} {copy['A']:>{10}} {copy!r:20} {names[1:2]}", os.environ["PATH"] != "x")
 `,
     ],
     [
@@ -137,6 +167,7 @@ abort "no" if input.dig("tool_input", "command") =~ /rm -rf/
 
 describe("code that loads or starts what cannot be followed makes the hook unpinned, and the reason names the line", () => {
   const unknown = "is known only when it runs";
+  const path = "PATH can make programs load other files";
   test.each([
     ["a.mjs", "spawn(program);", unknown],
     ["a.mjs", "spawn(`${dir}/x.sh`);", unknown],
@@ -152,7 +183,48 @@ describe("code that loads or starts what cannot be followed makes the hook unpin
     ["a.mjs", 'spawn("tools/x.sh", { ...options });', unknown],
     ["a.mjs", 'spawn("tools/x.sh", { env: other });', unknown],
     ["a.mjs", 'spawn("lint", { env: { ...process.env, PATH: "tools" } });', "PATH can make programs load other files"],
-    ["a.mjs", 'process.env.PATH = "tools";\nspawn("grep", ["x"]);', unknown],
+    ["a.mjs", 'process.env.PATH = "tools";\nspawn("grep", ["x"]);', path],
+    ["a.mjs", 'process.env.PATH += ":tools";', path],
+    ["a.mjs", 'process.env["PATH"] ??= "tools";', path],
+    ["a.mjs", "delete process.env.PATH;", path],
+    ["a.mjs", "for (process.env.PATH of list);", path],
+    ["a.mjs", "process.env[name.trim()] = value;", unknown],
+    ["a.mjs", "process.env[line.slice(0, at)] = value;", unknown],
+    ["a.mjs", 'process.env.AGENT_PROJECT_DIR = "lib";', unknown],
+    ["a.mjs", 'const env = process.env;\nenv.PATH = "tools";', unknown],
+    ["a.mjs", "const { env } = process;", unknown],
+    ["a.mjs", "const own = process;", unknown],
+    ["a.mjs", "change(globalThis.process);", unknown],
+    ["a.mjs", "const all = globalThis;", unknown],
+    ["a.mjs", 'import { env } from "node:process";', unknown],
+    ["a.mjs", 'import { env as variables } from "process";', unknown],
+    ["a.mjs", 'import own from "node:process";\nown.env.PATH = "tools";', unknown],
+    ["a.cjs", 'require("process").env.PATH = "tools";', unknown],
+    ["a.cjs", 'const own = require("process");', unknown],
+    ["a.mjs", 'spawn("timeout", words.map((word) => word.trim()));', unknown],
+    ["a.mjs", 'spawn("sort", function () { return words; }());', unknown],
+    ["a.mjs", 'spawn("./x.sh", { cwd: list.find((each) => each) });', unknown],
+    ["a.mjs", 'spawn("grep", { env: { ...process.env, PATH: list.map((x) => x).join(":") } });', path],
+    ["a.mjs", 'spawn("grep", { shell: "lib/x.sh", env: list.map((x) => x) });', unknown],
+    ["a.mjs", 'spawn("grep", { env: { get PATH() { return "tools"; } } });', unknown],
+    ["a.mjs", 'spawn("grep", { env: { ...process.env, AGENT_PROJECT_DIR: "lib" } });', unknown],
+    ["a.mjs", 'const options = { cwd: "lib" };\nspawnSync("./x.sh", options);', unknown],
+    ["a.mjs", 'spawnSync("tools/x.sh", options, {});', unknown],
+    ["a.mjs", 'spawnSync("tools/x.sh", [{ cwd: "lib" }][0]);', unknown],
+    ["a.mjs", 'fork("tools/y.js", options);', unknown],
+    ["a.mjs", 'execFile("tools/x.sh", options, (error) => error);', unknown],
+    ["a.mjs", "// x\rexecSync(command);", unknown],
+    ["a.mjs", "// x\u2028execSync(command);", unknown],
+    ["a.mjs", "// x\u2029execSync(command);", unknown],
+    ["a.mjs", 'Symbol.for("x") / 2; execSync(command); 1 / 2;', unknown],
+    ["a.mjs", "a?.in / 2; execSync(command); 1 / 2;", unknown],
+    ["a.mjs", "if (x) `${a}` / 2; execSync(command); 1 / 2;", unknown],
+    ["a.mjs", "for await (const a of b) /`/; execSync(command); /`/;", "a slash is not read"],
+    ["a.mjs", '[]["filter"]["constructor"](text)();', unknown],
+    ["a.cjs", 'require.main["require"](name);', unknown],
+    ["a.cjs", "const main = require.main;", unknown],
+    ["a.cjs", "start(require.main, filename);", unknown],
+    ["a.cjs", 'arguments[1]("child_" + "process");', unknown],
     ["a.mjs", 'Object.assign(process.env, own);\nspawn("grep", ["x"]);', unknown],
     ["a.mjs", 'spawn("node", [script]);', unknown],
     ["a.mjs", 'spawn("node", arguments_);', unknown],
@@ -202,6 +274,28 @@ describe("code that loads or starts what cannot be followed makes the hook unpin
     ["a.py", "getattr(subprocess, name)('x')", unknown],
     ["a.py", "os.environ['PATH'] = 'tools'", "PATH can make programs load other files"],
     ["a.py", "os.environ.update(own)", unknown],
+    ["a.py", "os.environ['PATH'] += ':tools'", path],
+    ["a.py", "os.environ['AGENT_PROJECT_DIR'] = 'lib'", unknown],
+    ["a.py", "os.environ |= own", unknown],
+    ["a.py", "env = os.environ\nenv['PATH'] = 'tools'", unknown],
+    ["a.py", "def change(e=os.environ): e['PATH'] = 'tools'", unknown],
+    ["a.py", "change(env=os.environ)", unknown],
+    ["a.py", "from os import environ", unknown],
+    ["a.py", "from os import *\nsystem(command)", unknown],
+    ["a.py", "from sys import *\npath.insert(0, 'lib')", unknown],
+    ["a.py", "subprocess.run(['grep'], env=dict(os.environ, PATH='tools'))", path],
+    ["a.py", "subprocess.run(['grep'], env=dict(own))", unknown],
+    ["a.py", "subprocess.run(['grep'], env={'PA' 'TH': 'tools'})", unknown],
+    ["a.py", "import contextlib\nwith contextlib.chdir('lib'): pass", unknown],
+    ["a.py", "from contextlib import chdir", unknown],
+    ["a.py", "# x\ros.system(command)", unknown],
+    ["a.py", "x = 1\rimport runpy", "the package runpy"],
+    ["a.py", "import shutil\nshutil.os.system(command)", unknown],
+    ["a.py", "from shutil import os", unknown],
+    ["a.py", "from random import _os as o", unknown],
+    ["a.py", "import platform\nplatform.subprocess.run(command)", unknown],
+    ["a.py", "print(f'{n:>{eval(text)}}')", unknown],
+    ["a.py", "print(f'{n:#x}'); os.system(command)", unknown],
     ["a.py", "os.system(command)", unknown],
     ["a.py", "os.execv(program, [])", unknown],
     ["a.py", "from os import execv", unknown],
@@ -231,11 +325,18 @@ describe("code that loads or starts what cannot be followed makes the hook unpin
     ["a.rb", 'require_relative "missing"', "there is no file missing.rb"],
   ])("%s: %s", async (name, text, reason) => {
     const before = name === "a.mjs" ? inNode("") : name === "a.py" ? inPython("") : "\n";
-    const path = await prepare(name, `${before}${text}\n`);
-    const { unpinned } = pinIn(path, name);
+    const { unpinned } = pinIn(await prepare(name, `${before}${text}\n`), name);
     expect(unpinned).toContain(reason);
     expect(unpinned).toMatch(/^in line [1-3] of /);
   });
+});
+
+test("a module in a directory that every user can write to makes the hook unpinned", async () => {
+  const shared = `/tmp/agentcli-pin-${process.pid}.mjs`;
+  writeFileSync(shared, "");
+  onTestFinished(() => rmSync(shared));
+  const path = await prepare("a.mjs", `import "${shared}";\n`);
+  expect(pinIn(path, "a.mjs").unpinned).toContain("is in a directory that every user can write to");
 });
 
 describe("a script that runs in place, because code starts it, is refused", () => {

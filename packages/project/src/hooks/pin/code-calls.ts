@@ -2,6 +2,7 @@
 import { checkVariable } from "./builtins.ts";
 import { refuse, type Token } from "./code-tokens.ts";
 import { quote } from "./command.ts";
+import type { Variables } from "./shell-reader.ts";
 
 /** What code loads and starts. */
 export interface CodeUses {
@@ -31,6 +32,10 @@ export function readArguments(tokens: Token[], at: number): { items: Token[][]; 
   return { items, end };
 }
 
+/** Whether one pair of brackets is all of it. */
+export const isGroup = (item: Token[], opening: string): boolean =>
+  item[0]?.kind === "sign" && item[0].text === opening && readArguments(item, 0).end === item.length - 1;
+
 /** The value of a string, of a known variable, and of several with `+` between them; null for anything else. */
 export function knownValue(item: Token[], valueOfName: (tokens: Token[]) => string | null): string | null {
   let value = "";
@@ -57,9 +62,8 @@ const unknownWords = "$(cat)";
 
 /** The words of a list, `["-c", path, ...more]`. */
 export function wordsOf(item: Token[], valueOfName: (tokens: Token[]) => string | null): string[] {
-  const { items, end } = readArguments(item, 0);
-  if (item[0]?.text !== "[" || end !== item.length - 1) return [unknownWords];
-  return items.map((element) => {
+  if (!isGroup(item, "[")) return [unknownWords];
+  return readArguments(item, 0).items.map((element) => {
     if (/^(?:\.{3}|\*)$/.test(element[0]?.text ?? "")) return unknownWords;
     const value = knownValue(element, valueOfName);
     return value === null ? unknownWord : quote(value);
@@ -70,10 +74,11 @@ export function wordsOf(item: Token[], valueOfName: (tokens: Token[]) => string 
 export const inWordsOfCode = (message: string): string =>
   message.replaceAll(/`?"?\$\(cat\)"?`?/g, "an argument that only its run shows");
 
-/** `{ ...process.env, LEVEL: "1" }`: variables that make no program load anything. */
-export function checkVariables(names: (string | null)[], at: number): void {
+/** `{ ...process.env, LEVEL: "1" }`: variables that make no program load anything, and by which no file was found. */
+export function checkVariables(names: (string | null)[], at: number, known: Variables): void {
   for (const name of names) {
-    if (name === null) throw refuse(at, "which variables it sets is known only when it runs");
+    if (name !== null && known.has(name)) throw refuse(at, `${name} gets a value that is known only when it runs`);
+    if (name === null || name === "__proto__") throw refuse(at, "which variables it sets is known only when it runs");
     try {
       checkVariable(name);
     } catch (error) {

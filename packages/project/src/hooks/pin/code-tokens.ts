@@ -12,7 +12,9 @@ export interface Token {
 export type CodeLanguage = "javascript" | "python";
 
 /** The code inside of a string, `${…}` or `{…}`, follows the string in parentheses. */
-export function readTokens(source: string, language: CodeLanguage): Token[] {
+export function readTokens(text: string, language: CodeLanguage): Token[] {
+  // A carriage return alone ends a line of Python.
+  const source = language === "python" ? text.replaceAll(/\r(?!\n)/g, "\n") : text;
   const reader: Reader = { source, language, at: 0, tokens: [], open: [], closed: undefined, depth: 0 };
   if (source.startsWith("#!")) reader.at = lineEnd(source, 0);
   readUntil(reader, null);
@@ -38,8 +40,8 @@ interface Reader {
 const maxDepth = 32;
 const closing: Record<string, string> = { ")": "(", "]": "[", "}": "{" };
 
-/** To the end, or to the bracket that closes the code in a string. */
-function readUntil(reader: Reader, end: "}" | null): void {
+/** To the end, or to the sign that ends the code in a string. */
+function readUntil(reader: Reader, end: RegExp | null): void {
   if (++reader.depth > maxDepth) throw refuse(reader.at, "code in strings is nested too deeply");
   const outer = reader.open.length;
   for (;;) {
@@ -48,7 +50,7 @@ function readUntil(reader: Reader, end: "}" | null): void {
       if (end === null) break;
       throw refuse(reader.at, "a string is not closed");
     }
-    if (reader.source[reader.at] === end && reader.open.length === outer) break;
+    if (end?.test(reader.source[reader.at] ?? "") && reader.open.length === outer) break;
     readToken(reader);
   }
   reader.depth--;
@@ -89,7 +91,7 @@ function readToken(reader: Reader): void {
 
 function readSign(reader: Reader, sign: string, at: number): void {
   if (sign === "\n" && reader.open.length > 0) return;
-  const before = reader.tokens.at(-1);
+  const before = isMemberName(reader.tokens) ? undefined : reader.tokens.at(-1);
   push(reader, { kind: "sign", text: sign, at });
   if (/^[([{]$/.test(sign)) reader.open.push({ sign, before });
   const opener = closing[sign];
@@ -99,13 +101,18 @@ function readSign(reader: Reader, sign: string, at: number): void {
   reader.closed = opened.before;
 }
 
+/** Whether the last token is a name behind a dot, where `for` and `in` are names too. */
+const isMemberName = (tokens: Token[]): boolean =>
+  tokens.at(-1)?.kind === "name" && /^\??\.$/.test(tokens.at(-2)?.text ?? "");
+
 /** A slash begins a pattern where no operand is in front of it. */
 function isPatternNext({ tokens, closed, at }: Reader): boolean {
   const last = tokens.at(-1);
   if (last === undefined) return true;
-  if (last.kind === "name") return beforePattern.test(last.text) && tokens.at(-2)?.text !== ".";
+  if (last.kind === "name") return beforePattern.test(last.text) && !isMemberName(tokens);
   if (last.kind !== "sign") return false;
   if (last.text === "}") throw refuse(at, "a slash after } is not read");
+  if (last.text === ")" && closed?.text === "await") throw refuse(at, "a slash is not read");
   if (last.text === ")") return closed !== undefined && /^(?:if|while|for|with)$/.test(closed.text);
   return !/^(?:\]|\+\+|--)$/.test(last.text);
 }
@@ -148,9 +155,21 @@ function readInner(reader: Reader, token: Token, opening: string): void {
   token.value = null;
   push(reader, { kind: "sign", text: "(", at: reader.at });
   reader.at += opening.length;
-  readUntil(reader, "}");
+  readUntil(reader, opening === "{" ? /[:}]/ : /\}/);
+  if (reader.source[reader.at] === ":") readFormat(reader, token);
   push(reader, { kind: "sign", text: ")", at: reader.at });
+  reader.closed = undefined;
   reader.at++;
+}
+
+/** Of a value in a string of Python, `:#06x` or `:>{width}`. */
+function readFormat(reader: Reader, token: Token): void {
+  for (reader.at++; reader.source[reader.at] !== "}"; ) {
+    if (/^(?:["'\\\n]|\{\{|$)/.test(reader.source.slice(reader.at, reader.at + 2)))
+      throw refuse(reader.at, "a string is not closed");
+    if (reader.source[reader.at] === "{") readInner(reader, token, "{");
+    else reader.at++;
+  }
 }
 
 /** A string with an escape other than the usual ones is not known. */
@@ -182,8 +201,8 @@ function take(reader: Reader, pattern: RegExp): string | null {
 }
 
 const lineEnd = (source: string, at: number): number => {
-  const end = source.indexOf("\n", at);
-  return end === -1 ? source.length : end;
+  const length = source.slice(at).search(/[\n\r\u2028\u2029]/);
+  return length === -1 ? source.length : at + length;
 };
 
 const languages = {

@@ -1,5 +1,5 @@
 // Calls of node:child_process, as the shell commands that do the same.
-import { checkVariables, knownValue, readArguments, textOf, unknownStart, wordsOf } from "./code-calls.ts";
+import { checkVariables, isGroup, knownValue, readArguments, textOf, unknownStart, wordsOf } from "./code-calls.ts";
 import type { Token } from "./code-tokens.ts";
 import { quote } from "./command.ts";
 import type { Variables } from "./shell-reader.ts";
@@ -26,18 +26,18 @@ export function commandOfCall(tokens: Token[], { method, at }: ProcessCall, vari
   const call = tokens.slice(at - 1, end + 1);
   const [first = [], ...rest] = items;
   const valueOfName = (part: Token[]) => valueOfVariable(part, variables);
+  const context = { call, valueOfName, variables };
   const isProgram = textOf(first) === "process.execPath";
   const program = isProgram ? "node" : knownValue(first, valueOfName);
   if (program === null || !/^(?:exec|execFile|spawn)(?:Sync)?$|^fork$/.test(method)) throw unknownStart(call);
-  if (/^exec(?:Sync)?$/.test(method)) return inDirectory(program, readOptions(rest, { call, valueOfName }));
-  const hasList = rest[0] !== undefined && rest[0][0]?.text !== "{" && !isFunction(rest[0]);
-  const list = hasList ? rest[0] : undefined;
-  const others = hasList ? rest.slice(1) : rest;
-  const options = readOptions(others, { call, valueOfName });
+  if (/^exec(?:Sync)?$/.test(method)) return inDirectory(program, readOptions(rest, context));
+  // What is not written as a list can be the options instead, also where others follow it.
+  const list = isGroup(rest[0] ?? [], "[") ? rest[0] : undefined;
+  const options = readOptions(list ? rest.slice(1) : rest, context);
   const words = [...(method === "fork" ? ["node"] : []), quote(program), ...(list ? wordsOf(list, valueOfName) : [])];
   if (!options.isShell) return inDirectory(words.join(" "), options);
   const values = list ? readArguments(list, 0).items.map((item) => knownValue(item, valueOfName)) : [];
-  if (values.includes(null) || (list && list[0]?.text !== "[")) throw unknownStart(call);
+  if (values.includes(null)) throw unknownStart(call);
   return inDirectory([program, ...values].join(" "), options);
 }
 
@@ -58,18 +58,25 @@ interface ProcessOptions {
 interface OptionsContext {
   call: Token[];
   valueOfName(part: Token[]): string | null;
+  variables: Variables;
 }
 
-const isFunction = (item: Token[] | undefined): boolean =>
-  item !== undefined &&
-  (/^(?:function|async)$/.test(item[0]?.text ?? "") || item.some(({ kind, text }) => kind === "sign" && text === "=>"));
+/** `function name(a) { … }`, `a => …` or `(a, b) => …`, and nothing behind it. */
+function isFunction(item: Token[]): boolean {
+  const [first] = item;
+  if (first?.kind === "name" && first.text === "async") return isFunction(item.slice(1)) || item[1]?.text === "=>";
+  const open = item.findIndex(({ kind, text }) => kind === "sign" && text === "(");
+  const after = item.slice(readArguments(item, Math.max(0, open)).end + 1);
+  if (first?.kind === "name" && first.text === "function") return isGroup(after, "{");
+  return (first?.kind === "name" && item[1]?.text === "=>") || (open === 0 && after[0]?.text === "=>");
+}
 
 /** Options in braces; a function that gets the result runs nothing else. */
-function readOptions(items: Token[][], { call, valueOfName }: OptionsContext): ProcessOptions {
+function readOptions(items: Token[][], { call, valueOfName, variables }: OptionsContext): ProcessOptions {
   const options: ProcessOptions = { directory: null, isShell: false };
   for (const item of items) {
     if (isFunction(item)) continue;
-    if (item[0]?.text !== "{" || readArguments(item, 0).end !== item.length - 1) throw unknownStart(call);
+    if (!isGroup(item, "{")) throw unknownStart(call);
     for (const member of readArguments(item, 0).items) {
       const [key, colon, ...value] = member;
       if (key === undefined) continue;
@@ -78,8 +85,8 @@ function readOptions(items: Token[][], { call, valueOfName }: OptionsContext): P
       if (name === "cwd" && textOf(value) !== "process.cwd()")
         options.directory = known(knownValue(value, valueOfName), call);
       if (name === "shell") options.isShell = isTrue(value, call);
-      if (name === "env") checkEnvironment(value, call);
-      if (/^(?:execPath|execArgv|argv0)$/.test(name)) throw unknownStart(call);
+      if (name === "env") checkEnvironment(value, call, variables);
+      if (/^(?:execPath|execArgv|argv0|__proto__)$/.test(name)) throw unknownStart(call);
     }
   }
   return options;
@@ -97,10 +104,13 @@ function isTrue(value: Token[], call: Token[]): boolean {
 }
 
 /** `process.env`, or `{ ...process.env, NAME: value }`. */
-function checkEnvironment(value: Token[], call: Token[]): void {
+function checkEnvironment(value: Token[], call: Token[], variables: Variables): void {
   if (textOf(value) === "process.env") return;
-  if (value[0]?.text !== "{" || readArguments(value, 0).end !== value.length - 1) throw unknownStart(call);
+  if (!isGroup(value, "{")) throw unknownStart(call);
   const members = readArguments(value, 0).items.filter((member) => textOf(member) !== "...process.env");
-  const names = members.map(([key]) => (key?.kind === "string" ? key.value : key?.kind === "name" ? key.text : null));
-  checkVariables(names, call[0]?.at ?? 0);
+  const names = members.map(([key, colon]) => {
+    const isValue = colon === undefined || (colon.kind === "sign" && colon.text === ":");
+    return !isValue || key === undefined || key.kind === "sign" ? null : key.kind === "string" ? key.value : key.text;
+  });
+  checkVariables(names, call[0]?.at ?? 0, variables);
 }

@@ -2,6 +2,7 @@
 import { isBuiltin } from "node:module";
 import { type CodeUses, unknownStart } from "./code-calls.ts";
 import { readTokens, refuse, type Token } from "./code-tokens.ts";
+import { checkEnvironment, checkGlobal, isMember, nameAt, signAt } from "./javascript-globals.ts";
 import { type Bindings, commandOfCall, type ProcessCall } from "./javascript-processes.ts";
 import type { Variables } from "./shell-reader.ts";
 
@@ -10,7 +11,7 @@ export function readJavascript(text: string, variables: Variables): CodeUses {
   const uses: CodeUses = { modules: [], commands: [] };
   const bindings: Bindings = { modules: new Set(), functions: new Map(), calls: [], declared: new Set() };
   tokens.forEach((token, at) => {
-    if (token.kind === "name") checkName(tokens, at);
+    if (token.kind === "name") checkName(tokens, at, variables);
     if (token.kind === "string") readSpecifier(tokens, at, { uses, bindings });
   });
   bindPromisified(tokens, bindings);
@@ -23,33 +24,23 @@ export function readJavascript(text: string, variables: Variables): CodeUses {
   return uses;
 }
 
-const signAt = (tokens: Token[], at: number): string => {
-  const token = tokens[at];
-  return token?.kind === "sign" ? token.text : "";
-};
-const nameAt = (tokens: Token[], at: number): string => {
-  const token = tokens[at];
-  return token?.kind === "name" ? token.text : "";
-};
-const isMember = (tokens: Token[], at: number): boolean => /^\??\.$/.test(signAt(tokens, at - 1));
-
 /** They evaluate text, load files by other ways, or change what the names of programs mean. */
 const refusedNames = new Set(
   `eval Function Worker SharedWorker WebAssembly createRequire getBuiltinModule dlopen chdir mainModule _linkedBinding
   _load _compile _extensions execve loadEnvFile setEngine registerHooks`.split(/\s+/),
 );
 
-function checkName(tokens: Token[], at: number): void {
+function checkName(tokens: Token[], at: number, variables: Variables): void {
   const { text } = tokens[at] as Token;
   const shown = tokens.slice(at, at + 4);
-  const next = signAt(tokens, at + 1);
   if (refusedNames.has(text)) throw unknownStart(shown);
   if (/^(?:constructor|binding)$/.test(text) && isMember(tokens, at)) throw unknownStart(shown);
-  if (/^(?:globalThis|global|process)$/.test(text) && next === "[") throw unknownStart(shown);
+  if (/^(?:globalThis|global|process|arguments)$/.test(text)) checkGlobal(tokens, at);
   if (text === "require") checkRequire(tokens, at);
   if (text === "import") checkImport(tokens, at);
   if (text === "module" && !isMember(tokens, at)) checkModule(tokens, at);
-  if (text === "env" && isMember(tokens, at) && nameAt(tokens, at - 2) === "process") checkEnvironment(tokens, at);
+  if (text === "env" && isMember(tokens, at) && nameAt(tokens, at - 2) === "process")
+    checkEnvironment(tokens, at, variables);
 }
 
 function checkRequire(tokens: Token[], at: number): void {
@@ -57,7 +48,10 @@ function checkRequire(tokens: Token[], at: number): void {
   const isLoading = next === "(" && tokens[at + 2]?.value != null && signAt(tokens, at + 3) === ")";
   const member = next === "." ? nameAt(tokens, at + 2) : "";
   const isResolving = member === "resolve" && signAt(tokens, at + 3) === "(";
-  if (isMember(tokens, at) || !(isLoading || isResolving || member === "main"))
+  const isMain = member === "main" && !/^(?:\?\.|\[|\.)$/.test(signAt(tokens, at + 3));
+  const isCompared = [at - 1, at + 3].some((sign) => /^[=!]==?$/.test(signAt(tokens, sign)));
+  const isNamed = member === "main" && isMember(tokens, at + 4) && nameAt(tokens, at + 4) === "filename";
+  if (isMember(tokens, at) || !(isLoading || isResolving || (isMain && isCompared) || isNamed))
     throw unknownStart(tokens.slice(at, at + 6));
 }
 
@@ -75,24 +69,6 @@ function checkModule(tokens: Token[], at: number): void {
   throw unknownStart(tokens.slice(at, at + 3));
 }
 
-/** Variables are read, or handed on as they are. */
-function checkEnvironment(tokens: Token[], at: number): void {
-  const isPassed = !/^(?:\.|\?\.|\[)$/.test(signAt(tokens, at + 1));
-  const isChanged = isPassed
-    ? signAt(tokens, at + 1) === "=" || (signAt(tokens, at - 3) === "(" && nameAt(tokens, at - 4) !== "")
-    : /^(?:=|\+\+|--)$/.test(signAt(tokens, afterMember(tokens, at))) ||
-      /^(?:\?\?|\|\||&&)$/.test(assignedBy(tokens, at));
-  if (isChanged) throw unknownStart(tokens.slice(at - 2, at + 5));
-}
-
-const afterMember = (tokens: Token[], at: number): number => at + (signAt(tokens, at + 1) === "[" ? 4 : 3);
-
-/** `??=` is read as two signs. */
-const assignedBy = (tokens: Token[], at: number): string => {
-  const after = afterMember(tokens, at);
-  return signAt(tokens, after + 1) === "=" ? signAt(tokens, after) : "";
-};
-
 interface Found {
   uses: CodeUses;
   bindings: Bindings;
@@ -105,6 +81,8 @@ function readSpecifier(tokens: Token[], at: number, { uses, bindings }: Found): 
   const isStatic = before?.kind === "name" && /^(?:from|import)$/.test(before.text) && !isMember(tokens, at - 1);
   const isCalled = signAt(tokens, at - 1) === "(" && /^(?:require|import)$/.test(nameAt(tokens, at - 2));
   const isStarting = /^(?:node:)?child_process$/.test(value ?? "");
+  if (isMemberName(tokens, at) && (refusedNames.has(value ?? "") || /^(?:constructor|binding)$/.test(value ?? "")))
+    throw unknownStart([token]);
   if (!isStatic && !isCalled) {
     if (isStarting) throw unknownStart([token]);
     return;
@@ -115,10 +93,30 @@ function readSpecifier(tokens: Token[], at: number, { uses, bindings }: Found): 
     else bindRequired(tokens, at, bindings);
     return;
   }
+  if (/^(?:node:)?process$/.test(value)) checkProcess(tokens, at, isStatic);
   if (isBuiltin(value) && !harmlessModules.has(value.replace(/^node:/, "")))
     throw refuse(token.at, `what the module ${value} runs or loads is not known`);
   uses.modules.push({ name: value, at: token.at });
 }
+
+/** `process` keeps its name, and `env` is used through it. */
+function checkProcess(tokens: Token[], at: number, isStatic: boolean): void {
+  const found: Bindings = { modules: new Set(), functions: new Map(), calls: [], declared: new Set() };
+  if (isStatic) bindImport(tokens, at, found);
+  else bindRequired(tokens, at, found);
+  const isOther =
+    [...found.modules].some((name) => name !== "process") ||
+    [...found.functions.values()].some((name) => /^(?:env|binding|constructor)$/.test(name)) ||
+    found.calls.some(({ method }) => !/^(?:cwd|exit|on|once)$/.test(method));
+  if (isOther) throw unknownStart(tokens.slice(at, at + 1));
+}
+
+/** `x["name"]` */
+const isMemberName = (tokens: Token[], at: number): boolean => {
+  const before = tokens[at - 2];
+  const isOperand = before !== undefined && (before.kind !== "sign" || /^(?:[)\]}]|\?\.)$/.test(before.text));
+  return signAt(tokens, at - 1) === "[" && signAt(tokens, at + 1) === "]" && isOperand;
+};
 
 /** `import cp, { spawn as start } from "node:child_process"`, `import * as cp from …` */
 function bindImport(tokens: Token[], end: number, bindings: Bindings): void {

@@ -8,6 +8,7 @@ import { noFiles, type Reference, readCommandFiles, unknownProgram } from "./com
 import { firstBytes, isFile, realPath, type Workspace } from "./files.ts";
 import { languageOf, resolveModule } from "./includes.ts";
 import { readJavascript } from "./javascript.ts";
+import { checkLocation } from "./outside.ts";
 import { readPerl, readRuby } from "./perl-ruby.ts";
 import { isHarmlessModule, readPython } from "./python.ts";
 import { Unpinnable } from "./shell-reader.ts";
@@ -58,11 +59,16 @@ function existing(path: string, { name, at }: Named): string {
   return path;
 }
 
-const referencesTo = (paths: string[], directories: string[], workspace: Workspace): Reference[] =>
-  paths.filter(workspace.isInside).map((path) => {
+function referencesTo(paths: string[], directories: string[], workspace: Workspace): Reference[] {
+  for (const path of paths.filter((each) => !workspace.isInside(each))) {
+    checkLocation(path);
+    checkLocation(realPath(path));
+  }
+  return paths.filter(workspace.isInside).map((path) => {
     const language = languageOf(path, firstBytes(path, 256));
     return { path: workspace.pathOf(path), language, directories, isSourced: false };
   });
+}
 
 function modulesOfNode({ modules }: CodeUses, script: ScriptText, workspace: Workspace): Reference[] {
   const paths = modules.flatMap((module) => {

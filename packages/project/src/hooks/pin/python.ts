@@ -2,6 +2,7 @@
 import {
   type CodeUses,
   checkVariables,
+  isGroup,
   knownValue,
   readArguments,
   textOf,
@@ -17,7 +18,12 @@ export function readPython(text: string, variables: Variables): CodeUses {
   const uses: CodeUses = { modules: [], commands: [] };
   const code: PythonCode = { tokens, variables, uses, modules: new Map(), functions: new Map(), declared: new Set() };
   tokens.forEach(({ kind, text: word }, at) => {
-    if (kind !== "name" || isMember(tokens, at)) return;
+    if (kind !== "name") return;
+    if (isMember(tokens, at)) {
+      if (reachingName.test(word) && !code.declared.has(at))
+        throw unknownStart(tokens.slice(Math.max(0, at - 2), at + 2));
+      return;
+    }
     if (refusedNames.has(word)) throw unknownStart(tokens.slice(at, at + 4));
     if (isStatementStart(tokens, at) && word === "import") readImport(code, at);
     if (isStatementStart(tokens, at) && word === "from") readFrom(code, at);
@@ -46,8 +52,11 @@ type Followed = "os" | "subprocess" | "sys";
 const refusedNames = new Set(
   `eval exec compile __import__ __builtins__ __loader__ __spec__ globals locals vars breakpoint`.split(/\s+/),
 );
+/** Members and imported names of any module: they change the directory, or are modules that it uses itself. */
+const reachingName =
+  /^(?:chdir|_?(?:os|posix|subprocess|sys|builtins|importlib)|__(?:builtins|globals|import|loader|spec|subclasses)__)$/;
 const refusedMembers: Record<Followed, RegExp> = {
-  os: /^(?:exec\w*|spawn\w*|posix_spawnp?|startfile|f?chdir|putenv|unsetenv|__\w+)$/,
+  os: /^(?:exec\w*|spawn\w*|posix_spawnp?|startfile|f?chdir|putenv|unsetenv|environb|__\w+)$/,
   subprocess:
     /^(?!(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput|PIPE|DEVNULL|STDOUT|\w+Error|\w+Expired|CompletedProcess)$)/,
   sys: /^(?:path|modules|meta_path|path_hooks|path_importer_cache|setprofile|settrace|_\w+)$/,
@@ -91,18 +100,19 @@ function readFrom(code: PythonCode, at: number): void {
   const middle = statement.findIndex(({ kind, text }) => kind === "name" && text === "import");
   const [module = ""] = namesOf(statement.slice(1, middle));
   const names = statement.slice(middle + 1).filter(({ text }) => text !== "(" && text !== ")");
-  if (middle === -1 || (names.some(({ text }) => text === "*") && !isOwn(module))) throw unknownStart(statement);
+  if (middle === -1 || (names.some(({ text }) => text === "*") && isHarmlessModule(module)))
+    throw unknownStart(statement);
   if (!isFollowed(module)) addModule(code, module, statement);
   for (const part of readArguments([bracket("("), ...names, bracket(")")], 0).items) {
     const [name = "", alias] = namesOf(part);
+    if (reachingName.test(name) && isHarmlessModule(module)) throw unknownStart(statement);
     if (!isFollowed(module))
       code.uses.modules.push({ name: `${module.replace(/\.$/, "")}.${name}?`, at: statement[0]?.at ?? 0 });
-    else if (refusedMembers[module].test(name)) throw unknownStart(statement);
+    else if (refusedMembers[module].test(name) || /^environb?$/.test(name)) throw unknownStart(statement);
     else if (starting[module].test(name)) code.functions.set(alias ?? name, name);
   }
 }
 
-const isOwn = (module: string): boolean => !harmlessModules.has(module.split(".")[0] ?? "");
 const bracket = (text: string): Token => ({ kind: "sign", text, value: null, at: 0 });
 
 /** `a.b as c`: the name with its dots, and the alias. */
@@ -128,21 +138,29 @@ function readUse(code: PythonCode, at: number): void {
   const member = isMember(tokens, at + 2) ? (tokens[at + 2]?.text ?? "") : "";
   if (member === "" || refusedMembers[module].test(member)) throw unknownStart(tokens.slice(at, at + 4));
   if (starting[module].test(member)) readCall(code, member, at + 3);
-  else if (module === "os" && member === "environ") checkEnvironment(tokens, at);
+  else if (module === "os" && member === "environ") checkEnvironment(code, at);
 }
 
 /** Variables are read, copied, or set to values that load nothing. */
-function checkEnvironment(tokens: Token[], at: number): void {
+function checkEnvironment({ tokens, variables }: PythonCode, at: number): void {
   const [next, key, end, assignment] = tokens.slice(at + 3);
-  const isSet =
-    next?.text === "[" && end?.text === "]" && /=$/.test(assignment?.text ?? "") && assignment?.text !== "==";
-  if (isSet) checkVariables([key?.value ?? null], next.at);
+  const isSet = next?.text === "[" && end?.text === "]" && /^[^=!<>]?=$/.test(assignment?.text ?? "");
+  if (isSet) checkVariables([key?.value ?? null], next.at, variables);
   if (next?.text === "[" && end?.text !== "]") throw unknownStart(tokens.slice(at, at + 6));
   if (next?.text === "." && !/^(?:get|copy|items|keys|values)$/.test(key?.text ?? ""))
     throw unknownStart(tokens.slice(at, at + 6));
+  if (next?.text !== "[" && next?.text !== "." && !isCopied(tokens, at))
+    throw unknownStart(tokens.slice(Math.max(0, at - 2), at + 4));
 }
 
-function readCall({ tokens, variables, uses }: PythonCode, method: string, at: number): void {
+/** `**os.environ`, `"NAME" in os.environ`, `dict(os.environ)`; `env=os.environ` is read with its call. */
+function isCopied(tokens: Token[], at: number): boolean {
+  const before = tokens[at - 1]?.text ?? "";
+  const isArgument = before === "(" && /^(?:dict|len|list|set|sorted)$/.test(tokens[at - 2]?.text ?? "");
+  return before === "**" || before === "in" || isArgument;
+}
+
+function readCall({ tokens, variables, uses, declared }: PythonCode, method: string, at: number): void {
   const { items, end } = readArguments(tokens, at);
   const call = tokens.slice(Math.max(0, at - 3), end + 1);
   if (tokens[at]?.text !== "(") throw unknownStart(call);
@@ -151,7 +169,9 @@ function readCall({ tokens, variables, uses }: PythonCode, method: string, at: n
   const options = new Map(items.filter(isNamed).map(([key, , ...value]) => [key?.text ?? "", value]));
   if (first === undefined || others.length > 0) throw unknownStart(call);
   const valueOfName = (part: Token[]) => valueOfVariable(part, variables);
-  const directory = checkOptions(options, { call, valueOfName });
+  const directory = checkOptions(options, { call, valueOfName, variables });
+  const passed = options.get("env") ?? [];
+  if (textOf(passed) === "os.environ") declared.add(tokens.indexOf(passed[0] as Token));
   const value = knownValue(first, valueOfName);
   const isShell =
     /^(?:system|popen|getoutput|getstatusoutput)$/.test(method) || textOf(options.get("shell") ?? []) === "True";
@@ -180,15 +200,17 @@ function valueOfVariable(part: Token[], variables: Variables): string | null {
 interface OptionsContext {
   call: Token[];
   valueOfName(part: Token[]): string | null;
+  variables: Variables;
 }
 
 /** The directory in which it starts. */
-function checkOptions(options: Map<string, Token[]>, { call, valueOfName }: OptionsContext): string | null {
+function checkOptions(options: Map<string, Token[]>, context: OptionsContext): string | null {
+  const { call, valueOfName } = context;
   const shell = textOf(options.get("shell") ?? []);
   if (!/^(?:True|False)?$/.test(shell) || options.has("executable") || options.has("preexec_fn"))
     throw unknownStart(call);
-  const variables = options.get("env");
-  if (variables && textOf(variables) !== "os.environ") checkDictionary(variables, call);
+  const environment = options.get("env");
+  if (environment && textOf(environment) !== "os.environ") checkDictionary(environment, context);
   const directory = options.get("cwd");
   if (directory === undefined || textOf(directory) === "os.getcwd()") return null;
   const value = knownValue(directory, valueOfName);
@@ -196,14 +218,18 @@ function checkOptions(options: Map<string, Token[]>, { call, valueOfName }: Opti
   return value;
 }
 
-/** `{**os.environ, "NAME": value}` */
-function checkDictionary(item: Token[], call: Token[]): void {
-  if (item[0]?.text !== "{" || readArguments(item, 0).end !== item.length - 1) throw unknownStart(call);
-  const members = readArguments(item, 0).items.filter((member) => textOf(member) !== "**os.environ");
-  checkVariables(
-    members.map(([key]) => key?.value ?? null),
-    call[0]?.at ?? 0,
-  );
+/** `{**os.environ, "NAME": value}`, `dict(os.environ, NAME=value)` */
+function checkDictionary(item: Token[], { call, variables }: OptionsContext): void {
+  const isCall = item[0]?.kind === "name" && item[0].text === "dict";
+  const group = isCall ? item.slice(1) : item;
+  if (!isGroup(group, isCall ? "(" : "{")) throw unknownStart(call);
+  const copied = isCall ? /^(?:\*\*)?os\.environ$/ : /^\*\*os\.environ$/;
+  const members = readArguments(group, 0).items.filter((member) => !copied.test(textOf(member)));
+  const names = members.map(([key, sign]) => {
+    if (sign?.text !== (isCall ? "=" : ":")) return null;
+    return isCall ? (key?.text ?? null) : (key?.value ?? null);
+  });
+  checkVariables(names, call[0]?.at ?? 0, variables);
 }
 
 /** They start nothing, and load nothing of the workspace. */
