@@ -1,5 +1,5 @@
 // The files of a working tree that a command in the settings of git names.
-import { type BigIntStats, existsSync, lstatSync, readdirSync } from "node:fs";
+import { type BigIntStats, existsSync, lstatSync, readdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { readRegularFile } from "../../git/index.ts";
 
@@ -8,6 +8,8 @@ interface ProgramSearch {
   home: string;
   /** Programs that do not exist. */
   missing: "counted" | "ignored";
+  /** In an alias they name where people work: `cd frontend && npm start`, `commit -m docs`. */
+  directories: "counted" | "ignored";
 }
 
 /**
@@ -15,7 +17,7 @@ interface ProgramSearch {
  * A program may be missing; another word is a file only if there is one. A directory that the command changes to counts as a
  * whole: tools read files there that are not named.
  */
-export function programsIn(setting: string, { root, home, missing }: ProgramSearch): string[] {
+export function programsIn(setting: string, { root, home, missing, directories }: ProgramSearch): string[] {
   const command = setting.replace(/^ext::/, "");
   const starts = command.split(/[|&;(]+/).map((text) => /^[\s!'"]*([^\s'"]+)/.exec(text)?.[1] ?? "");
   const programs = starts.filter((word) => /^(?:\.{1,2}\/|\w)[\w.-]*(?:\/[\w.-]+)+$/.test(word));
@@ -23,20 +25,25 @@ export function programsIn(setting: string, { root, home, missing }: ProgramSear
   const words = [...plain, ...Array.from(command.matchAll(quoted), ([, single, double]) => single ?? double ?? "")];
   const below = words.filter((word) => word.includes("/")).map((word) => `.${word.slice(word.indexOf("/"))}`);
   const inTree = (word: string) => resolve(root, expandHome(word, home));
-  return [
+  const files = [
     ...programs.map(inTree).filter((path) => missing === "counted" || existsSync(path)),
     ...[...words, ...words.flatMap(withExtensions)].map(inTree).filter((path) => isNamed(path, root)),
     ...below.map(inTree).filter((path) => isFile(path) && isNamed(path, root)),
+  ];
+  if (directories === "ignored") return files.filter((path) => !isDirectory(path));
+  return [
+    ...files,
     ...Array.from(command.matchAll(directory), ([, name = ""]) => inTree(name)).filter(existsSync),
     ...Array.from(command.matchAll(module), ([, name = ""]) => inTree(name.split(".")[0] ?? "")).filter(existsSync),
   ];
 }
 
 const quoted = /'([^']+)'|"([^"]+)"/g;
-/** `cd tools`, `make -C tools`, `--directory=tools` */
-const directory = /(?:\bcd\s+|\s-C\s*|--directory[=\s])["']?([^\s'"&;|]+)/g;
-/** `python3 -m tools.clean`: the package as a whole. */
-const module = /\s-m\s*([A-Za-z_][\w.]*)/g;
+/** `cd tools`, `make -s -C tools`, `git -c a=b -C tools`, `--directory=tools`; but not `git grep -C tools`. */
+const directory =
+  /(?:\bcd\s+|\b(?:make|ninja|pnpm|go|cargo)\s(?:[^&;|]*?\s)?-C\s*|\bgit(?:\s+-c\s+[^\s-]\S*|\s+-(?!C)\S+)*\s+-C\s*|--directory[=\s])["']?([^\s'"&;|]+)/g;
+/** `python3 -u -m tools.clean`: the package as a whole. */
+const module = /(?:python|pypy)[^&;|]*?\s-m\s*([A-Za-z_][\w.]*)/gi;
 
 /** `node tools/clean` */
 const withExtensions = (word: string): string[] =>
@@ -60,6 +67,8 @@ function isNamed(path: string, root: string): boolean {
 }
 
 export const isFile = (path: string): boolean => statOf(path)?.isFile() === true;
+
+const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 const isScript = (path: string): boolean =>
   /\.(?:\w*sh|py|rb|pl|[mc]?[jt]s)$/.test(path) || readRegularFile(path)?.subarray(0, 2).toString() === "#!";

@@ -34,8 +34,10 @@ export function configuredPaths(directory: string, variables: GitVariables = {})
     const named = pathsIn(setting);
     const base = named.kind === "settings" ? dirname(file) : tree;
     const paths = named.paths.map((path) => resolve(base, expandHome(path, home)));
-    const missing = isOwn && setting.section !== "alias" ? "counted" : "ignored";
-    for (const path of named.kind === "command" ? programsIn(setting.value, { root: tree, home, missing }) : paths)
+    const isAlias = setting.section === "alias";
+    const missing = isOwn && !isAlias ? "counted" : "ignored";
+    const search = { root: tree, home, missing, directories: isAlias ? "ignored" : "counted" } as const;
+    for (const path of named.kind === "command" ? programsIn(setting.value, search) : paths)
       for (const inTree of pathInTree(tree, path)) found.add(inTree);
     return named.kind === "settings" ? paths : [];
   };

@@ -137,12 +137,47 @@ test("programs that do not exist count in settings of the repository, but not in
   expect(namedIn(work, home)).toEqual([join(work, "scripts/clean"), join(work, "there/tool")]);
 });
 
+test("directories that aliases name stay writable", async () => {
+  init("work");
+  const work = join(root, "work");
+  for (const name of ["frontend", "docs", "src", "apps/web"]) mkdirSync(join(work, name), { recursive: true });
+  const aliases = {
+    ...{ fe: "!cd frontend && npm start", d: "commit -m docs", r: "branch -m docs", g: "grep -C src" },
+    ...{ web: "!cd apps/web && npm start", m: "!make -C src", p: "!python3 -m src.x" },
+  };
+  const text = Object.entries(aliases).map(([name, value]) => `\t${name} = "${value}"\n`);
+  const settings = `[alias]\n${text.join("")}`;
+  writeFileSync(join(root, ".gitconfig"), settings);
+  appendFileSync(join(work, ".git/config"), settings);
+  const backEnd = { kind: "bubblewrap", program: "/usr/bin/bwrap", processes: "own" } as const;
+  const unprotected = sandboxPolicy({ mode: "workspace-write", root: work });
+  const { policy } = await protectNested(unprotected, backEnd, { HOME: root });
+  expect(policy.protectedPaths).toEqual(unprotected.protectedPaths);
+  expect(namedIn(work, root)).toEqual([]);
+});
+
+test.each([
+  "git commit -m docs",
+  "git branch -m docs",
+  "git grep -C docs x",
+  "grep -C docs x",
+  "cat -m docs; python3 a",
+])("a word after an option that has another meaning is not taken for a directory: %s", (command) => {
+  init("work");
+  const work = join(root, "work");
+  mkdirSync(join(work, "docs"));
+  execFileSync("git", ["-C", work, "config", "filter.f.clean", command]);
+  expect(namedIn(work, join(root, "home"))).toEqual([]);
+});
+
 test.each([
   ["a quoted path with a space", "'my tools/c.sh'", ["my tools/c.sh"]],
   ["a directory that the command changes to", "cd tools && ./c.sh", ["tools"]],
   ["a module without its extension", "node tools/clean", ["tools/clean.js"]],
   ["a module by its name", "python3 -m tools.cl", ["tools"]],
+  ["a module after other options", ".venv/bin/python -u -m tools.cl", ["tools"]],
   ["a directory as an option", "make -s -C tools c", ["tools"]],
+  ["a directory as an option of git", "git -c a.b=c --no-pager -C tools x", ["tools"]],
 ])("files that a filter names are found: %s", (_, command, expected) => {
   init("work");
   const work = join(root, "work");
