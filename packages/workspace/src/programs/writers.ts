@@ -1,7 +1,7 @@
 // Who can change what a path names: the entry itself, or a directory above that decides what the name stands for.
 import { lstatSync, readFileSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import { hasAccessList } from "./access-list.ts";
+import { listedWriters } from "./access-list.ts";
 
 /** True if only this user and root can. The path must exist, and be absolute and without symbolic links. */
 export function onlyUserCanChange(path: string): boolean {
@@ -27,7 +27,12 @@ export const belongsToOther = (stats: Stats): boolean => !isOwn(stats);
  * the group says what anyone whom the list names can do at most.
  */
 export const othersCanWrite = (path: string, { mode, gid }: Stats): boolean =>
-  (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && (!isOwnGroup(gid) || hasAccessList(path)));
+  (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && (!isOwnGroup(gid) || listLetsOthersWrite(path)));
+
+function listLetsOthersWrite(path: string): boolean {
+  const isTrusted = { user: (id: number) => isOwnId(String(id)), group: isOwnGroup };
+  return listedWriters(path)?.every(({ kind, id }) => isTrusted[kind](id)) !== true;
+}
 
 const isOwn = ({ uid }: Stats): boolean => uid === 0 || uid === process.geteuid?.() || uid === unmappedUser();
 

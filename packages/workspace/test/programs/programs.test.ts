@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { findProgram, keepLooks, openHostPrograms, trustedPath } from "../../src/programs/index.ts";
 
 const isRoot = process.geteuid?.() === 0;
@@ -18,14 +18,20 @@ beforeEach(async () => {
   base = directory.path;
 });
 
-/** Perl has no function for it. The list: user, named user, group, mask, others. */
-const allowAnotherUser = `
+/** Perl has no function for it. The list: user, a named user or group, group, mask, others. */
+const setList = `
   my $none = 0xffffffff;
-  my $list = pack("V", 2) . join("", map { pack("vvV", @$_) }
-    [1, 7, $none], [2, 7, $ARGV[1]], [4, 5, $none], [16, 7, $none], [32, 5, $none]);
+  my $list = pack("V", 2) . join("", map { pack("vvV", @$_) } sort { $a->[0] <=> $b->[0] }
+    [1, 7, $none], [$ARGV[3], $ARGV[4], $ARGV[1]], [4, 7, $none], [16, 7, $none], [32, 5, $none]);
   my $name = "system.posix_acl_access";
   syscall($ARGV[2], $ARGV[0], $name, $list, length($list), 0) == 0 or die "setxattr: $!";
 `;
+
+const namedUser = 2;
+const namedGroup = 8;
+/** Mode 775, with the group that only this user is in. */
+const allow = (directory: string, tag: number, id: number, allowed: number) =>
+  execFileSync("perl", ["-e", setList, directory, String(id), setAttribute, String(tag), String(allowed)]);
 
 const path = (name: string) => join(base, name);
 
@@ -111,10 +117,13 @@ describe("a program is passed over", () => {
     expect(find([path("mine"), own()])).toBe(path("own/tool"));
   });
 
-  // As `setfacl -m u:65534:rwx` writes it: mode 775, with the group that only this user is in.
-  test("in a directory that an access control list lets another user write", () => {
+  // As `setfacl -m u:65533:rwx` writes it.
+  test.each([
+    ["user", namedUser],
+    ["group", namedGroup],
+  ])("in a directory that an access control list lets another %s write", (_kind, tag) => {
     plant("listed/tool");
-    execFileSync("perl", ["-e", allowAnotherUser, path("listed"), "65533", setAttribute]);
+    allow(path("listed"), tag, 65533, 7);
     expectPassedOver(path("listed"));
   });
 
@@ -148,6 +157,37 @@ describe("a program is passed over", () => {
     });
   }
 });
+
+// Root is alone in its group, unlike the ordinary user of these tests.
+if (isRoot) {
+  test.each([
+    ["another user only read", namedUser, 65533, 5],
+    ["another group only read", namedGroup, 65533, 5],
+    ["this user write", namedUser, process.geteuid?.() ?? 0, 7],
+  ])("a program in a directory whose access control list lets %s is found", (_who, tag, id, allowed) => {
+    plant("listed/tool");
+    allow(path("listed"), tag, id, allowed);
+    expect(find([path("listed")])).toBe(path("listed/tool"));
+  });
+
+  test("without koffi, a directory that the own group of the user can write is trusted, and one of all users is not", async () => {
+    plant("own/tool");
+    chmodSync(path("own"), 0o775);
+    plant("open/tool");
+    chmodSync(path("open"), 0o777);
+    const { arch } = process;
+    onTestFinished(() => {
+      Object.defineProperty(process, "arch", { value: arch });
+      vi.resetModules();
+    });
+    // There is no koffi for it.
+    Object.defineProperty(process, "arch", { value: "none" });
+    vi.resetModules();
+    const fresh = await import("../../src/programs/index.ts");
+    const search = { path: `${path("open")}:${path("own")}`, untrusted: [] };
+    expect(fresh.findProgram("tool", search)).toBe(path("own/tool"));
+  });
+}
 
 test("what a search has seen is used for its time and no longer, and an agent's directory is never trusted", () => {
   plant("one/tool");
