@@ -111,6 +111,48 @@ test.each([
   expect(errors).toMatch(/package-lock\.json[\s\S]*Run npm install/);
 });
 
+test.each(["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"])(
+  "%s of both files without an entry of their own are not installed",
+  (kind) => {
+    using planted = plantClone();
+    const asking = { ...manifest, [kind]: { "left-pad": "1.3.0" } };
+    writeFileSync(join(planted.root, "package.json"), JSON.stringify(asking));
+    changeLock(planted.root, (packages) => ({ ...packages, "": asking }));
+    expect(setUp(planted.root)).toMatchObject({
+      status: 1,
+      output: "",
+      errors: expect.stringContaining("package-lock.json has no left-pad, which package.json asks for."),
+    });
+  },
+);
+
+test("an optional peer needs no entry", () => {
+  using planted = plantClone();
+  const peers = { peerDependencies: { "left-pad": "1" }, peerDependenciesMeta: { "left-pad": { optional: true } } };
+  writeFileSync(join(planted.root, "package.json"), JSON.stringify({ ...manifest, ...peers }));
+  changeLock(planted.root, (packages) => ({ ...packages, "": { ...manifest, ...peers } }));
+  expect(setUp(planted.root)).toMatchObject({ status: 0, output: expect.stringContaining("npm install") });
+});
+
+test("an entry without a hash is not installed", () => {
+  using planted = plantClone();
+  const asking = { ...manifest, dependencies: { "left-pad": "1.3.0" } };
+  writeFileSync(join(planted.root, "package.json"), JSON.stringify(asking));
+  const entry = { version: "1.3.0", resolved: "https://registry.npmjs.org/left-pad/-/left-pad-1.3.0.tgz" };
+  changeLock(planted.root, (packages) => ({ ...packages, "": asking, "node_modules/left-pad": entry }));
+  expect(setUp(planted.root)).toMatchObject({
+    status: 1,
+    output: "",
+    errors: expect.stringContaining("package-lock.json has no hash of node_modules/left-pad."),
+  });
+});
+
+function changeLock(root: string, change: (packages: Lock["packages"]) => Lock["packages"]): void {
+  const path = join(root, "package-lock.json");
+  const lock: Lock = JSON.parse(readFileSync(path, "utf8"));
+  writeFileSync(path, JSON.stringify({ ...lock, packages: change(lock.packages) }));
+}
+
 interface Lock {
   packages: Record<string, object>;
 }

@@ -12,15 +12,24 @@ export function findUnlocked(root) {
     const isOwn = !path.includes("node_modules/") && existsSync(manifest);
     const asked = isOwn ? read(manifest) : entry;
     const changed = isOwn ? kinds.filter((kind) => !isSame(asked[kind], entry[kind])) : [];
-    const missing = Object.keys(asked.dependencies ?? {}).filter((name) => !isLocked(name, path, packages));
+    const names = isOwn ? kinds.flatMap((kind) => namesOf(asked, kind)) : namesOf(asked, "dependencies");
+    const missing = [...new Set(names)].filter((name) => !isLocked(name, path, packages));
+    const hasHash = isOwn || entry.link || entry.integrity;
     return [
       ...changed.map((kind) => `${join(path, "package.json")}: its ${kind} are not those of package-lock.json.`),
       ...missing.map((name) => `package-lock.json has no ${name}, which ${path || "package.json"} asks for.`),
+      ...(hasHash ? [] : [`package-lock.json has no hash of ${path}.`]),
     ];
   });
 }
 
 const read = (path) => JSON.parse(readFileSync(path, "utf8"));
+
+/** Without optional peers, which npm does not install. */
+const namesOf = (asked, kind) =>
+  Object.keys(asked[kind] ?? {}).filter(
+    (name) => kind !== "peerDependencies" || !asked.peerDependenciesMeta?.[name]?.optional,
+  );
 
 const isSame = (one = {}, other = {}) =>
   JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
