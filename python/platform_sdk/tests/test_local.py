@@ -65,6 +65,9 @@ def test_a_bridge_of_the_working_directory_is_not_used(
     monkeypatch.delenv("PLATFORM_SDK_BRIDGE", raising=False)
     with pytest.raises(ConfigurationError, match="platform-sdk not found on PATH"):
         Client.launch_bridge()
+    monkeypatch.setenv("PLATFORM_SDK_BRIDGE", "platform-sdk")
+    with pytest.raises(ConfigurationError, match="platform-sdk not found on PATH. Correct PLATFORM_SDK_BRIDGE"):
+        Client.launch_bridge()
     monkeypatch.setenv("PLATFORM_SDK_BRIDGE", str(BRIDGE))
     with pytest.raises(ConfigurationError, match="node not found on PATH"):
         Client.launch_bridge()

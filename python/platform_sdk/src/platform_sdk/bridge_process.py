@@ -53,11 +53,14 @@ def _command(program: str | os.PathLike[str] | None) -> list[str]:
     if not bridge:
         message = "platform-sdk not found on PATH. It runs local agents."
         raise _missing(f"{message} Install @agentcli/platform-sdk with npm, or set PLATFORM_SDK_BRIDGE to its program.")
-    if not Path(bridge).exists():
+    if not os.path.dirname(bridge):
+        # A name: a file in the working directory may be an agent's.
         found = _which(bridge)
         if not found:
-            raise _missing(f"Bridge not found at {bridge}. Correct PLATFORM_SDK_BRIDGE.")
+            raise _missing(f"{bridge} not found on PATH. Correct PLATFORM_SDK_BRIDGE.")
         bridge = found
+    elif not Path(bridge).exists():
+        raise _missing(f"Bridge not found at {bridge}. Correct PLATFORM_SDK_BRIDGE.")
     node = _which("node")
     if not node:
         raise _missing("node not found on PATH. It runs the bridge: install Node 20 or newer.")
