@@ -103,7 +103,7 @@ test("a repository that a command makes below it is found on the host", async ()
 
 test("a back end without mounts refuses it", async () => {
   const { view: _, ...placed } = choice();
-  await expect(openUnderLandlock(placed)).rejects.toThrow("cannot be made with landlock");
+  await expect(openUnderLandlock(placed)).rejects.toThrow("which landlock cannot give");
 });
 
 test("a path beside the placed directory stays as it is", () => {
