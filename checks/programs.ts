@@ -6,6 +6,9 @@ import { type Problem, packageOf, readSources, repositoryRoot, type SourceFile }
 /** Started for tests only. */
 const exempt = new Set(["testkit"]);
 
+/** Hooks that are written into repositories of users: they run with the PATH that the program has cleaned. */
+const hooksOfUsers = /^packages\/cli\/src\/init\/rpi\/files\//;
+
 export function findBareProgramNames(root = repositoryRoot): Problem[] {
   return readSources(root, /\.(ts|mts|js|mjs|cjs)$/)
     .filter(isShipped)
@@ -14,7 +17,7 @@ export function findBareProgramNames(root = repositoryRoot): Problem[] {
 
 function isShipped({ path }: SourceFile): boolean {
   const owner = packageOf(path);
-  return owner?.isShipped === true && !exempt.has(owner.package);
+  return owner?.isShipped === true && !exempt.has(owner.package) && !hooksOfUsers.test(path);
 }
 
 const starts = /(?<![.\w$])(?:spawn|spawnSync|execFile|execFileSync|promisify\(execFile\)|run)\(/g;
