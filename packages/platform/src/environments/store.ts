@@ -24,6 +24,8 @@ export interface NewEnvironment extends Omit<CreateEnvironment, "owner"> {
   key: DataKey;
 }
 
+const defaultIntervalHours = 24;
+
 /** Throws ApiError `environment_name_conflict`. */
 export async function insertEnvironment(tx: Queries, environment: NewEnvironment): Promise<EnvironmentRow> {
   const { teamId, userId, name, repos, key, environmentJson } = environment;
@@ -38,7 +40,8 @@ export async function insertEnvironment(tx: Queries, environment: NewEnvironment
       name,
       repos: JSON.stringify(repos),
       version_id: versionId,
-      next_build_at: new Date(),
+      // The first build is requested when it is created.
+      next_build_at: new Date(Date.now() + (environment.buildIntervalHours ?? defaultIntervalHours) * 3_600_000),
       ...settingsOf(environment),
       ...stamps(new Date()),
     })
