@@ -5,12 +5,12 @@ export { insertRun, type NewRun, newRunId, requestCancel, requestCancelOfAll, wa
 export { findDiskHolder, forgetDisk, listStates, readDiskWait, removeSavedDisk, removeState } from "./disks/index.ts";
 export type { ArtifactOwner, Artifacts } from "./execution/artifacts.ts";
 export { chooseModel, describeModel, identifyModel, isPractice, practiceNotice } from "./execution/compose/index.ts";
-export type { RunHost } from "./execution/execute.ts";
 export { RunFault } from "./execution/fault.ts";
 export { newId, threadOf } from "./execution/ids.ts";
 export type { MachineInUse, MachinesInUse } from "./execution/machines-in-use.ts";
 export { findUnpriced, modelsOfSubagents, type UsedModel } from "./execution/pricing.ts";
 export * from "./execution/request.ts";
+export type { RunHost } from "./execution/run-host.ts";
 export { forgetMachine } from "./execution/run-machine.ts";
 export { readReport, readSummary } from "./execution/run-summary.ts";
 export { type Runner, startRunner } from "./execution/runner.ts";

@@ -1,5 +1,4 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
-import type { Tool } from "@agentcli/engine";
 import { driveServiceTurn } from "@agentcli/host";
 import type { HookDefinition, TurnEnd } from "@agentcli/protocol";
 import {
@@ -9,97 +8,36 @@ import {
   openEgressRecord,
   policyOf,
 } from "../../egress/index.ts";
-import type { ChosenEnvironment, RunEnvironments } from "../../environments/index.ts";
-import { needsWorker, type UsedWorker, type Workers } from "../../fleet/index.ts";
-import {
-  type AgentSettings,
-  isStorageFull,
-  type NetworkPolicy,
-  type PlatformContext,
-  type Settings,
-  storageFullMessage,
-} from "../../foundation/index.ts";
+import type { ChosenEnvironment } from "../../environments/index.ts";
+import { needsWorker, type UsedWorker } from "../../fleet/index.ts";
+import { isStorageFull, type Settings } from "../../foundation/index.ts";
 import { type EgressSettings, readStartSettings } from "../../identity/index.ts";
-import { type AgentMachines, removeAgentMachine } from "../../machines/index.ts";
-import type { Handoff, OpenWorkspace, Workspaces } from "../../repositories/index.ts";
-import type { Secrets } from "../../secrets/index.ts";
+import { removeAgentMachine } from "../../machines/index.ts";
+import type { OpenWorkspace } from "../../repositories/index.ts";
 import { openRunDisk, type RunDisk, removeSavedDisk, saveAfterHandoff } from "../disks/index.ts";
 import { type ClaimedRun, maxClaimsWithoutProgress } from "../leases/lease.ts";
-import type { Hub, Recorder } from "../streams/index.ts";
+import type { Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
+import { collectArtifacts, publishChanges, toRunEnd } from "./after-turn.ts";
 import { type AgentPaths, agentPaths } from "./agent-paths.ts";
-import type { Artifacts } from "./artifacts.ts";
 import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } from "./compose/index.ts";
 import { type RunHistory, readHistory, resume } from "./conversation.ts";
 import { endAfterError, isUserFacingError, leavesRunOpen, RunFault } from "./fault.ts";
-import { type EndOfRunStatements, finishRun, type RunEnd } from "./finish.ts";
+import { finishRun, type RunEnd } from "./finish.ts";
 import { writeInbox } from "./inbox.ts";
 import { startRunLimits } from "./limits.ts";
-import type { MachinesInUse } from "./machines-in-use.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
 import { openRunRecorder } from "./recorder.ts";
 import { openRunRecording } from "./recording.ts";
 import { type ActiveRun, openAgent, openRun, recordEgress, recordModel } from "./records.ts";
 import { hookWithSandboxPaths } from "./repository-files/index.ts";
+import type { DriverHost, RunHost } from "./run-host.ts";
 import { chooseRunEnvironment, openRunMachine, type RunMachine } from "./run-machine.ts";
 import { openRunWorker } from "./run-worker.ts";
-import type { Sandboxes } from "./sandbox/index.ts";
 import { openSessionStore } from "./session-store.ts";
 import { openRunTelemetry, type RunTelemetry } from "./telemetry.ts";
 import { openRunTraces, type RunTraces } from "./traces.ts";
 import { secretsOfRun } from "./worker-secrets.ts";
-
-export interface RunHost {
-  platform: PlatformContext;
-  hub: Hub;
-  workspaces: Workspaces;
-  handoff: Handoff;
-  /** Throws RepositoryFault if the requester of the run no longer has access to a repository. */
-  checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
-  mintToken(teamId: number, url: string, signal: AbortSignal): Promise<string | undefined>;
-  sandboxes: Sandboxes;
-  machines: AgentMachines;
-  environments: RunEnvironments;
-  machinesInUse: MachinesInUse;
-  /** Where this server keeps the files of agents, so that other servers can ask it for them. */
-  diskLocation: { dataId: string; nodeName: string };
-  secrets: Pick<Secrets, "ofAgent">;
-  workers: Workers;
-  network: NetworkPolicy;
-  publicUrl(): string;
-  artifacts: Artifacts;
-  endOfRunStatements: EndOfRunStatements;
-  /** The tools that the platform adds to those of the engine. */
-  toolsOf(run: RunOfAgent): Promise<Tool[]>;
-  /** In place of the hand-off, for an agent that only proposes. Safe to call again. */
-  proposeChanges(run: ProposingRun, signal: AbortSignal): Promise<void>;
-}
-
-export interface ProposingRun extends Pick<RunOfAgent, "agentId" | "teamId" | "scrub"> {
-  runId: string;
-  autoCreatePR: boolean;
-}
-
-/** The run, as far as the choice of its tools depends on it. */
-export interface RunOfAgent {
-  agentId: string;
-  teamId: number;
-  /** Which client created the agent. */
-  source: string;
-  repositories: { url: string }[];
-  mode: "agent" | "plan";
-  effects: AgentSettings["effects"];
-  /** MCP servers that are not connected, because the run only proposes. */
-  proposedServers: string[];
-  /** Removes secrets from what leaves the run. */
-  scrub(text: string): string;
-}
-
-/** RunHost for one claim of a run. */
-export interface DriverHost extends RunHost {
-  /** Gives the claim back, so that another process, or this one later, resumes the run; later writes of this claim are rejected. */
-  yieldRun(): Promise<void>;
-}
 
 /** Resolves when the run has ended with a status, or when another process must resume it. */
 export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: AbortSignal): Promise<void> {
@@ -336,55 +274,6 @@ const openEgress = (
     scrub,
     now: () => new Date(),
   });
-
-async function collectArtifacts(
-  ended: TurnEnd,
-  { activeRun, assembly, host }: { activeRun: ActiveRun; assembly: RunAssembly; host: RunHost },
-): Promise<void> {
-  await host.artifacts.collect(activeRun, assembly.artifacts);
-  if (activeRun.run.request.mode === "plan" && ended.status === "completed")
-    await host.artifacts.store(activeRun, "PLAN.md", Buffer.from(ended.message));
-}
-
-async function publishChanges(
-  end: RunEnd,
-  { activeRun, plan, host, workspace }: Pick<RunContext, "activeRun" | "plan" | "host"> & { workspace: OpenWorkspace },
-  signal: AbortSignal,
-): Promise<RunEnd> {
-  if (end.status !== "FINISHED" || activeRun.run.request.mode === "plan") return end;
-  const { id: agentId, teamId, settings } = activeRun.agent;
-  if (settings.effects !== undefined) {
-    const { autoCreatePR } = settings;
-    const { scrub } = plan;
-    await host.proposeChanges({ agentId, teamId, runId: activeRun.run.id, autoCreatePR, scrub }, signal);
-    return end;
-  }
-  if (workspace.repositories.length === 0) return end;
-  const { branches, faults } = await host.handoff.publish(activeRun.run.id, signal);
-  const [fault] = faults.map(asRunError);
-  return fault ? { ...end, branches, status: "ERROR", error: fault } : { ...end, branches };
-}
-
-/** Git names a full disk in its own words. */
-const asRunError = (fault: { code: string; message: string }): { code: string; message: string } =>
-  isStorageFull(new Error(fault.message)) ? { code: "storage_full", message: storageFullMessage } : fault;
-
-function toRunEnd(end: TurnEnd, limitedBy: Allowance["limitedBy"] = "budget"): RunEnd {
-  switch (end.status) {
-    case "completed":
-      return { branches: [], status: "FINISHED", text: end.message };
-    case "cancelled":
-      return { branches: [], status: "CANCELLED" };
-    case "failed": {
-      // Stopped by the check of spend limits, or by a budget in US dollars that was the rest of the spend limit.
-      const isSpend = end.limit === "spend" || (end.code === "budget" && end.limit === "usd" && limitedBy === "spend");
-      const error = isSpend
-        ? { code: "spend_limit_reached", message: spendLimitReached }
-        : { code: end.limit === "disk" ? "storage_full" : end.code, message: end.message };
-      return { branches: [], status: end.limit === "wall" ? "EXPIRED" : "ERROR", error };
-    }
-  }
-}
 
 /** The agent was deleted during the run: removes what the run wrote since. */
 async function cleanUpDeletedAgent(directory: string, host: RunHost): Promise<void> {

@@ -4,9 +4,10 @@ import { runsIn } from "../../fleet/index.ts";
 import { readDataId } from "../../foundation/index.ts";
 import { reportDataDirectory } from "../disks/index.ts";
 import { type ClaimedRun, type Fence, type LeaseOptions, type Leases, openLeases } from "../leases/lease.ts";
-import { type DriverHost, executeRun, type RunHost } from "./execute.ts";
+import { executeRun } from "./execute.ts";
 import { leavesRunOpen } from "./fault.ts";
 import { failUnopened } from "./finish.ts";
+import type { DriverHost, RunHost } from "./run-host.ts";
 import { openRunTelemetry } from "./telemetry.ts";
 
 export interface Runner {
