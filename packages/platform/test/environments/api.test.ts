@@ -74,6 +74,19 @@ test("an environment is created, read, listed, changed and deleted in the shapes
   });
 });
 
+test.each([
+  [{}, 24],
+  [{ buildIntervalHours: 5 }, 5],
+])("the first recurring build is due one interval after the creation: %j", async (settings, hours) => {
+  const { id } = await create(keys.admin, settings);
+  const { next_build_at: next, created_at: since } = await server.platform.db
+    .selectFrom("environments")
+    .select(["next_build_at", "created_at"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  expect(Math.round((next.getTime() - since.getTime()) / 3_600_000)).toBe(hours);
+});
+
 test("the history has a version for each change, newest first, with the configuration of each", async () => {
   const { id } = await create(keys.member, { name: "history" });
   for (const change of [{ environmentJson: "{}" }, { name: "renamed" }])
