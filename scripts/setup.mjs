@@ -77,7 +77,7 @@ const otherInputs = [
   "scripts/build-docs.mjs",
   "scripts/docs.css",
   "scripts/declarations.mjs",
-  "packages/platform/test/database.ts",
+  "packages/platform/test/harness/database.ts",
   "packages/platform/test/harness/database-program.ts",
 ];
 const notSources = new Set(["node_modules", "dist", "test"]);
