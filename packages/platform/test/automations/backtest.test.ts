@@ -10,10 +10,12 @@ import { recordHostEvent } from "../../src/automations/inbound/own-host.ts";
 import { insertAutomation } from "../../src/automations/store.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
 import { openGitHost } from "../../src/repositories/githost/index.ts";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 import { testSigner } from "../harness/signer.ts";
 import { newDataDirectory, usualSettings } from "../runs/run-harness.ts";
+
+const bundled = programsOfTests();
 
 const url = "http://127.0.0.1:1";
 const { programDirectory } = usualSettings;

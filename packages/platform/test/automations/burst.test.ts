@@ -12,8 +12,10 @@ import { type EventSourceRow, insertSource } from "../../src/automations/inbound
 import { type AutomationRow, insertAutomation } from "../../src/automations/store.ts";
 import { turnLength } from "../../src/automations/turns.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
 import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
+
+const bundled = programsOfTests();
 
 const isFull = process.env.SWEEP === "full";
 const eventCount = isFull ? 10_000 : 150;

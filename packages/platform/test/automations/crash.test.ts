@@ -3,8 +3,10 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
 import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
+
+const bundled = programsOfTests();
 
 const now = "2026-05-01T11:00:30Z";
 

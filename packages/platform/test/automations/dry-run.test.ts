@@ -6,8 +6,10 @@ import { expect, test } from "vitest";
 import { storeDelivery } from "../../src/automations/inbound/deliveries.ts";
 import { insertSource } from "../../src/automations/inbound/store.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
 import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
+
+const bundled = programsOfTests();
 
 const repository = { id: 1, html_url: "https://github.com/acme/shop" };
 const opened = (number: number, headRepository: number) => ({

@@ -26,7 +26,9 @@ import { type Database, openDatabase } from "../../src/foundation/db/index.ts";
 import { findPostmaster, stopPostmaster } from "../../src/foundation/db/postmaster.ts";
 import { chooseUser } from "../../src/foundation/db/run-as-user.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
+
+const bundled = programsOfTests();
 
 let dataDirectory: string;
 beforeEach(() => {

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
+
+const bundled = programsOfTests();
 
 test("names that no server answers for do not delay the lookup of another name", async () => {
   const directory = await temporaryDirectory();

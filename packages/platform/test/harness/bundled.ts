@@ -4,20 +4,18 @@ import { basename, join } from "node:path";
 import { rolldown } from "rolldown";
 import { afterAll } from "vitest";
 
-/** Inside the package, so that external modules are resolved from there. */
-const folder = mkdtempSync(join(import.meta.dirname, "../../dist-test-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const made = new Map<string, Promise<string>>();
-
-/** `name` is relative to `test/`. Returns the path of the program; built once per test file. */
-export function bundled(name: string): Promise<string> {
-  const known = made.get(name) ?? bundle(name);
-  made.set(name, known);
-  return known;
+/** For the top of a test file, whose last test removes the programs. `name` is relative to `test/`; each is built once. */
+export function programsOfTests(): (name: string) => Promise<string> {
+  // Inside the package, so that external modules are resolved from there.
+  const folder = mkdtempSync(join(import.meta.dirname, "../../dist-test-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const made = new Map<string, Promise<string>>();
+  return (name) => {
+    const known = made.get(name) ?? write(name, folder, (id) => !/^[./]|^@agentcli\//.test(id));
+    made.set(name, known);
+    return known;
+  };
 }
-
-const bundle = (name: string) => write(name, folder, (id) => !/^[./]|^@agentcli\//.test(id));
 
 /** With everything it needs, for a user who cannot read the repository. */
 export const bundleInto = (directory: string, name: string): Promise<string> =>

@@ -9,8 +9,10 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
 import { deliveryTimeoutMs, startDeliveries } from "../../src/integrations/webhooks/index.ts";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
+
+const bundled = programsOfTests();
 
 let server: TestServer;
 let key: string;

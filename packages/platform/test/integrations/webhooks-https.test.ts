@@ -14,8 +14,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
 import { attemptDelivery } from "../../src/integrations/webhooks/index.ts";
 import { startJobs } from "../../src/operations/jobs/index.ts";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
+
+const bundled = programsOfTests();
 
 let server: TestServer;
 let key: string;

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
+
+const bundled = programsOfTests();
 
 const run = promisify(execFile);
 const serverProgram = join(import.meta.dirname, "../../dist/workspace-server.cjs");

@@ -5,12 +5,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
 import { agentWork, never, openGitHarness } from "../repositories/git-harness.ts";
 import { userGit } from "../repositories/git-host-harness.ts";
 import { serveHttp } from "../repositories/git-servers.ts";
 import { type HandoffHarness, openHandoffHarness, type TestAgent, write } from "../repositories/handoff-harness.ts";
 import { applyAll } from "./retention-rules.ts";
+
+const bundled = programsOfTests();
 
 let harness: HandoffHarness;
 beforeAll(async () => {

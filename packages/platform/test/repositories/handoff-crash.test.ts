@@ -9,12 +9,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GithubSettings } from "../../src/foundation/config/index.ts";
 import type { HandedOff } from "../../src/repositories/handoff/index.ts";
 import { openGithub } from "../../src/repositories/scm/index.ts";
-import { bundled } from "../harness/bundled.ts";
+import { programsOfTests } from "../harness/bundled.ts";
 import { identity } from "./git-harness.ts";
 import { userGit } from "./git-host-harness.ts";
 import { githubSettings } from "./github-settings.ts";
 import type { ChildTask } from "./handoff-child.ts";
 import { type HandoffHarness, openHandoffHarness, type TestAgent } from "./handoff-harness.ts";
+
+const bundled = programsOfTests();
 
 const reviewers = ["ada"];
 const opener = "bob";
