@@ -13,7 +13,7 @@ import { proxyVariables } from "../wire/index.ts";
 import { type BackEnd, proxyUnavailable, supportsProxy } from "./back-end.ts";
 import { findBubblewrap } from "./bubblewrap/find.ts";
 import { withCache, withSeed, withTemporaryCache } from "./build-cache.ts";
-import type { Shadow } from "./commits/shadow.ts";
+import type { CommitOptions } from "./commits/commits.ts";
 import { ShadowUnavailable } from "./commits/shadow-unavailable.ts";
 import { connectServer } from "./connect.ts";
 import { openEgressNotes } from "./egress-notes.ts";
@@ -41,7 +41,7 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   const { requested, options, seed } = withCache(wanted, given);
   const backEnd = options.backEnd ?? bubblewrapOnPath(requested, options.env);
   refuseUnsupported(requested, backEnd);
-  const { policy, addWatch } = await protectRepositories(requested, backEnd, options);
+  const { policy, addWatch, configured } = await protectRepositories(requested, backEnd, options);
   const notes = openEgressNotes(options.onDenied ?? (() => {}));
   const egress = await openEgress(policy, { ...options, onDenied: notes.onDenied }, backEnd);
   const disk = await options.disk?.();
@@ -82,7 +82,7 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
     const watched = addWatch(opened);
     const temporary = config.env.TMPDIR ?? "/tmp";
     // The server begins with it when it has started; a failure to start explains any other.
-    const preparing = addCommits(watched, { policy, path: options.env.PATH ?? "", shadows });
+    const preparing = addCommits(watched, { policy, path: options.env.PATH ?? "", shadows, configured });
     preparing.catch(() => {});
     await greeted;
     const committing = await preparing;
@@ -103,7 +103,8 @@ async function protectRepositories(
   backEnd: BackEnd,
   { env, userVariables, unfinishedRuns }: WorkspaceOptions,
 ) {
-  if (policy.mode !== "workspace-write") return { policy, addWatch: (opened: OpenedWorkspace) => opened };
+  if (policy.mode !== "workspace-write")
+    return { policy, configured: [], addWatch: (opened: OpenedWorkspace) => opened };
   const { protectNested, withRepositoryWatch } = await import("./repositories/protect.ts");
   await setImmediate();
   const { watch, ...nested } = await protectNested(policy, backEnd, userVariables ?? env);
@@ -112,10 +113,7 @@ async function protectRepositories(
 }
 
 /** Loaded only where there is a repository to commit to. */
-async function addCommits(
-  workspace: OpenedWorkspace,
-  options: { policy: SandboxPolicy; path: string; shadows: Shadow[] },
-): Promise<OpenedWorkspace> {
+async function addCommits(workspace: OpenedWorkspace, options: CommitOptions): Promise<OpenedWorkspace> {
   if (options.shadows.length === 0) return workspace;
   await setImmediate();
   return (await import("./commits/commits.ts")).withCommits(workspace, options);

@@ -1,10 +1,12 @@
 // Git in a workspace whose repository is protected: commands work on a shadow of it, and after each of them the host
 // imports what is safe. No command is parsed, and running something else there gains nothing.
 
+import { relative } from "node:path";
 import type { ExecResult } from "@agentcli/protocol";
 import { CommitLost } from "@agentcli/protocol/workspace-errors";
 import type { OpenedWorkspace } from "../../lifecycle/index.ts";
 import type { SandboxPolicy } from "../policy.ts";
+import type { ConfiguredPath } from "../repositories/configured.ts";
 import { openHostGit } from "./host-git.ts";
 import { type Note, openNotes } from "./notes.ts";
 import type { Shadow } from "./shadow.ts";
@@ -16,6 +18,8 @@ export interface CommitOptions {
   /** PATH of the host. */
   path: string;
   shadows: Shadow[];
+  /** What settings of the repositories name. */
+  configured: ConfiguredPath[];
 }
 
 export async function withCommits(workspace: OpenedWorkspace, options: CommitOptions): Promise<OpenedWorkspace> {
@@ -72,6 +76,9 @@ export async function withCommits(workspace: OpenedWorkspace, options: CommitOpt
       const failures = ids.length > 0 ? [] : notes.takeFailures();
       if (failures.length > 0) throw new CommitLost(failures.join(" "));
     },
+    async findRepositoryChanges() {
+      return [...notes.takeWarnings(), ...((await workspace.findRepositoryChanges?.()) ?? [])];
+    },
   };
 }
 
@@ -112,11 +119,11 @@ function withoutStates(result: ExecResult): { seen: ExecResult; states: ShadowSt
 async function synchronizeShadows(shadows: OpenedShadow[]): Promise<Note[]> {
   const notes = shadows.map(async (shadow): Promise<Note[]> => {
     try {
-      await shadow.synchronizeIfChanged();
-      return [];
+      const { warnings } = await shadow.synchronizeIfChanged();
+      return warnings.map((text) => ({ kind: "warning", text }));
     } catch (error) {
       const text = `The repository has changed outside the sandbox: ${(error as Error).message}`;
-      return [{ text, isFailure: true }];
+      return [{ kind: "failure", text }];
     }
   });
   return (await Promise.all(notes)).flat();
@@ -129,21 +136,27 @@ async function importShadows(shadows: OpenedShadow[], states: ShadowStates): Pro
 
 async function importShadow(shadow: OpenedShadow, states: ShadowStates): Promise<Note[]> {
   try {
-    return (await shadow.importChanges(states)).map((text) => ({ text, isFailure: false }));
+    const { notes, warnings } = await shadow.importChanges(states);
+    const told = notes.map((text): Note => ({ kind: "note", text }));
+    return [...told, ...warnings.map((text): Note => ({ kind: "warning", text }))];
   } catch (error) {
     const text = `Changes in .git could not be imported into the repository: ${(error as Error).message}`;
-    return [{ text, isFailure: true }];
+    return [{ kind: "failure", text }];
   }
 }
 
 async function openShadows(
   workspace: OpenedWorkspace,
-  { policy, path, shadows }: CommitOptions,
+  { policy, path, shadows, configured }: CommitOptions,
 ): Promise<OpenedShadow[]> {
   const untrusted = [policy.root, ...policy.writableRoots];
   const opened = shadows.map(async (shadow) => {
     const git = openHostGit({ path, untrusted, gitDirectory: shadow.gitDirectory });
-    return openShadow({ shadow, git, workspace, policy });
+    const programs = configured.filter(({ tree }) => tree === shadow.root);
+    return openShadow({
+      ...{ shadow, git, workspace, policy },
+      programs: programs.map((program) => relative(program.tree, program.path)),
+    });
   });
   return Promise.all(opened).catch((error: Error) => {
     throw new ShadowUnavailable(error.message);

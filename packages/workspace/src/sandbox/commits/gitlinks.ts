@@ -3,6 +3,7 @@
 import { readGitlinks } from "../gitlinks.ts";
 import type { IndexChange } from "./export.ts";
 import type { HostGit } from "./host-git.ts";
+import { listChanges } from "./new-commits.ts";
 
 export const gitlinkMode = "160000";
 
@@ -14,11 +15,9 @@ export function newGitlinks(changes: IndexChange[], gitDirectory: string): Index
   return candidates.filter(({ path }) => !existing.some((known) => known.equals(path)));
 }
 
-/** Paths at which a commit below these that no reference reaches yet has a gitlink and none of its parents does. */
-export async function gitlinksAddedBy(tips: string[], git: HostGit): Promise<string[]> {
-  const commits = await git.run(["rev-list", "--stdin", "--not", "--all"], Buffer.from(`${tips.join("\n")}\n`));
-  const args = ["diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "--no-renames", "--no-commit-id", "-z"];
-  const fields = (await git.run(args, Buffer.from(commits))).split("\0");
+/** Paths at which one of the commits has a gitlink and none of its parents does. */
+export async function gitlinksAddedBy(commits: string[], git: HostGit): Promise<string[]> {
+  const fields = (await listChanges(commits, git)).split("\0");
   return [...new Set(fields.flatMap((field, index) => (addsGitlink(field) ? (fields[index + 1] ?? "") : [])))];
 }
 

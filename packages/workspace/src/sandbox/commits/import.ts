@@ -6,7 +6,9 @@ import { join } from "node:path";
 import type { IndexChange, References, RepositoryExport } from "./export.ts";
 import { describeGitlinks, gitlinkMode, gitlinksAddedBy, newGitlinks } from "./gitlinks.ts";
 import type { HostGit } from "./host-git.ts";
-import { type OperationFiles, readOperationFiles, writeOperationFiles } from "./operation.ts";
+import { changedPrograms, describePrograms } from "./named-programs.ts";
+import { listNewCommits } from "./new-commits.ts";
+import { commitsInOperation, type OperationFiles, readOperationFiles, writeOperationFiles } from "./operation.ts";
 import { moveReferences, movesBetween, type ReferenceMove } from "./references.ts";
 import type { Shadow } from "./shadow.ts";
 import { commitsOf, readStash, writeStash } from "./stash.ts";
@@ -33,14 +35,27 @@ export interface ImportOptions {
   shadow: Shadow;
   base: BaseState;
   newGitlinks: "refused" | "allowed";
+  /** Files and directories of the working tree that git reads or runs because settings name them, relative to its top. */
+  programs: string[];
 }
 
-/** Returns what stays in the sandbox, as sentences. Throws with what could not be imported; earlier steps stay. */
-export async function importRepository(exported: RepositoryExport, options: ImportOptions): Promise<string[]> {
+/** Sentences. */
+export interface ImportResult {
+  /** What stays in the sandbox. */
+  notes: string[];
+  /** What the user should check before git uses it. */
+  warnings: string[];
+}
+
+/** Throws with what could not be imported; earlier steps stay. */
+export async function importRepository(exported: RepositoryExport, options: ImportOptions): Promise<ImportResult> {
   const { git, shadow, base } = options;
   if (packedObjects(exported.pack) > 0) await git.run(["unpack-objects", "-q", "--strict"], exported.pack);
   const moves = movesBetween(base.references, exported.references);
-  if (options.newGitlinks === "refused") await refuseGitlinks(tipsOf(exported, moves), git);
+  const commits = await listNewCommits(tipsOf(exported, moves), git);
+  const operation = await judgeOperation(exported.operation, options);
+  if (options.newGitlinks === "refused") await refuseGitlinks(commits, git);
+  const programs = await changedPrograms({ commits: [...commits, ...operation.commits], ...exported }, options);
   await moveReferences(moves, git);
   await moveHead(exported.head, options);
   const leftOut = options.newGitlinks === "refused" ? newGitlinks(exported.changes, shadow.gitDirectory) : [];
@@ -49,8 +64,8 @@ export async function importRepository(exported: RepositoryExport, options: Impo
     git,
   );
   await writeStash({ base: base.stash, next: exported.stash }, git, shadow);
-  const reason = writeOperationFiles(shadow.gitDirectory, base.operation, exported.operation);
-  return [
+  const reason = operation.reason ?? writeOperationFiles(shadow.gitDirectory, base.operation, exported.operation);
+  const notes = [
     ...(leftOut.length === 0 ? [] : [`${describeGitlinks(leftOut.map(({ path }) => path))}.`]),
     ...(reason === undefined ? [] : [`The state of the merge stays in this sandbox: ${reason}`]),
     ...(exported.isUnfinished
@@ -58,6 +73,23 @@ export async function importRepository(exported: RepositoryExport, options: Impo
       : []),
     ...exported.kept.map((name) => `The change of .git/${name} stays in this sandbox.`),
   ];
+  return { notes, warnings: programs.map(describePrograms) };
+}
+
+/** The commits that a merge, cherry-pick or reset in progress names become reachable by its files. */
+async function judgeOperation(
+  operation: OperationFiles,
+  { git, base, newGitlinks }: ImportOptions,
+): Promise<{ commits: string[]; reason?: string }> {
+  const before = commitsInOperation(base.operation);
+  const named = commitsInOperation(operation).filter((commit) => !before.includes(commit));
+  try {
+    const commits = await listNewCommits(named, git);
+    const added = newGitlinks === "refused" ? await gitlinksAddedBy(commits, git) : [];
+    return added.length === 0 ? { commits } : { commits: [], reason: `${describeGitlinks(added)}.` };
+  } catch {
+    return { commits: [], reason: "its commits are not in the repository." };
+  }
 }
 
 const packedObjects = (pack: Buffer): number => (pack.length < 12 ? 0 : pack.readUInt32BE(8));
@@ -66,7 +98,8 @@ async function moveHead(next: string, { git, shadow, base }: ImportOptions): Pro
   if (next === base.head) return;
   if (readHeadFile(shadow) !== base.head)
     throw new Error("HEAD was moved outside the sandbox, so it was not moved again. Check out the branch again.");
-  const branch = /^ref: (refs\/heads\/\S+)$/.exec(next)?.[1];
+  // As for branches: git and people would take such a name for an option.
+  const branch = /^ref: (refs\/heads\/(?!-)\S+)$/.exec(next)?.[1];
   const message = `checkout: moving from ${shortName(base.head)} to ${shortName(next)}`;
   if (branch !== undefined) await git.run(["symbolic-ref", "-m", message, "HEAD", branch]);
   else if (isCommitName(next)) await git.run(["update-ref", "--no-deref", "-m", message, "HEAD", `${next}^{commit}`]);
@@ -84,8 +117,8 @@ const tipsOf = ({ head, stash }: RepositoryExport, moves: ReferenceMove[]): stri
 
 const isCommitName = (text: string) => /^[0-9a-f]{40,64}$/.test(text);
 
-async function refuseGitlinks(tips: string[], git: HostGit): Promise<void> {
-  const added = tips.length === 0 ? [] : await gitlinksAddedBy(tips, git);
+async function refuseGitlinks(commits: string[], git: HostGit): Promise<void> {
+  const added = await gitlinksAddedBy(commits, git);
   if (added.length > 0) throw new Error(`${describeGitlinks([...new Set(added)])}. Commit again without it.`);
 }
 

@@ -11,6 +11,12 @@ export function readOperationFiles(gitDirectory: string): OperationFiles {
   return new Map(files.map((name) => [name, readFileSync(join(gitDirectory, name))]));
 }
 
+/** Those that files other than messages name. */
+export const commitsInOperation = (files: OperationFiles): string[] =>
+  [...files].flatMap(([name, content]) =>
+    name.endsWith("_HEAD") ? (content.toString("latin1").match(/^[0-9a-f]{40,64}$/gm) ?? []) : [],
+  );
+
 /** Returns why the state stays in the sandbox; undefined if it was written. */
 export function writeOperationFiles(
   gitDirectory: string,

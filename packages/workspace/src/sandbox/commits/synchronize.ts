@@ -7,18 +7,15 @@ import { giveFiles } from "../ownership.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { readReferences, readRepositoryExport } from "./export.ts";
 import type { HostGit } from "./host-git.ts";
-import { type BaseState, importRepository, readBaseState } from "./import.ts";
+import { type BaseState, type ImportResult, importRepository, readBaseState } from "./import.ts";
 import { exportStart, settleStart, synchronizeStart } from "./scripts.ts";
 import { type Shadow, shadowInside } from "./shadow.ts";
 
 export interface OpenedShadow {
   /** If the real repository was changed outside the sandbox. */
-  synchronizeIfChanged(): Promise<void>;
-  /**
-   * Returns what stays in the sandbox, as sentences. Throws with what could not be imported. `states` is of the shadows when
-   * a command ended; absent: as they are now.
-   */
-  importChanges(states?: ShadowStates): Promise<string[]>;
+  synchronizeIfChanged(): Promise<ImportResult>;
+  /** Throws with what could not be imported. `states` is of the shadows when a command ended; absent: as they are now. */
+  importChanges(states?: ShadowStates): Promise<ImportResult>;
 }
 
 export type ShadowStates = StatusResult["repositories"];
@@ -29,9 +26,13 @@ export interface ShadowOptions {
   git: HostGit | undefined;
   workspace: OpenedWorkspace;
   policy: SandboxPolicy;
+  /** As in `ImportOptions`. */
+  programs: string[];
 }
 
-export async function openShadow({ shadow, git, workspace, policy }: ShadowOptions): Promise<OpenedShadow> {
+const nothing: ImportResult = { notes: [], warnings: [] };
+
+export async function openShadow({ shadow, git, workspace, policy, programs }: ShadowOptions): Promise<OpenedShadow> {
   /** Of the real repository, and of the shadow, when they were last the same. */
   let [realPrint, shadowPrint] = ["", ""];
   let base: BaseState;
@@ -55,26 +56,27 @@ export async function openShadow({ shadow, git, workspace, policy }: ShadowOptio
   await synchronize();
   return {
     async synchronizeIfChanged() {
-      if (readRealPrint() === realPrint) return;
+      if (readRealPrint() === realPrint) return nothing;
       // What a process in the background has committed meanwhile is not overwritten.
-      await importChanges().finally(synchronize);
+      return importChanges().finally(synchronize);
     },
     importChanges,
   };
 
-  async function importChanges(states?: ShadowStates): Promise<string[]> {
+  async function importChanges(states?: ShadowStates): Promise<ImportResult> {
     const print = await readShadowPrint(states);
-    if (print === shadowPrint || git === undefined) return [];
+    if (print === shadowPrint || git === undefined) return nothing;
     shadowPrint = print;
     const isCurrent = readRealPrint() === realPrint;
     const { stdout, stderr } = await runInside(workspace, exportStart(inside));
     const exported = readRepositoryExport(stdout);
     if (exported === undefined) throw new Error(unreadable(stderr));
-    const notes = await importRepository(exported, { git, shadow, base, newGitlinks }).finally(giveToUser);
+    const options = { git, shadow, base, newGitlinks, programs } as const;
+    const result = await importRepository(exported, options).finally(giveToUser);
     await runInside(workspace, settleStart(inside));
     base = readBaseState(shadow, exported.references);
     realPrint = isCurrent ? readRealPrint() : "";
-    return notes;
+    return result;
   }
 }
 

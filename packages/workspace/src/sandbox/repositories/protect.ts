@@ -13,6 +13,8 @@ import { type RepositoryWatch, watchRepositories } from "./watch.ts";
 export interface NestedProtection {
   policy: SandboxPolicy;
   watch: RepositoryWatch;
+  /** What git reads or runs because settings name it. */
+  configured: ConfiguredPath[];
 }
 
 /** Of a policy that lets commands write. */
@@ -25,14 +27,15 @@ export async function protectNested(
   const nested = await findNestedRepositories(roots);
   const isProtected = policy.nestedRepositories === "protected";
   const named = [...roots, ...nested.protected].flatMap((directory) => configuredPaths(directory, variables));
-  const configured = withConfigured(policy, named, roots);
+  const withNamed = withConfigured(policy, named, roots);
   // A link cannot be mounted, only what it leads to.
   const links = named.flatMap((each) => linksOn(each).map((path) => ({ tree: each.tree, path })));
   const free = named.filter(({ path }) => isFreePackage(path));
   return {
+    configured: named,
     policy: {
-      ...configured,
-      protectedPaths: [...configured.protectedPaths, ...(isProtected ? nested.settings : [])],
+      ...withNamed,
+      protectedPaths: [...withNamed.protectedPaths, ...(isProtected ? nested.settings : [])],
       protectedRepositories: isProtected ? nested.protected : [],
     },
     watch: withConfiguredReport(

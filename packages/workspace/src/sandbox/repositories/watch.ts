@@ -1,13 +1,13 @@
 // Finds the repositories that commands have created or changed in a sandbox, and sets new ones aside in which git would
 // run programs: it does so outside the sandbox as soon as an index names them, or a person enters them. The same for
 // settings of agentcli, which it would use in a trusted project.
-import { lstatSync } from "node:fs";
 import { relative } from "node:path";
 import type { NestedRepositories } from "./nested.ts";
 import { risksOf } from "./risks.ts";
-import { below, type DirectoryPath, type Listings, type Repository, searchRepositories } from "./search.ts";
+import { type DirectoryPath, type Listings, type Repository, searchRepositories } from "./search.ts";
 import { setAside } from "./set-aside.ts";
 import { type RepositorySignature, signatureOf } from "./signature.ts";
+import { searchUnlocked } from "./unlock.ts";
 
 export interface RepositoryWatch {
   /** One sentence for each repository, once. */
@@ -48,8 +48,6 @@ const maxEntries = 1_000_000;
 /** The clock of a file system is behind by one tick of the kernel. */
 const clockToleranceMs = 20;
 const maxSentences = 20;
-/** By path. Each sandbox of a run has a watch, and what one of them reported is not new to the others. */
-const setAsideHere = new Map<string, string | undefined>();
 
 export function watchRepositories({ nested, ...settings }: WatchOptions): RepositoryWatch {
   const startedMs = Date.now() - clockToleranceMs;
@@ -85,7 +83,9 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
   for (const { repository, signature } of period.known) remember(repository, signature);
   // Then others may have changed the workspace since.
   const isOver = endedMs !== Number.POSITIVE_INFINITY;
-  const isNew = (signature: RepositorySignature) => isComplete || signature.createdMs >= startedMs;
+  // Any directory of before can become a part of a bare repository or the settings of agentcli, and keeps its age.
+  const isNew = (signature: RepositorySignature, entry: Repository["entry"]) =>
+    isComplete || entry !== ".git" || signature.createdMs >= startedMs;
 
   function changeOf(repository: Repository): string | null {
     const { directory, entry } = repository;
@@ -94,20 +94,15 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
     remember(repository, now);
     if (now === null) return before && entry === ".git" && !isOver ? removed(nameIn(roots, directory)) : null;
     if (isOver && now.createdMs > endedMs) return null;
-    if (before === undefined && (now.changedMs < startedMs || setAsideHere.get(String(directory)) === now.identity))
-      return null;
-    const isReplaced = before === undefined ? isNew(now) : before?.identity !== now.identity;
+    if (before === undefined && now.changedMs < startedMs) return null;
+    const isReplaced = before === undefined ? isNew(now, entry) : before?.identity !== now.identity;
     if (!isReplaced && before?.settings === now.settings) return null;
     const risks = risksOf(repository);
     if (entry === ".agentcli" && risks.length === 0) return null;
-    const isRoot = entry === ".git" && roots.includes(String(directory));
-    const mayMove = isReplaced && newRepositories === "set-aside" && !isRoot && risks.length > 0;
+    const isOfUser = entry === ".git" && roots.includes(String(directory)) && before !== null;
+    const mayMove = isReplaced && newRepositories === "set-aside" && !isOfUser && risks.length > 0;
     const moved = mayMove ? setAside(repository) : null;
-    if (moved !== null) {
-      remember(repository, null);
-      // What was `.git` is a bare repository under its new name, which is reported here.
-      remember(noteSetAside(below(directory, moved)));
-    }
+    if (moved !== null) remember(repository, null);
     const what = entry === ".agentcli" ? "settings of agentcli" : "the git repository";
     const fact = `${who} ${isReplaced ? "created" : "changed"} ${what} in ${nameIn(roots, directory)}.`;
     return describeChange(fact, { entry, risks, moved });
@@ -124,22 +119,17 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
 
   return {
     async findChanges() {
-      const { repositories, unreadable, ...search } = await searchRepositories(roots, { maxEntries, listings });
+      const search = await searchUnlocked(roots, { maxEntries, listings, changedSinceMs: startedMs });
+      const { repositories, unreadable } = search;
       const isUnknown = ({ entry, directory }: Repository) => !known.has(`${entry} ${directory}`);
       const all = [...[...known.values()].map(({ repository }) => repository), ...repositories.filter(isUnknown)];
       const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
-      const unsearched = unreadable.filter((path) => isChangedSince(path, startedMs));
-      const unknown = unsearched.map((path) => notSearched(nameIn(roots, path)));
+      search.lockAgain();
+      const unknown = unreadable.map((path) => notSearched(nameIn(roots, path)));
       return shorten([...(search.isComplete ? [] : [tooLarge]), ...unknown, ...plainLast(sentences)]);
     },
     prepare: async (signal) => void (await searchRepositories(roots, { maxEntries, listings, signal })),
   };
-}
-
-function noteSetAside(directory: DirectoryPath): Repository {
-  const repository: Repository = { directory, entry: "HEAD" };
-  setAsideHere.set(String(directory), signatureOf(repository)?.identity);
-  return repository;
 }
 
 interface Known {
@@ -150,8 +140,8 @@ interface Known {
 interface Change {
   entry: Repository["entry"];
   risks: string[];
-  /** The new name of the entry. */
-  moved: string | null;
+  /** The new names, of the entry first. */
+  moved: string[] | null;
 }
 
 function describeChange(fact: string, { entry, risks, moved }: Change): string {
@@ -160,7 +150,9 @@ function describeChange(fact: string, { entry, risks, moved }: Change): string {
   const why = `git could run programs there (${risks.map(printable).join(", ")})`;
   if (moved === null && entry === "HEAD") return `${fact} Check its config and hooks before you run git there: ${why}.`;
   if (moved === null) return `${fact} Check its .git before you run git here: ${why}.`;
-  return `${fact} Its ${entry} was renamed to ${moved}, because ${why}. Check it, and rename it back to use it.`;
+  const [name, ...inside] = moved;
+  const all = ["it", ...inside.map((inner) => `its ${inner}`)].join(" and ");
+  return `${fact} Its ${entry} was renamed to ${name}, because ${why}. Check it, and rename ${all} back to use it.`;
 }
 
 const checkPlain = " Check it before you run git there or add it.";
@@ -171,10 +163,10 @@ function plainLast(sentences: string[]): string[] {
   return [...sentences.filter((sentence) => !isPlain(sentence)), ...sentences.filter(isPlain)];
 }
 
-function describeSettings(fact: string, risks: string[], moved: string | null): string {
+function describeSettings(fact: string, risks: string[], moved: string[] | null): string {
   const why = `in a trusted project agentcli would use them there (${risks.map(printable).join(", ")})`;
   if (moved === null) return `${fact} Check its .agentcli before you run agentcli there: ${why}.`;
-  return `${fact} Its .agentcli was renamed to ${moved}, because ${why}. Check it, and rename it back to use it.`;
+  return `${fact} Its .agentcli was renamed to ${moved[0]}, because ${why}. Check it, and rename it back to use it.`;
 }
 
 const removed = (name: string) => `This run removed the .git of ${name}.`;
@@ -202,12 +194,3 @@ function nameIn(roots: string[], directory: DirectoryPath): string {
 
 /** Commands choose these names. */
 const printable = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd").slice(0, 200);
-
-function isChangedSince(directory: DirectoryPath, ms: number): boolean {
-  try {
-    return (lstatSync(directory, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= ms;
-  } catch {
-    // Its path is too long, or a directory above it cannot be entered.
-    return true;
-  }
-}

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type RepositoryExport, readReferences, readRepositoryExport } from "../../../src/sandbox/commits/export.ts";
 import { openHostGit } from "../../../src/sandbox/commits/host-git.ts";
-import { importRepository, readBaseState } from "../../../src/sandbox/commits/import.ts";
+import { type ImportResult, importRepository, readBaseState } from "../../../src/sandbox/commits/import.ts";
 import { findShadows } from "../../../src/sandbox/commits/shadow.ts";
 import { sandboxPolicy } from "../../../src/sandbox/policy.ts";
 
@@ -33,13 +33,16 @@ const commit = (message: string) => {
   return git("rev-parse", "HEAD");
 };
 
-async function accept(exported: Partial<RepositoryExport>): Promise<string[]> {
+const accept = async (exported: Partial<RepositoryExport>): Promise<string[]> => (await acceptAll(exported)).notes;
+
+async function acceptAll(exported: Partial<RepositoryExport>, programs: string[] = []): Promise<ImportResult> {
   const [shadow] = findShadows(sandboxPolicy({ mode: "workspace-write", root }));
   if (shadow === undefined) return expect.fail();
   const hostGit = openHostGit({ path, untrusted: [root], gitDirectory: shadow.gitDirectory }) ?? expect.fail();
   const base = readBaseState(shadow, readReferences(git("for-each-ref", "--format=%(objectname) %(refname)")));
   const unchanged = { ...base, changes: [], pack: Buffer.alloc(0), kept: [], isUnfinished: false };
-  return importRepository({ ...unchanged, ...exported }, { git: hostGit, shadow, base, newGitlinks: "refused" });
+  const options = { git: hostGit, shadow, base, newGitlinks: "refused", programs } as const;
+  return importRepository({ ...unchanged, ...exported }, options);
 }
 
 const entry = (name: string, object = git("rev-parse", "HEAD:a"), mode = "100644") => ({
@@ -68,7 +71,14 @@ test("a branch does not move to an object that is not a commit, and no name lead
 });
 
 test("HEAD moves only to a branch or a commit", async () => {
-  for (const head of ["ref: refs/tags/x", "ref: ../config", "x", git("rev-parse", "HEAD^{tree}"), "1".repeat(40)])
+  for (const head of [
+    "ref: refs/tags/x",
+    "ref: refs/heads/-x",
+    "ref: ../config",
+    "x",
+    git("rev-parse", "HEAD^{tree}"),
+    "1".repeat(40),
+  ])
     await expect(accept({ head }), head).rejects.toThrow();
   await accept({ head: first });
   expect(git("rev-parse", "HEAD")).toBe(first);
@@ -176,6 +186,48 @@ test("gitlinks are refused below a detached HEAD and in the stash as well", asyn
     }),
   ).rejects.toThrow(/^"vendor" is a git repo/);
   expect(git("symbolic-ref", "HEAD")).toBe("refs/heads/main");
+});
+
+test("the state of a merge that names a commit with a gitlink stays in the sandbox", async () => {
+  const author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+  const link = execFileSync("git", ["mktree"], { cwd: root, input: `160000 commit ${first}\tvendor\n` });
+  const adds = git(...author, "commit-tree", link.toString().trim(), "-p", second, "-m", "adds");
+  for (const name of ["MERGE_HEAD", "ORIG_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"]) {
+    const state = (commit: string) => ({ operation: new Map([[name, Buffer.from(`${commit}\n`)]]) });
+    expect(await accept(state(adds))).toEqual([
+      'The state of the merge stays in this sandbox: "vendor" is a git repository of its own, which the sandbox does not add.',
+    ]);
+    expect(await accept(state("1".repeat(40)))).toEqual([
+      expect.stringContaining("its commits are not in the repository"),
+    ]);
+    expect(existsSync(join(root, ".git", name)), name).toBe(false);
+    expect(await accept(state(first))).toEqual([]);
+    expect(readFileSync(join(root, ".git", name), "utf8")).toBe(`${first}\n`);
+    rmSync(join(root, ".git", name));
+  }
+});
+
+test("a commit or an index with another content of a file that settings name is reported", async () => {
+  const author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+  const blob = execFileSync("git", ["hash-object", "-w", "--stdin"], { cwd: root, input: "evil\n" }).toString().trim();
+  const tree = execFileSync("git", ["mktree"], { cwd: root, input: `100755 blob ${blob}\ta\n` })
+    .toString()
+    .trim();
+  const changes = git(...author, "commit-tree", tree, "-p", second, "-m", "changes");
+  const plain = git(...author, "commit-tree", git("rev-parse", "HEAD^{tree}"), "-p", changes, "-m", "changes back");
+  const warning =
+    'This run committed or staged another "a", which git reads or runs because settings of the repository name it. Check it before you check it out.';
+  const onBranch = (commit: string) => ({
+    references: new Map([
+      ["refs/heads/main", second],
+      [`refs/heads/${commit}`, commit],
+    ]),
+  });
+  expect((await acceptAll(onBranch(plain), ["a", "tools"])).warnings).toEqual([warning]);
+  expect((await acceptAll(onBranch(changes), ["a"])).warnings).toEqual([]);
+  expect((await acceptAll({ changes: [entry("a", blob)] }, ["a"])).warnings).toEqual([warning]);
+  expect((await acceptAll({ changes: [entry("tools/x", blob)] }, ["tools"])).warnings).toHaveLength(1);
+  expect((await acceptAll({ changes: [entry("b", blob)] }, ["a", "tools"])).warnings).toEqual([]);
 });
 
 test("a reflog that is made to be slow is read at once", async () => {

@@ -28,6 +28,8 @@ export interface Scenario {
   nestedRepositories?: "allowed";
   /** Where the run works, below the top of the repository. */
   directory?: string;
+  /** Where the user also looks at the state, below the top. */
+  entered?: string;
   /** Of the user's environment. */
   variables?(root: string): Record<string, string>;
 }
@@ -71,6 +73,39 @@ export const scenarios: Scenario[] = [
     name: "a new repository that is added",
     prepare() {},
     commands: [`${plant} create vendor`, "git add vendor", "git add -A && git commit -qm everything"],
+  },
+  {
+    name: "a new repository that is entered under its new name",
+    prepare() {},
+    commands: [`${plant} create vendor; git -C vendor config core.worktree "$PWD/vendor"`],
+    entered: "vendor/.git.untrusted",
+  },
+  {
+    name: "a new repository in a directory that cannot be read",
+    prepare() {},
+    commands: [`${plant} create locked/inner/vendor; chmod 311 locked/inner; chmod 111 locked`],
+    entered: "locked/inner/vendor",
+  },
+  {
+    name: "a bare repository that was another directory",
+    prepare({ root }) {
+      for (const name of ["objects", "refs", ...Array.from({ length: 450 }, (_, index) => `d${index}`)])
+        mkdirSync(join(root, "docs", name), { recursive: true });
+    },
+    commands: [
+      `mkdir bare; mv docs/objects docs/refs bare; git init -q --bare bare; git -C bare config core.bare false
+       git -C bare config core.worktree "$PWD"; git -C bare config core.fsmonitor "$PWD/evil.sh"`,
+    ],
+    entered: "bare",
+  },
+  {
+    name: "a new repository of a workspace that had none",
+    prepare: ({ root }) => mkdirSync(join(root, "part")),
+    commands: [
+      `git init -q . && git config core.fsmonitor "$(dirname "$PWD")/evil.sh"; mkdir -p "$PWD/other"; git init -q other; git -C other config core.fsmonitor ../../evil.sh`,
+    ],
+    directory: "part",
+    entered: "part",
   },
   {
     name: "a new repository that is added, where that is allowed",
@@ -386,7 +421,7 @@ export async function play(scenario: Scenario, serverProgram: string, backEnd: B
       { serverProgram, env: variables, incarnation: randomUUID(), backEnd },
     );
     const { output, warnings } = await runCommands(workspace, scenario.commands);
-    const failures = useGit(user);
+    const failures = useGit(user, scenario.entered);
     const gitlinks =
       user
         .git(user.root, "ls-tree", "-r", "HEAD")
@@ -395,6 +430,7 @@ export async function play(scenario: Scenario, serverProgram: string, backEnd: B
     const ran = existsSync(marker) ? readFileSync(marker, "utf8") : "";
     return { name: scenario.name, ran, failures, warnings, output, gitlinks, settings: readSettings(user.root) };
   } finally {
+    execFileSync("chmod", ["-R", "u+rwX", base]);
     rmSync(base, { recursive: true, force: true });
   }
 }
@@ -411,7 +447,7 @@ async function runCommands(workspace: OpenedWorkspace, commands: string[]) {
 }
 
 /** As people do after a run; adding comes before looking again, because from then on git enters what was added. */
-function useGit({ root, git }: User): string[] {
+function useGit({ root, git }: User, entered?: string): string[] {
   const commands = [
     ...[["status"], ["diff"], ["log", "-p"], ["submodule", "status"], ["add", "."], ["status"], ["diff"], ["add", "."]],
     ...[
@@ -420,6 +456,7 @@ function useGit({ root, git }: User): string[] {
       ["-C", "vendor", "rebase", "--continue"],
       ["diff", "--cached"],
       ["log", "-p", "--submodule=diff"],
+      ...(entered === undefined ? [] : [["-C", entered, "status"]]),
     ],
   ];
   return commands.flatMap((args) => {

@@ -28,7 +28,7 @@ describe("a watch", () => {
     arm("before");
     expect(await watch.findChanges()).toEqual([
       "This run changed the git repository in before. Check its .git before you run git here: git could run programs there (core.fsmonitor).",
-      "This run created the git repository in armed. Its .git was renamed to .git.untrusted, because git could run programs there (core.fsmonitor). Check it, and rename it back to use it.",
+      "This run created the git repository in armed. Its .git was renamed to .git.untrusted, because git could run programs there (core.fsmonitor). Check it, and rename it and its HEAD.untrusted back to use it.",
       "This run created the git repository in plain. Check it before you run git there or add it.",
     ]);
     expect(await watch.findChanges()).toEqual([]);
@@ -70,6 +70,41 @@ describe("a watch", () => {
     );
   });
 
+  test("sets aside what has become a bare repository or settings of agentcli, whatever was there before", async () => {
+    for (const name of ["docs/objects", "docs/refs", "docs/settings"]) mkdirSync(join(root, name), { recursive: true });
+    const created = lstatSync(join(root, "docs/settings")).birthtimeMs;
+    await expect.poll(() => Date.now() - created).toBeGreaterThan(50);
+    const nested = { ...(await findNestedRepositories([root])), isComplete: false };
+    const watch = watchRepositories({
+      ...{ roots: [root], nested, rootRepositories: "protected", newRepositories: "set-aside" },
+    });
+    for (const name of ["bare", "sub"]) mkdirSync(join(root, name));
+    for (const name of ["objects", "refs"]) renameSync(join(root, "docs", name), join(root, "bare", name));
+    execFileSync("git", ["init", "-q", "--bare", join(root, "bare")]);
+    arm("bare");
+    writeFileSync(join(root, "docs/settings/config.toml"), "");
+    renameSync(join(root, "docs/settings"), join(root, "sub/.agentcli"));
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("created the git repository in bare. Its HEAD was renamed to HEAD.untrusted"),
+      expect.stringContaining("created settings of agentcli in sub. Its .agentcli was renamed to .agentcli.untrusted"),
+    ]);
+  });
+
+  test("sets a repository aside in the workspace itself if it had none", async () => {
+    const nested = await findNestedRepositories([root]);
+    const watch = watchRepositories({
+      ...{ roots: [root], nested, rootRepositories: "watched", newRepositories: "set-aside" },
+    });
+    init(".");
+    arm(".");
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("created the git repository in the workspace. Its .git was renamed to .git.untrusted"),
+    ]);
+    init(".");
+    arm(".");
+    expect(await watch.findChanges()).toEqual([expect.stringContaining("renamed to .git.untrusted.2")]);
+  });
+
   test("leaves a repository of before where it is, whatever git replaced in it", async () => {
     init("vendor");
     arm("vendor");
@@ -90,7 +125,7 @@ describe("a watch", () => {
     expect(existsSync(join(root, "vendor/.git"))).toBe(true);
   });
 
-  test("names what could not be searched before repositories without anything that runs", async () => {
+  test("enters directories that the run made unreadable, and gives them their permissions back", async () => {
     const watch = await openWatch();
     init(...Array.from({ length: 25 }, (_, index) => `plain${String(index).padStart(2, "0")}`));
     init("perm/inner");
@@ -98,8 +133,8 @@ describe("a watch", () => {
     chmodSync(join(root, "perm"), 0o311);
     try {
       const [first] = await watch.findChanges();
-      // Root reads it all the same.
-      expect(first).toContain(process.geteuid?.() === 0 ? "perm/inner" : "perm cannot be read");
+      expect(first).toContain("in perm/inner. Its .git was renamed");
+      expect(lstatSync(join(root, "perm")).mode & 0o777).toBe(0o311);
     } finally {
       chmodSync(join(root, "perm"), 0o755);
     }
