@@ -33,12 +33,15 @@ export {
   type HostPrograms,
   hostDirectory,
   keepLooks,
+  mountPoints,
   onlyUserCanChange,
   openHostPrograms,
   othersCanReplace,
   othersCanWrite,
   ProgramNotFound,
   type ProgramSearch,
+  readMounts,
+  readMountTable,
   trustedPath,
 } from "./programs/index.ts";
 export {

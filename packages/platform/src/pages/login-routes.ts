@@ -10,7 +10,7 @@ import {
   type SessionAuthenticator,
   useLoginLink,
 } from "../identity/index.ts";
-import { readFields } from "./form.ts";
+import { readLoginFields } from "./form.ts";
 import type { PageHost, Pages } from "./host.ts";
 import { answerPage } from "./layout.ts";
 import { joinPage, linkPage, loginPage, refusedPage } from "./login-pages.ts";
@@ -42,7 +42,7 @@ function addLinkLogin(
   });
   api.app.post("/login", async (context) => {
     if (authenticator.isCrossSite(context)) return refuse(context, "Open the login link yourself.");
-    const userId = await useLoginLink(db, (await readFields(context)).token ?? "");
+    const userId = await useLoginLink(db, (await readLoginFields(context, api)).token ?? "");
     if (userId === null) return refuse(context, linkNotGood, 401);
     await authenticator.logIn(context, userId, "link");
     return context.redirect("/agents", 303);
@@ -85,7 +85,7 @@ function addJoining({ api, platform, identity: { oidc } }: PageHost, authenticat
   });
   api.app.post("/join", async (context) => {
     if (authenticator.isCrossSite(context)) return refuse(context, "Open the link of the invitation yourself.");
-    const { token = "" } = await readFields(context);
+    const { token = "" } = await readLoginFields(context, api);
     if (oidc) return refuse(context, `Log in with ${oidc.name} to accept an invitation.`);
     const userId = await invitations.accept({ secret: token, proof: "link" });
     if (userId === null) return refuse(context, notGood);

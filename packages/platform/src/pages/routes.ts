@@ -111,7 +111,7 @@ function pagesOf({ api, identity: { oidc } }: PageHost, authenticator: SessionAu
     form: (path, act) =>
       void api.app.post(path, (context) =>
         withVisitor(context, async (visitor) => {
-          const fields = await readFields(context);
+          const fields = await readFields(context, api, visitor.principal);
           if (authenticator.origin(context, visitor, fields.token) !== "own page")
             throw new ApiError("forbidden", "This form has expired. Reload the page.");
           return act(context, visitor, fields);

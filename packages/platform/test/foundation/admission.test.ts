@@ -319,6 +319,17 @@ function announce(url: string, bytes: number, headers: Record<string, string>): 
   return answer;
 }
 
+test("forms of logins are small, and are not read beyond that, whoever sends them", async () => {
+  const server = await limitedServer({ concurrentRequests: 1_000 });
+  const form = { "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" };
+  for (const page of ["login", "join"]) {
+    const large = announce(`${server.url}/${page}`, 1024 * 1024, form);
+    await expect.poll(() => large.status, { timeout: 60_000 }).toBe("413");
+    const answer = await fetch(`${server.url}/${page}`, { method: "POST", headers: form, body: "token=wrong" });
+    expect([401, 403]).toContain(answer.status);
+  }
+});
+
 test("a sender has so many bytes of bodies under way at once: events, and calls of models", async () => {
   const server = await limitedServer({ concurrentRequests: 1_000 });
   const source = await createSource(server);

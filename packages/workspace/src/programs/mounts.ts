@@ -4,14 +4,9 @@ import { join } from "node:path";
 import { contains } from "../paths.ts";
 
 /** Turns a real path into one that is the same for each of its names: its device and its path there. */
-export function readMounts(table = readTable()): (path: string) => string {
-  const mounts = table
-    .split("\n")
-    .map((line) => line.split(" "))
-    .filter((fields) => fields.length > 4)
-    .map(([, , device = "", root = "", point = ""]) => ({ device, root: unescaped(root), point: unescaped(point) }))
-    // Of two mounts on one directory, the later one is seen.
-    .reverse();
+export function readMounts(table = readMountTable()): (path: string) => string {
+  // Of two mounts on one directory, the later one is seen.
+  const mounts = mountsIn(table).reverse();
   return (path) => {
     const containing = mounts.filter(({ point }) => contains(point, path));
     const nearest = containing.reduce((one, other) => (other.point.length > one.point.length ? other : one), unmounted);
@@ -20,10 +15,20 @@ export function readMounts(table = readTable()): (path: string) => string {
   };
 }
 
+/** Where something is mounted. */
+export const mountPoints = (table = readMountTable()): string[] => mountsIn(table).map(({ point }) => point);
+
+const mountsIn = (table: string) =>
+  table
+    .split("\n")
+    .map((line) => line.split(" "))
+    .filter((fields) => fields.length > 4)
+    .map(([, , device = "", root = "", point = ""]) => ({ device, root: unescaped(root), point: unescaped(point) }));
+
 const unmounted = { device: "", root: "/", point: "" };
 
 /** Empty where the system has none: then every path is its own. */
-function readTable(): string {
+export function readMountTable(): string {
   try {
     return readFileSync("/proc/self/mountinfo", "utf8");
   } catch {

@@ -26,6 +26,8 @@ export function addWebhookRoute(api: Api, host: AutomationHost): void {
     const principal = await principalOf(host.platform.db, automation);
     if (principal) api.admission.admit(context, principal);
     else api.admission.admitSender(context, { teamId: automation.team_id, name: `automation:${automation.id}` });
+    // Together: a team has as many automations as it likes.
+    api.admission.admitBody(context, { name: `automations of ${automation.team_id}` }, maxBodyBytes);
     return receive(context, host, automation);
   });
 }

@@ -24,6 +24,7 @@ import { newId } from "../ids.ts";
 import { agentUser } from "./agent-user.ts";
 import { agentLimits } from "./limits.ts";
 import { type AgentProbe, probeForAgents } from "./probe.ts";
+import { findReadableSecret } from "./secret-paths.ts";
 import type { MeasureStart } from "./starts.ts";
 
 export interface SandboxRequest {
@@ -49,7 +50,11 @@ export interface Sandboxes {
 export function openSandboxes(settings: Settings, measureStart?: MeasureStart): Sandboxes {
   const serverProgram = join(settings.programDirectory, "workspace-server.cjs");
   const probes = openProbeCache<AgentProbe>();
-  const probe = () => probes("agents", () => probeForAgents(settings));
+  // What directories lead to may change while the server runs.
+  const probe = async (): Promise<AgentProbe> => {
+    const secret = settings.readableDirectories.length === 0 ? null : await findReadableSecret(settings);
+    return secret === null ? probes("agents", () => probeForAgents(settings)) : { kind: "unavailable", ...secret };
+  };
   return {
     async obstacle() {
       const result = await probe();

@@ -1,39 +1,61 @@
 // The operator's own files must not be in a directory that agents can read.
 import { realpathSync } from "node:fs";
-import { readSystemPaths } from "@agentcli/workspace";
+import { mountPoints, readMounts, readMountTable, readSystemPaths } from "@agentcli/workspace";
 import type { Settings } from "../../../foundation/index.ts";
 
-/** What is readable, and what to do; null if nothing is. A directory is shown with what it leads to. */
+interface Host {
+  systemPaths?: string[];
+  /** /proc/self/mountinfo */
+  mountTable?: string;
+}
+
+/**
+ * What is readable, and what to do; null if nothing is. A directory is shown with what it leads to and what is mounted below
+ * it, and what is mounted twice has two names.
+ */
 export async function findReadableSecret(
   settings: Settings,
-  systemPaths?: string[],
+  { systemPaths, mountTable = readMountTable() }: Host = {},
 ): Promise<{ reason: string; remedy: string } | null> {
+  const storedPath = readMounts(mountTable);
+  const namesOf = (path: string) => [path, realPath(path), storedPath(realPath(path))];
+  const isIn = (directory: string, path: string) =>
+    namesOf(directory).some((outer) => namesOf(path).some((inner) => contains(outer, inner)));
   const own = settings.readableDirectories;
-  const inData = own.find((each) => contains(realPath(settings.dataDirectory), realPath(each)));
+  const inData = own.find((each) => isIn(settings.dataDirectory, each));
   if (inData !== undefined)
     return {
       reason: `${inData} of sandbox.readable is in the data directory, which holds the files of all agents.`,
       remedy: "Remove it from sandbox.readable.",
     };
-  const readable = [...own, ...(systemPaths ?? (await readSystemPaths()))].flatMap((each) => [each, realPath(each)]);
+  const shown = [...own, ...(systemPaths ?? (await readSystemPaths()))].flatMap((each) => [each, realPath(each)]);
+  const mounted = mountPoints(mountTable).filter((point) => shown.some((each) => contains(each, point)));
+  const readable = [...new Set([...shown, ...mounted])];
   for (const { what, path } of secretsOf(settings)) {
-    const directory = readable.find((each) => contains(each, path) || contains(each, realPath(path)));
-    if (directory !== undefined)
+    // A mount may also show only a part of the data.
+    const shows = (directory: string) =>
+      isIn(directory, path) || (mounted.includes(directory) && isIn(settings.dataDirectory, directory));
+    const found = readable.find(shows);
+    if (found !== undefined)
       return {
-        reason: `${what} ${path} is in ${directory}, which agents can read.`,
-        remedy: `Move it elsewhere, or remove ${directory} from sandbox.readable.`,
+        reason: `${what} ${path} is in ${found}, which agents can read.`,
+        remedy: `Move it elsewhere, or remove ${found} from sandbox.readable.`,
       };
   }
   return null;
 }
 
-function secretsOf({ dataDirectory, configFile, kekFile, signingKey, tls, sourceHosts: { github } }: Settings) {
+function secretsOf(settings: Settings) {
+  const { configFile, kekFile, signingKey, tls, objectStore, otel } = settings;
+  const { github } = settings.sourceHosts;
   return [
-    { what: "The data directory", path: dataDirectory },
+    { what: "The data directory", path: settings.dataDirectory },
     { what: "The key-encryption key", path: kekFile },
     { what: "The signing key", path: signingKey.path },
     ...(configFile === null ? [] : [{ what: "The configuration", path: configFile }]),
     ...(tls === null ? [] : [{ what: "The TLS key", path: tls.keyFile }]),
+    ...(objectStore?.kind === "directory" ? [{ what: "The object store", path: objectStore.path }] : []),
+    ...(otel?.file === undefined ? [] : [{ what: "The file of telemetry", path: otel.file }]),
     ...(github?.credentials.kind === "app"
       ? [{ what: "The private key of the GitHub app", path: github.credentials.privateKeyFile }]
       : []),
