@@ -15,7 +15,7 @@ export function readFields(context: Context<Env>, { admission }: Api, principal:
   return readForm(context, maxBytes);
 }
 
-/** Of anybody. */
+/** Of a visitor who is not known yet. */
 export function readLoginFields(context: Context<Env>, { admission }: Api): Promise<Fields> {
   admission.admitUnverifiedBody(context, { name: "logins" }, maxLoginBytes);
   return readForm(context, maxLoginBytes);

@@ -319,7 +319,7 @@ function announce(url: string, bytes: number, headers: Record<string, string>): 
   return answer;
 }
 
-test("forms of logins are small, and are not read beyond that, whoever sends them", async () => {
+test("forms of logins are small, and are not read beyond that", async () => {
   const server = await limitedServer({ concurrentRequests: 1_000 });
   const form = { "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" };
   for (const page of ["login", "join"]) {

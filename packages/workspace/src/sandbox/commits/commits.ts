@@ -137,8 +137,8 @@ async function importShadows(shadows: OpenedShadow[], states: ShadowStates): Pro
 async function importShadow(shadow: OpenedShadow, states: ShadowStates): Promise<Note[]> {
   try {
     const { notes, warnings } = await shadow.importChanges(states);
-    const told = notes.map((text): Note => ({ kind: "note", text }));
-    return [...told, ...warnings.map((text): Note => ({ kind: "warning", text }))];
+    const plain = notes.map((text): Note => ({ kind: "note", text }));
+    return [...plain, ...warnings.map((text): Note => ({ kind: "warning", text }))];
   } catch (error) {
     const text = `Changes in .git could not be imported into the repository: ${(error as Error).message}`;
     return [{ kind: "failure", text }];
