@@ -4,10 +4,22 @@ import { LongestFirst } from "./scripts/longest-first.ts";
 // What takes minutes runs with `npm run test:long` only.
 const long = process.env.SWEEP === "full" ? [] : ["e2e/*/long/**", "packages/*/test/**/long/**"];
 
+/**
+ * Their test files leave nothing behind in the process, so that one process runs many of them: for most of these files
+ * the start of a process and the import of the sources took longer than the tests.
+ */
+const sharing = ["cli", "command-line", "engine", "host", "models", "project", "surfaces", "testkit", "tui"].map(
+  (name) => `packages/${name}/test/**/*.test.ts`,
+);
+const include = ["packages/*/test/**/*.test.ts", "checks/**/*.test.ts", "e2e/**/*.test.ts", "python/*/run.test.ts"];
+const exclude = ["**/node_modules/**", ...long];
+
 export default defineConfig({
   test: {
-    include: ["packages/*/test/**/*.test.ts", "checks/**/*.test.ts", "e2e/**/*.test.ts", "python/*/run.test.ts"],
-    exclude: ["**/node_modules/**", ...long],
+    projects: [
+      { extends: true, test: { name: "own process", include, exclude: [...exclude, ...sharing] } },
+      { extends: true, test: { name: "shared process", include: sharing, exclude, isolate: false } },
+    ],
     pool: "forks",
     // For tests that set up this repository as its users do: it is built, and others run what was built.
     env: { AGENTCLI_BUILT: import.meta.dirname },

@@ -1,4 +1,5 @@
 // The order of test files: those that take longest for their size come first, so that none runs alone at the end.
+// Those that share processes come last, one after the other: a process ends when the next file wants one of its own.
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** A clean clone has no times of an earlier run, and Vitest would begin with the largest files. */
@@ -30,9 +31,10 @@ const slow = [
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rankOf = ({ moduleId }: TestSpecification) => {
+    const rankOf = ({ moduleId, project }: TestSpecification) => {
       const rank = slow.findIndex((path) => moduleId.endsWith(`/${path}`));
-      return rank < 0 ? slow.length : rank;
+      if (rank >= 0) return rank;
+      return project.config.isolate ? slow.length : slow.length + 1;
     };
     return (await super.sort(files)).sort((one, other) => rankOf(one) - rankOf(other));
   }
