@@ -65,21 +65,27 @@ export async function peakMemoryMb({ program, args, env, cwd }) {
 }
 
 function treeMemoryKb(root) {
-  const parents = new Map();
-  const memory = new Map();
-  for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      const status = readFileSync(`/proc/${name}/status`, "utf8");
-      parents.set(Number(name), Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]));
-      memory.set(Number(name), Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0));
-    } catch {
-      // It exited after the listing.
-    }
-  }
   let total = 0;
-  for (const [pid, kilobytes] of memory) if (isBelow(pid, root, parents)) total += kilobytes;
+  for (const { memoryKb } of processTree(root)) total += memoryKb;
   return total;
+}
+
+/** A process and its descendants. */
+export function processTree(root) {
+  const all = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const status = readFileSync(`/proc/${name}/status`, "utf8");
+        const number = (field) => Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);
+        return [{ pid: Number(name), parent: number("PPid"), memoryKb: number("VmRSS") }];
+      } catch {
+        // It exited after the listing.
+        return [];
+      }
+    });
+  const parents = new Map(all.map(({ pid, parent }) => [pid, parent]));
+  return all.filter(({ pid }) => isBelow(pid, root, parents));
 }
 
 function isBelow(pid, root, parents) {

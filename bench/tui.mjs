@@ -2,7 +2,7 @@
 import { spawn as start } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { spawn } from "@lydell/node-pty";
-import { median, run } from "./measure.mjs";
+import { median, processTree, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
 
 /** `others`: terminal interfaces of other programs, each with the text that its first paint shows. */
@@ -16,13 +16,16 @@ export async function terminalRows({ agent, cwd, rounds, others }) {
       agent,
       cwd,
       what: "output of 20,000 lines",
-      reply: (index) => (index === 0 ? command("seq 1 20000", 0) : message("Counted.")),
+      reply: (index) => (index === 0 ? command("seq 1 20000", 0) : message(lastWords)),
       text: null,
     })),
   ];
 }
 
-const answer = "0123456789abcdef 0123456789abcd\n".repeat(65_536);
+const lastWords = "That was all.";
+const answer = `${"0123456789abcdef 0123456789abcd\n".repeat(65_536)}\n${lastWords}`;
+/** A program that has not shown by then what is awaited never will. */
+const limitMs = 60_000;
 const ready = "Ask for a change";
 
 async function firstPaint({ agent, cwd, rounds, others }) {
@@ -71,6 +74,7 @@ function serverStart({ program, args, env }, cwd) {
     const startedAt = performance.now();
     const child = start(program, args, { env, cwd, stdio: ["pipe", "pipe", "ignore"] });
     child.on("error", reject);
+    child.on("exit", (code) => reject(new Error(`app-server: exit ${code} before it answered`)));
     child.stdout.once("data", () => {
       resolve(performance.now() - startedAt);
       child.stdin.end();
@@ -80,20 +84,60 @@ function serverStart({ program, args, env }, cwd) {
   });
 }
 
-function paintTime({ program, args, env, cwd, shows }) {
-  return new Promise((resolve) => {
-    const startedAt = performance.now();
-    const terminal = open({ program, args, env, cwd });
-    let time = 0;
-    let text = "";
+async function paintTime({ name, program, args, env, cwd, shows }) {
+  const startedAt = performance.now();
+  const terminal = open({ program, args, env, cwd });
+  const exited = new Promise((resolve) => terminal.onExit(resolve));
+  let time = 0;
+  let text = "";
+  const painted = new Promise((resolve) => {
     terminal.onData((piece) => {
       text += piece;
       if (time > 0 || !text.includes(shows)) return;
       time = performance.now() - startedAt;
-      terminal.kill("SIGKILL");
+      resolve();
     });
-    terminal.onExit(() => resolve(time));
   });
+  try {
+    await within(Promise.race([painted, exited]), `${name}: first paint`, () => text);
+    if (time === 0) throw new Error(`${name} ended before it showed "${shows}":\n${readable(text)}`);
+  } finally {
+    killTree(terminal.pid);
+  }
+  await within(exited, `${name}: end`, () => text);
+  return time;
+}
+
+/** Fails after the limit, with the end of what was on the terminal. */
+async function within(promise, what, shown) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    const message = () => `${what}: nothing within ${limitMs / 1000} s. The terminal shows:\n${readable(shown())}`;
+    timer = setTimeout(() => reject(new Error(message())), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Without what a terminal obeys. */
+const readable = (text) =>
+  text
+    .replace(/\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b\[[<-?]?[\d;:]*[ -/]*[@-~]|\u001b./g, "")
+    .replace(/\r/g, "")
+    .slice(-2000);
+
+/** Programs of others leave processes behind. */
+function killTree(root) {
+  for (const { pid } of processTree(root)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It exited.
+    }
+  }
 }
 
 const open = ({ program, args, env, cwd }) =>
@@ -128,13 +172,16 @@ async function underLoad({ agent, cwd, what, reply, text }) {
         typed = null;
         terminal.write("\u0015");
       }
-      if (/worked for|Counted/.test(seen)) resolve();
+      if (seen.includes(lastWords)) resolve();
     });
   });
-  await over;
-  clearInterval(typing);
-  terminal.kill("SIGKILL");
-  server.close();
+  try {
+    await within(over, what, () => seen);
+  } finally {
+    clearInterval(typing);
+    killTree(terminal.pid);
+    server.close();
+  }
   const slowest = (part) => Math.max(...echoes.map((echo) => echo[part]));
   const echo = `${what}: echo of a key`;
   const rows = [
