@@ -1,6 +1,6 @@
 // `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
 // --only terminal measures the terminal interface alone.
-// --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal. --against DIR compares start-up and CPU time with another built checkout. --only automations measures what idle automations cost, and nothing else.
+// --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal ({home}: its home). --against DIR compares start-up and CPU time with another built checkout. --only automations measures what idle automations cost, and nothing else.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -236,11 +236,17 @@ function otherRows(url) {
   });
 }
 
-/** Their first paint shows the text after the last `@`. */
+/** Their first paint shows the text after the last `@`. They get a home of their own, and no proxy to other machines. */
 function otherTerminals(url) {
   return optionValues("--terminal").map((option) => {
     const [, name, line, shows] = /^([^=]+)=(.*)@([^@]+)$/s.exec(option) ?? [];
-    return { name, program: "bash", args: ["-c", `exec ${line.replaceAll("{url}", url)}`], shows };
+    if (!shows) throw new Error(`Invalid --terminal ${option}: expected name=command@text.`);
+    const home = join(scratch, `home-of-${name}`);
+    mkdirSync(home, { recursive: true });
+    const command = line.replaceAll("{url}", url).replaceAll("{home}", home);
+    const proxy = "http://127.0.0.1:9";
+    const env = { PATH: process.env.PATH, HOME: home, HTTPS_PROXY: proxy, HTTP_PROXY: proxy, NO_PROXY: "127.0.0.1" };
+    return { name, program: "bash", args: ["-c", `exec ${command}`], shows, env };
   });
 }
 

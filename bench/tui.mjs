@@ -23,9 +23,12 @@ export async function terminalRows({ agent, cwd, rounds, others }) {
 }
 
 const lastWords = "That was all.";
-const answer = `${"0123456789abcdef 0123456789abcd\n".repeat(65_536)}\n${lastWords}`;
+const lineStart = "0123456789abcdef";
+const answer = `${`${lineStart} 0123456789abcd\n`.repeat(65_536)}\n${lastWords}`;
 /** A program that has not shown by then what is awaited never will. */
 const limitMs = 60_000;
+/** After that time without any of the reply, all of it has been written. */
+const restMs = 1000;
 const ready = "Ask for a change";
 
 async function firstPaint({ agent, cwd, rounds, others }) {
@@ -93,6 +96,7 @@ async function paintTime({ name, program, args, env, cwd, shows }) {
   const painted = new Promise((resolve) => {
     terminal.onData((piece) => {
       text += piece;
+      for (const [question, reply] of questions) if (piece.includes(question)) terminal.write(reply);
       if (time > 0 || !text.includes(shows)) return;
       time = performance.now() - startedAt;
       resolve();
@@ -107,6 +111,12 @@ async function paintTime({ name, program, args, env, cwd, shows }) {
   await within(exited, `${name}: end`, () => text);
   return time;
 }
+
+/** Some programs ask for the position of the cursor and the kind of terminal before they paint. */
+const questions = [
+  ["\u001b[6n", "\u001b[1;1R"],
+  ["\u001b[c", "\u001b[?62;22c"],
+];
 
 /** Fails after the limit, with the end of what was on the terminal. */
 async function within(promise, what, shown) {
@@ -156,13 +166,19 @@ async function underLoad({ agent, cwd, what, reply, text }) {
   let typed = null;
   let peak = 0;
   let typing;
+  let lastTextAt = 0;
+  let finish = () => {};
   const type = () => {
+    // The last words are below the rows that stay before all of these are written.
+    if (seen.includes(lastWords) && performance.now() - lastTextAt > restMs) return finish();
     if (typed !== null) return;
     typed = times(terminal.pid);
     terminal.write(mark);
   };
   const over = new Promise((resolve) => {
+    finish = resolve;
     terminal.onData((piece) => {
+      if (piece.includes(lineStart) || piece.includes(lastWords)) lastTextAt = performance.now();
       written += Buffer.byteLength(piece);
       seen = (seen + piece).slice(-20_000);
       if (typing === undefined && seen.includes(ready)) typing = setInterval(type, 40);
@@ -172,7 +188,6 @@ async function underLoad({ agent, cwd, what, reply, text }) {
         typed = null;
         terminal.write("\u0015");
       }
-      if (seen.includes(lastWords)) resolve();
     });
   });
   try {
@@ -182,6 +197,7 @@ async function underLoad({ agent, cwd, what, reply, text }) {
     killTree(terminal.pid);
     server.close();
   }
+  if (echoes.length === 0) throw new Error(`${what}: no key was echoed. The terminal shows:\n${readable(seen)}`);
   const slowest = (part) => Math.max(...echoes.map((echo) => echo[part]));
   const echo = `${what}: echo of a key`;
   const rows = [

@@ -183,6 +183,13 @@ test("with NO_COLOR the live line has no colour", async () => {
   expect(screen).not.toMatch(/\u001b\[\d+m/);
 });
 
+test("--color always wins over NO_COLOR, on the live line too", async () => {
+  const { repository, home } = await openHarness({ replies: [call("list_dir", { path: "." }), replyWith("Done.")] });
+  const variables = { AGENT_HOME: home, NO_COLOR: "1" };
+  const screen = await onTerminal(["exec", "--color", "always", "go on"], repository, variables);
+  expect(screen).toMatch(/\u001b\[[\d;]+m[^\r\n]*tokens · /);
+});
+
 test("in a pipe there is nothing of it", async () => {
   const { run, repository } = await openWork();
   for (const file of ["checked", "go"]) writeFileSync(join(repository, file), "");

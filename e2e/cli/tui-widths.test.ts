@@ -11,7 +11,7 @@ const when = (reply: Reply, bodyIncludes: string): Reply => ({ ...reply, when: {
 const lines = Array.from({ length: 60 }, (_, index) => `${index + 1}. 日本語 é ${"ab ".repeat(5)}end of ${index + 1}`);
 
 test.each([60, 80, 120, 250])(
-  "sub-agents, a queued message, a resize while the answer streams, the list of threads and a fork, at %i columns",
+  "sub-agents, a queued message, a resize while the answer streams, a fork and both lists of threads, at %i columns",
   async (columns) => {
     const waits = { cmd: "until [ -e go ]; do sleep 0.05; done; echo went", yield_time_ms: 60_000 };
     const replies = [
@@ -46,6 +46,14 @@ test.each([60, 80, 120, 250])(
     await expect.poll(terminal.screen).toContain("↪ Forked from");
     terminal.keys("C-d");
     await expect.poll(terminal.history).toMatch(/To continue: agentcli resume [\w-]+\s+exit code 0\s+icanon/);
+    const again = openTmux({ cwd: repository, env: { AGENT_HOME: home }, args: ["resume"], columns });
+    await expect.poll(again.screen).toMatch(/Resume type to narrow[\s\S]*❯ use an agent/);
+    for (const line of again.screen().split("\n")) expect(line.length).toBeLessThan(columns);
+    again.type("use");
+    await expect.poll(again.screen).toMatch(/Resume use[\s\S]*❯ use an agent/);
+    again.keys("Enter");
+    await expect.poll(again.screen).toContain("Ask for a change");
+    expect(again.history().replace(/\n\s+/g, " ")).toContain("60. 日本語 é ab ab ab ab ab end of 60");
   },
 );
 

@@ -163,7 +163,8 @@ async function openTerminal(
   { streams, isResumable }: { streams: Streams; isResumable: boolean },
 ): Promise<Reporter> {
   const { terminalReporter } = await import("./output/terminal-reporter.ts");
-  const variables = color === "never" ? { ...environment.variables, NO_COLOR: "1" } : environment.variables;
+  const variables =
+    color === "auto" ? environment.variables : { ...environment.variables, NO_COLOR: color === "never" ? "1" : "" };
   const paint = choosePaint(color, environment.variables);
   return terminalReporter(streams, { paint, variables, version, scrub, isResumable });
 }

@@ -1,6 +1,6 @@
 // A choice before the program itself is open.
 import type { Display } from "../terminal/index.ts";
-import { colorDepth, type Line, openPainter, span } from "../text/index.ts";
+import { colorDepth, cutLine, type Line, openPainter, span } from "../text/index.ts";
 import { type Entry, pickerView } from "./picker.ts";
 import type { TuiOptions } from "./state.ts";
 
@@ -26,7 +26,7 @@ export function openChooser(display: Display, { variables, signal }: Pick<TuiOpt
         const room = Math.max(0, size.rows - 3 - list.length);
         const more = `… ${whole.length - room} more lines`;
         const shown = whole.length > room ? [...whole.slice(0, room), [span(more, { dim: true })]] : whole;
-        const rows = [...shown, ...list].map(painter.row);
+        const rows = [...shown, ...list].map((row) => painter.row(cutLine(row, size.columns - 1)));
         screen.draw({ committed: [], live: rows, cursor: { row: shown.length, column: 0 } });
       };
       display.use({

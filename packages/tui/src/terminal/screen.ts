@@ -101,9 +101,21 @@ interface Change {
 /** New rows above: everything below moves. Rows are written over, and what is left is erased. */
 function replace({ row, columns }: Drawn, committed: string[], live: string[]): Change {
   // In a row that ends in the last column, some terminals would erase the last character.
-  const endsFull = (text: string) => text.length >= columns && widthOf(bare(text)) % columns === 0;
+  const endsFull = (text: string) =>
+    (text.length >= columns || text.includes("\t")) && endColumn(bare(text), columns) === 0;
   const rows = [...committed, ...live].map((text) => (endsFull(text) ? text : `${text}\u001b[K`));
   return { text: `${up(row)}\r${rows.join("\r\n")}\u001b[J`, row: live.length - 1 };
+}
+
+const tabColumns = 8;
+
+/** 0 after a row that ends in the last column. A tab goes to the next stop, and not beyond the last column. */
+function endColumn(text: string, columns: number): number {
+  const [first = "", ...rest] = text.split("\t");
+  return rest.reduce((column, piece) => {
+    const stop = Math.min(column + tabColumns - (column % tabColumns), columns - 1);
+    return (stop + widthOf(piece)) % columns;
+  }, widthOf(first) % columns);
 }
 
 function update(drawn: Drawn, live: string[]): Change {
