@@ -102,7 +102,7 @@ interface Change {
 function replace({ row, columns }: Drawn, committed: string[], live: string[]): Change {
   // In a row that ends in the last column, some terminals would erase the last character.
   const endsFull = (text: string) =>
-    (text.length >= columns || text.includes("\t")) && endColumn(bare(text), columns) === 0;
+    (2 * text.length >= columns || text.includes("\t")) && text !== "" && endColumn(bare(text), columns) === 0;
   const rows = [...committed, ...live].map((text) => (endsFull(text) ? text : `${text}\u001b[K`));
   return { text: `${up(row)}\r${rows.join("\r\n")}\u001b[J`, row: live.length - 1 };
 }
