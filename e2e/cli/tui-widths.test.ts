@@ -24,7 +24,7 @@ test.each([60, 80, 120, 250])(
     ];
     const { repository, home } = await openHarness({ replies: { replies, repeat: "always" } });
     const terminal = openTmux({ cwd: repository, env: { AGENT_HOME: home }, args: ["use an agent"], columns });
-    await expect.poll(terminal.screen).toMatch(/⑂ Agents\n\s+└ \S+ running until/);
+    await expect.poll(terminal.screen).toMatch(/◆ Agents\n\s+└ worker look at it · running until/);
     terminal.type("and then this");
     terminal.keys("Tab");
     await expect.poll(terminal.screen).toContain("and then this (queued, Alt-Up edits)");
@@ -70,13 +70,16 @@ test("a rule is chosen from patterns, with the earlier commands that each matche
     cwd: repository,
     env: { AGENT_HOME: home },
     args: ["please show the history of commits"],
-    columns: 160,
+    columns: 60,
   });
   await expect.poll(terminal.screen).toContain("Yes, and a rule");
+  await expect.poll(terminal.screen).toContain("waiting for your answer");
+  expect(terminal.screen()).not.toContain("Esc interrupts");
+  expect(terminal.screen().replace(/\n┃ +/g, " ")).toContain("that begin with git log -1, or another beginning");
   terminal.keys("r");
   await expect.poll(terminal.screen).toContain("Always allow, in");
   expect(terminal.screen()).toMatch(/git log -1 … {2}matches no earlier command/);
-  expect(terminal.screen()).toMatch(/git log … {2}matches 1 earlier: git log --oneline/);
+  expect(terminal.screen()).toMatch(/git log … {5}matches 1 earlier: git log --oneline/);
   terminal.keys("Escape");
   await expect.poll(terminal.screen).toContain("Yes, and a rule");
   terminal.keys("r");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Line, markdown, openPainter, plainLine, span, visible, wrapLine } from "../src/text/index.ts";
+import { diffRows, type Line, markdown, openPainter, plainLine, span, visible, wrapLine } from "../src/text/index.ts";
 
 const shown = (rows: Line[]) => rows.map(plainLine);
 
@@ -42,4 +42,9 @@ test("a painted row has no control characters but colours, and no address that c
   expect(painter.row([span("x", { link: "https://a/\u001b\\" })])).toBe("x");
   expect(painter.row([span("x", { link: "https://a/" })])).toBe("\u001b]8;;https://a/\u001b\\x\u001b]8;;\u001b\\");
   expect(openPainter({ depth: "none", theme: "terminal", links: false }).row([span("x", { color: "red" })])).toBe("x");
+});
+
+test("what does not fit of a line of a diff continues below its text, so that it never looks like a sign", () => {
+  expect(shown(diffRows("-  sum + price", 10))).toEqual(["-  sum +", "   price"]);
+  expect(shown(diffRows("+1234567 + 9", 10))).toEqual(["+1234567", "   + 9"]);
 });

@@ -52,8 +52,10 @@ export function openFileStore(home: string): FileStore {
     async append(threadId, after, records) {
       const stored = stamp(after, records);
       const file = after === 0 ? createFile(threadId) : fileOf(threadId);
-      file.append(stored.map(writeLine).join(""));
+      const text = stored.map(writeLine).join("");
+      file.append(text);
       if (records.some(mustBeOnDisk)) file.sync();
+      if (text.length > maxWithoutPause) await new Promise((resolve) => setImmediate(resolve));
       return stored;
     },
     readNow(threadId) {
@@ -78,6 +80,9 @@ export function openFileStore(home: string): FileStore {
     return file;
   }
 }
+
+/** Writing 2 MB takes 10 to 25 ms: before they are shown too, a terminal interface in this process answers keys. */
+const maxWithoutPause = 256 * 1024;
 
 /** For --ephemeral: nothing outlives the process. */
 export function openMemoryStore(): FileStore {

@@ -118,7 +118,7 @@ const firstState = ({ threadId, name, settings, turns }: OpenedThread, { images 
 };
 
 export function greet({ state, options, redraw }: App, { settings }: OpenedThread): void {
-  state.transcript.print(() => greeting(options.version, settings.cwd));
+  state.transcript.print((columns) => greeting(options.version, settings.cwd, columns));
   redraw();
 }
 

@@ -1,8 +1,9 @@
 // Approvals as a card: what exactly, why, and how far a yes reaches. Several wait in line.
 import type { Question } from "../client/index.ts";
-import { codeRows, diffLine, hardWrap, type Line, markdown, span, visible, wrapLine } from "../text/index.ts";
+import { codeRows, diffRows, type Line, markdown, span, visible, wrapLine } from "../text/index.ts";
 import type { Hunk } from "../transcript/index.ts";
 import { type Card, type Choice, openCard, openWriting } from "./card.ts";
+import { shortPath } from "./look.ts";
 import { chooseRule, rulePatterns } from "./rule.ts";
 import type { App } from "./state.ts";
 
@@ -44,7 +45,7 @@ function commandCard(app: App, asked: QuestionNamed<"item/commandExecution/reque
     title: "Run this command outside the sandbox?",
     body: (columns) => [
       ...codeRows(visible(command).split("\n"), "sh", columns),
-      ...(params.cwd ? [[span(`in ${visible(params.cwd)}`, { dim: true })]] : []),
+      ...(params.cwd ? [[span(`in ${visible(shortPath(params.cwd))}`, { dim: true })]] : []),
       ...reasonRows(params.reason, columns),
     ],
     choices: [
@@ -169,7 +170,7 @@ function askHunks(app: App, asked: QuestionNamed<"item/fileChange/requestApprova
     question: asked.id,
     isNext: true,
     title: `Hunk ${at + 1} of ${hunks.length}: ${visible(hunk.path)}`,
-    body: (columns) => hunk.lines.flatMap((line) => hardWrap(diffLine(line), columns)),
+    body: (columns) => hunk.lines.flatMap((line) => diffRows(line, columns)),
     choices: [
       { key: "y", label: "Apply this hunk", choose: () => next(false) },
       { key: "n", label: "Leave it out", choose: () => next(true) },

@@ -1,7 +1,7 @@
 // A card: something to decide, with the keys that decide it. Several wait in line.
 import { composerRows, edit, emptyBuffer, insert } from "../composer/index.ts";
 import type { Input } from "../terminal/index.ts";
-import { type Line, span, visible } from "../text/index.ts";
+import { type Line, span, visible, wrapLine } from "../text/index.ts";
 import { type App, close, type Overlay } from "./state.ts";
 
 export interface Choice {
@@ -72,12 +72,14 @@ interface CardLook {
 
 function cardRows({ title, body, choices }: Card, { selected, columns, maxRows, waiting }: CardLook): Line[] {
   const more = waiting > 0 ? [span(`  ${waiting} more waiting`, { dim: true })] : [];
-  const options = choices.map(({ key, label }, index) => [
-    span(index === selected ? "❯ " : "  ", { color: "yellow", bold: true }),
-    span(`${key} `, { bold: true }),
-    span(visible(label), index === selected ? { bold: true } : {}),
-  ]);
   const width = columns - 4;
+  const options = choices.flatMap(({ key, label }, index) =>
+    wrapLine([span(visible(label), index === selected ? { bold: true } : {})], {
+      columns: width,
+      first: [span(index === selected ? "❯ " : "  ", { color: "yellow", bold: true }), span(`${key} `, { bold: true })],
+      rest: [span("    ")],
+    }),
+  );
   const rows = body(width);
   const room = Math.max(1, maxRows - options.length - 2);
   const shown =
@@ -107,7 +109,8 @@ export function openWriting(app: App, { title, placeholder, finish, question }: 
     question,
     rows(columns) {
       const mark = [span("❯ ", { color: "yellow", bold: true })];
-      const { rows } = composerRows(buffer, { columns: columns - 2, maxRows: 5, placeholder, mark });
+      const { rows, cursor } = composerRows(buffer, { columns: columns - 2, maxRows: 5, placeholder, mark });
+      overlay.cursor = { row: 1 + cursor.row, column: 2 + cursor.column };
       return [[span(title, { bold: true })], ...rows].map((row) => [bar, ...row]);
     },
     input(input) {

@@ -1,16 +1,14 @@
 // What the first paint and the program have in common.
 import { homedir } from "node:os";
-import { type Line, type Span, span, visible } from "../text/index.ts";
+import { type Line, type Span, span, visible, wrapLine } from "../text/index.ts";
 
 /** Above the first message; the directory is unknown where the server is on another machine. */
-export const greeting = (version: string, cwd: string | null): Line[] => [
-  [
-    span("agentcli", { bold: true }),
-    span(` ${version}`, { dim: true }),
-    ...(cwd === null ? [] : [span(`  ${visible(shortPath(cwd))}`)]),
-  ],
-  [span("Enter sends, Ctrl-J begins a new line, / lists commands, Ctrl-C twice quits.", { dim: true })],
-];
+export function greeting(version: string, cwd: string | null, columns: number): Line[] {
+  const title = [span("agentcli", { bold: true }), span(` ${version}`, { dim: true })];
+  const directory = cwd === null ? [] : [span(`  ${visible(shortPath(cwd))}`)];
+  const keys = span("Enter sends, Ctrl-J begins a new line, / lists commands, Ctrl-C twice quits.", { dim: true });
+  return [[...title, ...directory], [keys]].flatMap((line) => wrapLine(line, { columns: columns - 1 }));
+}
 
 export const placeholder = "Ask for a change, or / for commands";
 

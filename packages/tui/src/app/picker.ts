@@ -1,7 +1,7 @@
 // A list to choose from; typing narrows it.
 
 import type { Input } from "../terminal/index.ts";
-import { cutLine, type Line, span, visible } from "../text/index.ts";
+import { cutLine, type Line, lineWidth, span, visible } from "../text/index.ts";
 import { type App, close, type Overlay } from "./state.ts";
 
 export interface Entry<Value> {
@@ -60,19 +60,25 @@ export function pickerView<Value>({ title, entries, choose, dismiss }: Picker<Va
   };
 }
 
-export const entryRows = (entries: Entry<unknown>[], selected: number, columns: number): Line[] =>
-  entries.length === 0
-    ? [[span("  nothing matches", { dim: true })]]
-    : entries.map(({ label, detail }, index) =>
-        cutLine(
-          [
-            span(index === selected ? "❯ " : "  ", { color: "cyan", bold: true }),
-            span(visible(label).replace(/\n+/g, " "), index === selected ? { bold: true } : {}),
-            span(detail ? `  ${visible(detail).replace(/\n+/g, " ")}` : "", { dim: true }),
-          ],
-          columns - 1,
-        ),
-      );
+/** Details are below each other, unless a label is longer than a third of the row. */
+export function entryRows(entries: Entry<unknown>[], selected: number, columns: number): Line[] {
+  if (entries.length === 0) return [[span("  nothing matches", { dim: true })]];
+  const oneRow = (text: string) => visible(text).replace(/\n+/g, " ");
+  const widest = Math.max(...entries.map(({ label }) => lineWidth([span(oneRow(label))])));
+  const labelWidth = widest <= columns / 3 ? widest : 0;
+  return entries.map(({ label, detail }, index) => {
+    const name = span(oneRow(label), index === selected ? { bold: true } : {});
+    const gap = " ".repeat(Math.max(0, labelWidth - lineWidth([name])));
+    return cutLine(
+      [
+        span(index === selected ? "❯ " : "  ", { color: "cyan", bold: true }),
+        name,
+        span(detail ? `${gap}  ${oneRow(detail)}` : "", { dim: true }),
+      ],
+      columns - 1,
+    );
+  });
+}
 
 /** All characters of the query, in order. */
 export function fuzzy(query: string, text: string): boolean {

@@ -26,7 +26,7 @@ export function openStart(display: Display, options: TuiOptions): Start {
     quit = resolve;
   });
   const draw = () => {
-    const head = [[], ...greeting(options.version, options.overrides.cwd ?? null), []];
+    const head = [[], ...greeting(options.version, options.overrides.cwd ?? null, size.columns), []];
     const look = { columns: size.columns, maxRows: Math.max(1, size.rows - 7), placeholder, mark: [promptMark] };
     const composer = composerRows(buffer, look);
     const rows = [...head, ...composer.rows, [span("  starting…", { dim: true })]];

@@ -53,6 +53,8 @@ export interface Overlay {
   /** The question of the server that it is about. */
   question?: string | number | undefined;
   rows(columns: number, maxRows: number): Line[];
+  /** In the rows as they were made last; without it, the cursor is at what is selected. */
+  cursor?: { row: number; column: number };
   /** False where the key is for the message. */
   input(input: Input): boolean;
 }

@@ -21,7 +21,7 @@ export function liveView(state: AppState, { columns, rows }: Size, nowMs: number
   const [overlay] = state.overlays;
   const card = overlay?.kind === "card" ? overlay.rows(width, Math.max(3, height - 3)) : null;
   const composer = card
-    ? { rows: card, cursor: { row: card.length - 1, column: 0 } }
+    ? { rows: card, cursor: overlay?.cursor ?? selectedIn(card) }
     : composerOf(state, width, height);
   const list =
     overlay?.kind === "list" ? overlay.rows(width, Math.max(2, Math.min(8, height - composer.rows.length - 3))) : [];
@@ -41,6 +41,13 @@ export function liveView(state: AppState, { columns, rows }: Size, nowMs: number
   };
 }
 
+/** Screen readers follow the cursor. */
+function selectedIn(card: Line[]): LiveView["cursor"] {
+  const row = card.findIndex((line) => line.some(({ text }) => text === "❯ "));
+  const before = card[row]?.findIndex(({ text }) => text === "❯ ") ?? 0;
+  return row < 0 ? { row: card.length - 1, column: 0 } : { row, column: lineWidth(card[row]?.slice(0, before) ?? []) };
+}
+
 function composerOf(state: AppState, columns: number, height: number) {
   const isIdle = state.turnId === null;
   const text = state.vim?.mode === "normal" ? "▪ " : promptMark.text;
@@ -56,13 +63,16 @@ function composerOf(state: AppState, columns: number, height: number) {
   return { rows: [[span("  "), ...images], ...view.rows], cursor: { ...view.cursor, row: view.cursor.row + 1 } };
 }
 
-function statusRows({ turnId, turnStartedMs, transcript, lost }: AppState, nowMs: number): Line[] {
+function statusRows({ turnId, turnStartedMs, transcript, lost, overlays }: AppState, nowMs: number): Line[] {
   if (lost !== null)
     return [
       [span("⚠ ", { color: "yellow", bold: true }), span(`Connecting again: ${visible(lost)}`, { color: "yellow" })],
     ];
   if (turnId === null) return [];
-  return [progressRow({ elapsedMs: nowMs - turnStartedMs, doing: transcript.doing(), hint: "Esc interrupts" })];
+  const elapsedMs = nowMs - turnStartedMs;
+  // Escape answers the card then.
+  if (overlays[0]?.question !== undefined) return [progressRow({ elapsedMs, doing: "waiting for your answer" })];
+  return [progressRow({ elapsedMs, doing: transcript.doing(), hint: "Esc interrupts" })];
 }
 
 const receipts: Record<Outgoing["how"], string> = {

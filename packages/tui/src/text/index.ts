@@ -1,5 +1,5 @@
 // Lines of styled text.
-export { diffLine, highlight } from "./highlight.ts";
+export { highlight } from "./highlight.ts";
 export { inline } from "./inline.ts";
 export {
   cutLine,
@@ -13,6 +13,6 @@ export {
   span,
   wrapLine,
 } from "./line.ts";
-export { closesFence, codeRows, type Fence, hardWrap, markdown, openingFence } from "./markdown.ts";
+export { closesFence, codeRows, diffRows, type Fence, markdown, openingFence } from "./markdown.ts";
 export { colorDepth, openPainter, type Painter, type ThemeName, themeNames } from "./paint.ts";
 export { visible } from "./visible.ts";

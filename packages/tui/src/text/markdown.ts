@@ -1,6 +1,6 @@
 // Blocks of Markdown as rows: headings, lists, quotes, tables, code and paragraphs.
 import { widthOf } from "@agentcli/surfaces/columns";
-import { highlight } from "./highlight.ts";
+import { diffLine, highlight } from "./highlight.ts";
 import { inline } from "./inline.ts";
 import { cutLine, type Line, lineWidth, span, wrapLine } from "./line.ts";
 
@@ -106,6 +106,10 @@ export function hardWrap(line: Line, columns: number): Line[] {
   }
   return rows;
 }
+
+/** A line of a diff; what does not fit is below the text, not below the sign. */
+export const diffRows = (line: string, columns: number): Line[] =>
+  hardWrap(diffLine(line), columns - 2).map((row, index) => (index === 0 ? row : [span("  "), ...row]));
 
 const delimiter = /^\s*\|?(?:\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*$/;
 

@@ -6,12 +6,15 @@ import { commandText } from "./cells.ts";
 export interface Agents {
   /** A notification of a thread other than the own. */
   notice(notice: Notice): void;
+  /** What it was started for. */
+  assign(id: string, task: string): void;
   rows(columns: number): Line[];
   clear(): void;
 }
 
 interface AgentEntry {
   name: string;
+  task: string;
   parentId: string | null;
   doing: string;
   isActive: boolean;
@@ -20,7 +23,7 @@ interface AgentEntry {
 export function openAgents(): Agents {
   const agents = new Map<string, AgentEntry>();
   const entry = (id: string): AgentEntry => {
-    const known = agents.get(id) ?? { name: "agent", parentId: null, doing: "starting", isActive: true };
+    const known = agents.get(id) ?? { name: "agent", task: "", parentId: null, doing: "starting", isActive: true };
     agents.set(id, known);
     return known;
   };
@@ -29,9 +32,10 @@ export function openAgents(): Agents {
       switch (notice.method) {
         case "thread/started": {
           const { id, agentRole, agentNickname, parentThreadId } = notice.params.thread;
+          if (!parentThreadId) return;
           Object.assign(entry(id), {
             name: visible(agentNickname ?? agentRole ?? "agent"),
-            parentId: parentThreadId ?? null,
+            parentId: parentThreadId,
           });
           return;
         }
@@ -48,15 +52,22 @@ export function openAgents(): Agents {
           return;
       }
     },
+    assign(id, task) {
+      entry(id).task = visible(task).replace(/\s+/g, " ").trim();
+    },
     rows(columns) {
       const shown = [...agents];
       if (!shown.some(([, { isActive }]) => isActive)) return [];
       const line = ([, agent]: [string, AgentEntry], index: number): Line => {
         const branch = `${"  ".repeat(depthOf(agent, agents) + 1)}${index === shown.length - 1 ? "└" : "├"} `;
         const name = span(agent.name, { color: "magenta", ...(agent.isActive && { bold: true }) });
-        return cutLine([span(branch, { dim: true }), name, span(` ${agent.doing}`, { dim: true })], columns - 1);
+        const task = agent.task === "" ? [] : cutLine([span(` ${agent.task} ·`)], Math.floor(columns / 2));
+        return cutLine(
+          [span(branch, { dim: true }), name, ...task, span(` ${agent.doing}`, { dim: true })],
+          columns - 1,
+        );
       };
-      return [[], [span("⑂ ", { color: "magenta", bold: true }), span("Agents", { bold: true })], ...shown.map(line)];
+      return [[], [span("◆ ", { color: "magenta", bold: true }), span("Agents", { bold: true })], ...shown.map(line)];
     },
     clear: () => agents.clear(),
   };

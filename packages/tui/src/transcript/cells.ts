@@ -1,7 +1,7 @@
 // Items of a turn as rows that stay.
 import type { FileUpdateChange, ThreadItem, ThreadItemOf, UserInput } from "@agentcli/protocol/app-server";
 import { duration } from "@agentcli/surfaces/duration";
-import { cutLine, diffLine, hardWrap, type Line, markdown, span, visible, wrapLine } from "../text/index.ts";
+import { cutLine, diffRows, type Line, markdown, span, visible, wrapLine } from "../text/index.ts";
 
 /** Rows for a width; an item that shows nothing has none. */
 export type Cell = (columns: number) => Line[];
@@ -201,7 +201,7 @@ export function changeRows(change: FileUpdateChange, status: string, columns: nu
     ...counts,
     ...(failure ? [span(`  ${failure}`, { color: "red" })] : []),
   ];
-  const rows = lines.flatMap((line) => hardWrap(diffLine(line), columns - 5).map((row) => [span("    "), ...row]));
+  const rows = lines.flatMap((line) => diffRows(line, columns - 5).map((row) => [span("    "), ...row]));
   return [...wrapLine(head, { columns, rest: [span("  ")] }), ...limited(rows, maxDiffRows)];
 }
 
@@ -254,14 +254,21 @@ const agentVerbs = {
   wait: "waited for agents",
   closeAgent: "closed an agent",
 } as const;
+const activeAgentVerbs = {
+  spawnAgent: "starting an agent",
+  sendInput: "writing to an agent",
+  resumeAgent: "resuming an agent",
+  wait: "waiting for agents",
+  closeAgent: "closing an agent",
+} as const;
 
 function agentsCell({ tool, prompt, agentsStates, status }: ThreadItemOf<"collabAgentToolCall">): Cell {
   const states = Object.values(agentsStates);
   return (columns) => [
     cutLine(
       [
-        span("⑂ ", { color: status === "failed" ? "red" : "magenta", bold: true }),
-        span(agentVerbs[tool]),
+        span("◆ ", { color: status === "failed" ? "red" : "magenta", bold: true }),
+        span((status === "inProgress" ? activeAgentVerbs : agentVerbs)[tool]),
         ...(prompt ? [span(`: ${visible(prompt).replace(/\n+/g, " ")}`, { dim: true })] : []),
       ],
       columns - 1,

@@ -171,7 +171,7 @@ function applyNotice(state: State, notice: Notice) {
 }
 
 function belongsToAgent({ threadId }: State, { params }: Notice): boolean {
-  const { threadId: other } = params as { threadId?: string | null };
+  const { thread, threadId: other = thread?.id } = params as { threadId?: string | null; thread?: { id: string } };
   return typeof other === "string" && other !== threadId;
 }
 
@@ -237,6 +237,8 @@ function completeItem(state: State, item: ThreadItem) {
   const cell = itemCell(item);
   if (cell) push(state, cell);
   if (item.type === "commandExecution") state.commands = [...state.commands.slice(1 - maxCommands), commandText(item)];
+  if (item.type === "collabAgentToolCall" && item.tool === "spawnAgent")
+    for (const id of item.receiverThreadIds) state.agents.assign(id, item.prompt ?? "");
   if (item.type === "reasoning") state.archive.add("Reasoning", reasoningText(item));
   else state.archive.addItem(item);
 }
