@@ -9,10 +9,13 @@ const lineOf = (screen, row) => screen.buffer.active.getLine(screen.buffer.activ
 export const screenText = (screen) =>
   Array.from({ length: screen.rows }, (_, row) => lineOf(screen, row)?.translateToString(true) ?? "").join("\n");
 
+/** Chromium leaves lower pictures empty. */
+const minRows = 10;
+
 /** Rows below the last one with a text are left out. */
 export function drawPicture(screen, { file, scratch }) {
   const [width, height] = [9, 19];
-  const rows = screenText(screen).trimEnd().split("\n").length;
+  const rows = Math.max(minRows, screenText(screen).trimEnd().split("\n").length);
   const cells = [];
   for (let row = 0; row < rows; row += 1)
     for (let column = 0; column < screen.cols; column += 1) {

@@ -188,7 +188,7 @@ test("hostile output, random keys and random sizes leave the terminal obeying no
     "\u001b]11;rgb:0/0/0\u0007",
     "\u0012",
   ];
-  for (let count = 0; count < 300; count++) {
+  for (let count = 0; count < Number(process.env.FUZZ_RUNS ?? 300); count++) {
     terminal.type(keys[random(keys.length)] ?? "");
     if (count % 25 === 0) terminal.resize(20 + random(200), 5 + random(60));
   }

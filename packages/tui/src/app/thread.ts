@@ -2,6 +2,7 @@
 import { CommandError } from "@agentcli/command-line";
 import type { Thread, ThreadStartResponse, Turn } from "@agentcli/protocol/app-server";
 import { type Client, interactiveDefaults } from "../client/index.ts";
+import { shortPath } from "./look.ts";
 import type { Choose } from "./pick.ts";
 import type { Entry } from "./picker.ts";
 import type { Settings, Start, TuiOptions } from "./state.ts";
@@ -79,7 +80,7 @@ const isId = (text: string): boolean => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{1
 
 export const threadEntry = (thread: Thread): Entry<Thread> => ({
   label: thread.name || thread.preview.split("\n")[0] || "(no prompt)",
-  detail: `${age(thread.updatedAt)} · ${thread.cwd} · ${thread.id.slice(0, 8)}`,
+  detail: `${age(thread.updatedAt)} · ${shortPath(thread.cwd)} · ${thread.id.slice(0, 8)}`,
   value: thread,
 });
 

@@ -70,9 +70,10 @@ function statusRows({ turnId, turnStartedMs, transcript, lost, overlays }: AppSt
     ];
   if (turnId === null) return [];
   const elapsedMs = nowMs - turnStartedMs;
-  // Escape answers the card then.
+  // Escape answers the card or closes the list then.
   if (overlays[0]?.question !== undefined) return [progressRow({ elapsedMs, doing: "waiting for your answer" })];
-  return [progressRow({ elapsedMs, doing: transcript.doing(), hint: "Esc interrupts" })];
+  const hint = overlays[0] === undefined ? { hint: "Esc interrupts" } : {};
+  return [progressRow({ elapsedMs, doing: transcript.doing(), ...hint })];
 }
 
 const receipts: Record<Outgoing["how"], string> = {

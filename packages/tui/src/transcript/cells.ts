@@ -179,6 +179,8 @@ function lastLines(text: string, max: number): { shown: string[]; total: number 
 export const shortTime = (ms: number): string => (ms < 10_000 ? `${(ms / 1000).toFixed(1)}s` : duration(ms));
 
 const verbs = { add: "added", delete: "deleted", update: "edited" } as const;
+/** Of what has not been done, or not yet. */
+const infinitives = { add: "add", delete: "delete", update: "edit" } as const;
 const maxDiffRows = 40;
 
 export function changeRows(change: FileUpdateChange, status: string, columns: number): Line[] {
@@ -196,7 +198,7 @@ export function changeRows(change: FileUpdateChange, status: string, columns: nu
       color: isDone ? "green" : failure ? "red" : "cyan",
       bold: true,
     }),
-    span(`${failure ? "edit" : verbs[change.kind.type]} `),
+    span(`${(isDone ? verbs : infinitives)[change.kind.type]} `),
     span(visible(`${change.path}${moved}`), { bold: true }),
     ...counts,
     ...(failure ? [span(`  ${failure}`, { color: "red" })] : []),
