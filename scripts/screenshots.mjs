@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { spawn } from "@lydell/node-pty";
 import headless from "@xterm/headless";
-import { stories } from "./screenshot-stories.mjs";
+import { scenarios } from "./screenshot-scenarios.mjs";
 import { drawPicture, screenText } from "./terminal-picture.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -16,9 +16,9 @@ const target = join(root, "docs/screenshots");
 const cli = join(root, "packages/cli/bin/agentcli.cjs");
 const allColumns = [60, 80, 120, 250];
 
-async function take(name, story, columns) {
+async function take(name, scenario, columns) {
   const scratch = mkdtempSync(join(tmpdir(), "screenshot-"));
-  const model = await startModel(scratch, story.replies);
+  const model = await startModel(scratch, scenario.replies);
   try {
     const project = writeProject(scratch, model.url);
     const env = {
@@ -28,18 +28,18 @@ async function take(name, story, columns) {
       COLORTERM: "truecolor",
       LANG: "C.UTF-8",
     };
-    for (const prompt of story.earlier ?? [])
+    for (const prompt of scenario.earlier ?? [])
       execFileSync(process.execPath, [cli, "exec", prompt], { cwd: project, env, stdio: "ignore" });
     const rows = 48;
     const screen = new headless.Terminal({ cols: columns, rows, allowProposedApi: true });
-    const program = spawn(process.execPath, [cli, ...story.args], { cwd: project, cols: columns, rows, env });
+    const program = spawn(process.execPath, [cli, ...scenario.args], { cwd: project, cols: columns, rows, env });
     program.onData((text) => screen.write(text));
     try {
-      for (const [text, keys] of story.keys ?? []) {
+      for (const [text, keys] of scenario.keys ?? []) {
         await shows(screen, text, `${name}, ${columns} columns`);
         program.write(keys);
       }
-      await shows(screen, story.shows, `${name}, ${columns} columns`);
+      await shows(screen, scenario.shows, `${name}, ${columns} columns`);
       const file = join(target, `${name}-${columns}.png`);
       drawPicture(screen, { file, scratch });
       console.log(file);
@@ -90,5 +90,6 @@ async function shows(screen, texts, name) {
 
 const wanted = process.argv.slice(2);
 mkdirSync(target, { recursive: true });
-for (const [name, story] of Object.entries(stories))
-  for (const columns of allColumns) if (wanted.length === 0 || wanted.includes(name)) await take(name, story, columns);
+for (const [name, scenario] of Object.entries(scenarios))
+  for (const columns of allColumns)
+    if (wanted.length === 0 || wanted.includes(name)) await take(name, scenario, columns);

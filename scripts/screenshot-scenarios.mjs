@@ -1,4 +1,4 @@
-// What is on the pictures of the terminal interface. Each story: what the model replies, the arguments of the program, which keys are
+// What is on the pictures of the terminal interface. Each scenario: what the model replies, the arguments of the program, which keys are
 // typed once a text is shown, and the texts that are there when the picture is taken.
 
 const call = (name, args) => ({ calls: [{ name, arguments: args }] });
@@ -50,7 +50,7 @@ const push = {
 
 const endless = { cmd: "echo reading src/price.ts; echo reading src/order.ts; sleep 600", yield_time_ms: 600_000 };
 
-export const stories = {
+export const scenarios = {
   transcript: {
     args: [prompt],
     replies: {
