@@ -168,6 +168,7 @@ export const rows: Record<string, Row> = {
   },
   "post /v1/event-sources": { ...changesTeam, body: () => ({ type: "github", name: "acme" }) },
   "get /v1/event-sources": lists,
+  "get /v1/mentions": lists,
   "delete /v1/event-sources/{sourceId}": { ...changesTeam, status: 404 },
   "get /v1/usage": lists,
   "get /v1/audit": { scope: "admin", sharing: null },

@@ -70,6 +70,20 @@ async function openHostilePlatform(texts: string[]) {
       ...{ name, team: "default", owner: { kind: "service_account", name }, scopes: null, expiresAt: null },
     });
   }
+  const { teamId } = fixture.principal;
+  const about = { team_id: teamId, kind: "issue", number: 7, prompt: Buffer.alloc(0), retry_at: new Date() } as const;
+  const refused = printable.slice(0, 20).map((text, index) => ({
+    ...{
+      ...about,
+      id: `mention-${index}`,
+      user_id: null,
+      agent_id: null,
+      is_new_agent: true,
+      status: "refused" as const,
+    },
+    ...{ sender: text, repo_url: text, reason: text, created_at: new Date() },
+  }));
+  await db.insertInto("mentions").values(refused).execute();
   await client.send("PUT", "/v1/team/secrets/TEAM_TOKEN", { value: "never shown" });
   const paths = [
     "/inbox",
@@ -109,6 +123,7 @@ test("texts of attackers stay texts on every page: nothing runs, nothing sticks 
       await page.goto(`${client.url}${path}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.locator(".skeleton").first().waitFor({ state: "detached" });
+      if (path === "/automations") await page.locator("[data-mention='mention-0']").waitFor();
       expect([width, path, await findOverflow(page)]).toEqual([width, path, 0]);
       expect([width, path, await findBarriers()]).toEqual([width, path, []]);
       await photograph(page, `${path.split("?")[0]?.replaceAll(/[/]|[0-9a-f-]{30,}/g, "_")}-${width}-${colorScheme}`);

@@ -33,10 +33,12 @@ export function requireAccess(principal: Principal, automation: AutomationRow, a
   requireTeamManager(principal, "Automations of the scope team_owned");
 }
 
+export const isTeamManager = (principal: Principal): boolean =>
+  principal.kind === "service_account" || (principal.role === "admin" && principal.scopes.includes("admin"));
+
 /** An administrator's key without the scope `admin` counts as a member's. */
 export function requireTeamManager(principal: Principal, what: string): void {
-  if (principal.kind === "service_account") return;
-  if (principal.role === "admin" && principal.scopes.includes("admin")) return;
+  if (isTeamManager(principal)) return;
   throw new ApiError(
     "team_admin_required",
     `${what} are changed by administrators (with a key that has the scope admin) and service accounts.`,

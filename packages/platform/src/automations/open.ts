@@ -19,6 +19,7 @@ import { addBacktestRoutes } from "./routes/backtests.ts";
 import { addEventSourceRoutes } from "./routes/event-sources.ts";
 import { addFiringRoutes } from "./routes/firings.ts";
 import { addMemoryRoutes } from "./routes/memories.ts";
+import { addMentionRoutes } from "./routes/mentions.ts";
 import { addSubscriptionRoutes } from "./routes/subscriptions.ts";
 import { addSwitchRoutes } from "./routes/switch.ts";
 import { addWebhookRoute } from "./routes/webhook.ts";
@@ -63,6 +64,7 @@ export function openAutomations(
       addFiringRoutes(api, host);
       addBacktestRoutes(api, host);
       addSubscriptionRoutes(api, host);
+      addMentionRoutes(api, host);
       addWebhookRoute(api, host);
       addEventSourceRoutes(api, host);
     },

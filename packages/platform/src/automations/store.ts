@@ -12,6 +12,7 @@ import {
 } from "../foundation/index.ts";
 import { openDefinition, replaceTriggers, sealDefinition, withIds } from "./definition.ts";
 import { planFirings, skipPlanned } from "./firings/store.ts";
+import { restoreValues, withoutValues } from "./mcp-servers.ts";
 import { removeWebhookKeys } from "./webhook-keys.ts";
 
 export type AutomationRow = Selectable<AutomationTable>;
@@ -40,7 +41,7 @@ export async function insertAutomation(tx: Queries, automation: NewAutomation, n
         prompt,
         ...(model && { model }),
         target,
-        tools,
+        tools: restoreValues(tools, { former: { createPullRequest: true }, isPromotion: false }),
         limits,
         triggers,
         shadow,
@@ -86,7 +87,9 @@ export async function changeAutomation(tx: Queries, context: ChangeContext, chan
   const triggers = given ? withIds(given, former.triggers) : former.triggers;
   const { model: formerModel, ...others } = former;
   const kept = model === undefined ? formerModel : (model ?? undefined);
-  const definition = { ...others, ...withoutUndefined(rest), ...(kept && { model: kept }), triggers };
+  const isPromotion = scope === "team_owned" && locked.scope !== "team_owned";
+  const tools = restoreValues(rest.tools ?? withoutValues(former.tools), { former: former.tools, isPromotion });
+  const definition = { ...others, ...withoutUndefined(rest), ...(kept && { model: kept }), tools, triggers };
   await tx
     .updateTable("automations")
     .set({
@@ -98,7 +101,7 @@ export async function changeAutomation(tx: Queries, context: ChangeContext, chan
     .execute()
     .catch(asNameConflict(name));
   // A key of the former owner would start runs of the team.
-  if (scope === "team_owned" && locked.scope !== "team_owned") await removeWebhookKeys(tx, id);
+  if (isPromotion) await removeWebhookKeys(tx, id);
   await replaceTriggers(tx, id, triggers);
   await skipPlanned(tx, {
     automationId: id,

@@ -4,6 +4,7 @@ import { type PlatformContext, type Queries, teamKey } from "../foundation/index
 import type { AlertRow } from "./alerts.ts";
 import { limitsOf, openDefinition } from "./definition.ts";
 import type { FiringRow } from "./firings/store.ts";
+import { withoutValues } from "./mcp-servers.ts";
 import type { AutomationRow } from "./store.ts";
 import { listWebhookKeys } from "./webhook-keys.ts";
 
@@ -22,6 +23,7 @@ export async function automationOf({ platform, publicUrl }: ViewContext, row: Au
   const keyPrefixes = keys.map(({ id }) => `pla_${id}`);
   return {
     ...definition,
+    tools: withoutValues(definition.tools),
     limits: limitsOf(definition),
     shadow: definition.shadow ?? false,
     id: row.id,

@@ -4,6 +4,7 @@ import { unprintable, unprintableProblem } from "../names.ts";
 import { firingStatuses } from "../outcomes.ts";
 import { ModelSelection, PageQuery, pageOf, Timestamp } from "./common.ts";
 import { RunStatus } from "./runs.ts";
+import { McpServers } from "./servers.ts";
 
 const AutomationName = z
   .string()
@@ -114,6 +115,16 @@ export const MissedPolicy = z
   );
 export type MissedPolicy = z.infer<typeof MissedPolicy>;
 
+const noChat = "this platform is connected to no chat; set it to false or leave it out";
+
+/** Part of the wire; nothing of the platform provides it. */
+const absentTool = (message: string) =>
+  z
+    .boolean()
+    .refine((isWanted) => !isWanted, message)
+    .optional()
+    .describe("Not available yet: false, or left out");
+
 const AutomationTools = z.strictObject({
   createPullRequest: z.boolean().default(true).describe("Open a draft pull request with the changes of the run"),
   commentOnPullRequest: z
@@ -139,6 +150,16 @@ const AutomationTools = z.strictObject({
     .optional(),
   requestReviewers: z.boolean().optional().describe("Ask people for reviews, with the reason; left out: false"),
   memories: z.boolean().optional().describe("Notes that runs keep for later runs; left out: true"),
+  mcpServers: McpServers.optional().describe(
+    "MCP servers of its runs. Values of headers and env are shown as ***, which keeps them where it is sent back",
+  ),
+  sendToChat: z
+    .strictObject({ enabled: z.boolean().default(false), channel: z.string().max(200).nullable().optional() })
+    .refine(({ enabled }) => !enabled, { path: ["enabled"], message: noChat })
+    .optional()
+    .describe("Not available yet: false, or left out"),
+  readChat: absentTool(noChat),
+  computerUse: absentTool("this platform gives runs no desktop; set it to false or leave it out"),
 });
 
 const Usd = z

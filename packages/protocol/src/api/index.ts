@@ -16,6 +16,7 @@ export * from "./inbox.ts";
 export * from "./inference.ts";
 export * from "./keys.ts";
 export * from "./members.ts";
+export * from "./mentions.ts";
 export * from "./overview.ts";
 export * from "./previews.ts";
 export * from "./problem.ts";

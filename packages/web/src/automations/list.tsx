@@ -9,6 +9,7 @@ import { Icon } from "../components/icon.tsx";
 import { Loaded, Page } from "../components/page.tsx";
 import { Moment } from "../components/time.tsx";
 import { AutomationActions } from "./actions.tsx";
+import { RefusedMentions } from "./mentions.tsx";
 import { automationsQuery, scopeWords, triggerText } from "./queries.ts";
 
 export function AutomationsPage() {
@@ -38,6 +39,7 @@ export function AutomationsPage() {
           )
         }
       </Loaded>
+      <RefusedMentions />
     </Page>
   );
 }

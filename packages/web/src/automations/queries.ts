@@ -1,5 +1,5 @@
 // What the pages of automations read, and what they say of a trigger.
-import type { Automation, AutomationAlert, Firing, Proposal } from "@agentcli/protocol/api";
+import type { Automation, AutomationAlert, Firing, Mention, Proposal } from "@agentcli/protocol/api";
 import { queryOptions } from "@tanstack/react-query";
 import { request } from "../api/request.ts";
 import { session } from "../api/session.ts";
@@ -9,6 +9,12 @@ const calmMs = 10_000;
 export const automationsQuery = queryOptions({
   queryKey: ["automations"],
   queryFn: ({ signal }) => request<{ items: Automation[] }>("/v1/automations?limit=100", { signal }),
+  refetchInterval: calmMs,
+});
+
+export const refusedMentionsQuery = queryOptions({
+  queryKey: ["mentions", "refused"],
+  queryFn: ({ signal }) => request<{ items: Mention[] }>("/v1/mentions?status=refused&limit=20", { signal }),
   refetchInterval: calmMs,
 });
 

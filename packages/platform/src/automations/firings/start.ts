@@ -142,6 +142,7 @@ function requestOf(
     ...(model && { model }),
     ...location,
     ...(target.type !== "none" && { autoCreatePR: tools.createPullRequest }),
+    ...(tools.mcpServers && { mcpServers: tools.mcpServers }),
     ...(effects && { effects }),
     metadata: { automationId: automation.id, firingId: firing.id },
   };

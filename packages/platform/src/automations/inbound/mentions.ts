@@ -62,13 +62,16 @@ async function findAgent(host: AutomationHost, tx: Queries, { source, event }: M
 
 const notAsked = "The platform has no access to the API of the host, so it cannot see what the person may do.";
 
+const unknownFork = "It is not known whether the pull request is of a fork.";
+
 type Judged = { userId: number } | { reason: string };
 
 /** Comments on pull requests of forks count for nothing: anyone can open them. */
 async function judgeSender(tx: Queries, { source, event }: MentionEvent): Promise<Judged> {
   const { pullRequest, sender, permission, failure } = event;
-  if (pullRequest !== null && pullRequest.isFork !== false)
+  if (pullRequest?.isFork === true)
     return { reason: "Fork pull requests not supported: they can be opened by anyone." };
+  if (pullRequest?.isFork === null) return { reason: [unknownFork, failure].filter(Boolean).join(" ") };
   const user = tx.selectFrom("users").select("users.id").where("users.team_id", "=", source.team_id);
   const active = user.where("users.removed_at", "is", null);
   if (source.type === "git_host") {
