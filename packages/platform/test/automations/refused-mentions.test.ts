@@ -56,7 +56,9 @@ test("refused mentions are listed with the reason: for administrators, not for o
   expect(items.find(({ sender }) => sender === "mallory")?.reason).toBe(
     "The platform has no access to the API of the host, so it cannot see what the person may do.",
   );
-  expect(items.find(({ sender }) => sender === "eve")?.reason).toContain("It is not known whether the pull request is of a fork");
+  expect(items.find(({ sender }) => sender === "eve")?.reason).toContain(
+    "It is not known whether the pull request is of a fork",
+  );
   const first = await list(admin, "?limit=1");
   expect(first.items).toHaveLength(1);
   expect((await list(admin, `?limit=1&cursor=${first.nextCursor}`)).items).toHaveLength(1);
