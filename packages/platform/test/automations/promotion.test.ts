@@ -61,6 +61,7 @@ test("a promoted automation runs as the team's service account, and keys from be
   expect(after).toEqual({ user_id: null, name: "automations" });
   const fresh = (await server.call(keys.admin, "POST", `${path}/webhook-keys`, {})).body as { apiKey: string };
   expect(await send(fresh.apiKey)).toBe(200);
+  expect(await costsOf(automation)).toEqual({ "service account automations": 200, "a user": 200 });
   const { rows } = { rows: await server.platform.db.selectFrom("audit_entries").select("entry").execute() };
   const entries = rows.map(({ entry }) => entry).filter((entry) => entry.includes(automation.id));
   expect(
@@ -68,6 +69,53 @@ test("a promoted automation runs as the team's service account, and keys from be
   ).toBe(true);
   expect(entries.some((entry) => /automation_webhook_key\.(?:deleted|removed)/.test(entry))).toBe(true);
   expect(await change(keys.admin, automation, "private")).toMatchObject({ status: 400 });
+});
+
+/** What the runs of an automation cost whom, in cents, where each costs a dollar. */
+async function costsOf({ id }: Created): Promise<Record<string, number>> {
+  const { db } = server.platform;
+  const agents = db.selectFrom("automation_firings").select("agent_id").where("automation_id", "=", id);
+  await db.updateTable("runs").set({ cost_usd: "1", input_tokens: 1 }).where("agent_id", "in", agents).execute();
+  const { body } = await server.call(keys.admin, "GET", "/v1/usage?of=team");
+  const { people } = body as unknown as { people: { id: string; costCents: number }[] };
+  const spent = people.filter(({ costCents }) => costCents > 0);
+  const account = await db.selectFrom("service_accounts").select("id").where("name", "=", "automations").execute();
+  const nameOf = (actor: string) =>
+    actor === `service_account:${account[0]?.id}`
+      ? "service account automations"
+      : actor.replace(/^user:\d+$/, "a user");
+  return Object.fromEntries(spent.map(({ id: actor, costCents }) => [nameOf(actor), costCents]));
+}
+
+test("a private automation of a user who was removed stops, says why and since when, and its webhook says so", async () => {
+  const leaver = await server.key({ owner: { kind: "user", email: "leaver@example.com" } });
+  const automation = await create(leaver, "private");
+  const path = `/v1/automations/${automation.id}`;
+  const { apiKey } = (await server.call(leaver, "POST", `${path}/webhook-keys`, {})).body as { apiKey: string };
+  const send = async () => {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const answer = await fetch(automation.webhook.url, { method: "POST", headers });
+    return { status: answer.status, body: (await answer.json()) as object };
+  };
+  expect(await send()).toMatchObject({ status: 200, body: { success: true, runId: expect.any(String) } });
+  const { items } = (await server.call(keys.admin, "GET", "/v1/members")).body as unknown as {
+    items: { id: number; email: string }[];
+  };
+  const member = items.find(({ email }) => email === "leaver@example.com");
+  expect((await server.call(keys.admin, "DELETE", `/v1/members/${member?.id}`)).status).toBe(200);
+  const reason = "Its user was removed from the team.";
+  expect(await send()).toMatchObject({ status: 200, body: { skipped: true, reason } });
+  expect(await send()).toMatchObject({ status: 400, body: { success: false } });
+  const row = await server.platform.db
+    .selectFrom("automations")
+    .select(["enabled", "disabled_reason", "disabled_at"])
+    .where("id", "=", automation.id)
+    .executeTakeFirstOrThrow();
+  expect(row).toMatchObject({ enabled: false, disabled_reason: reason, disabled_at: expect.any(Date) });
+  const alerts = server.platform.db.selectFrom("automation_alerts").select(["kind", "message"]);
+  expect(await alerts.where("automation_id", "=", automation.id).execute()).toEqual([
+    { kind: "disabled", message: `Disabled. ${reason}` },
+  ]);
 });
 
 test("a member promotes nothing; an administrator promotes what the team sees, and no private one of another user", async () => {

@@ -39,9 +39,10 @@ const keyIn = (context: Context<Env>): string =>
   /^Bearer +(\S+)$/i.exec(context.req.header("authorization")?.trim() ?? "")?.[1] ?? "";
 
 async function receive(context: Context<Env>, host: AutomationHost, automation: AutomationRow): Promise<Response> {
-  const refuse = (error: string, status: 400 | 409 = 400) =>
+  const refuse = (error: string, status: 400 | 409 | 413 = 400) =>
     context.json({ success: false, error } satisfies WebhookAnswer, status);
-  const raw = await readBody(context.env.incoming, maxBodyBytes);
+  const raw = await readLimited(context);
+  if (raw === null) return refuse(`The body has more than ${maxBodyBytes} bytes. Send less, such as an address.`, 413);
   const trigger = await findTrigger(host, automation);
   if (trigger === null) return refuse(`Automation ${automation.id} has no webhook trigger. Add one first.`);
   if (!automation.enabled) return refuse(`Automation ${automation.id} is disabled`);
@@ -65,6 +66,13 @@ async function receive(context: Context<Env>, host: AutomationHost, automation: 
     throw error;
   }
 }
+
+/** Null: it is too large. */
+const readLimited = (context: Context<Env>): Promise<Buffer | null> =>
+  readBody(context.env.incoming, maxBodyBytes).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === "payload_too_large") return null;
+    throw error;
+  });
 
 function answer(context: Context<Env>, { platform }: AutomationHost, firing: FiringRow): Response {
   const { id: firingId, agent_id: agentId, run_id: runId, status, reason } = firing;
