@@ -5,8 +5,14 @@ import type { Document } from "openapi-backend";
 
 const excerpt = join(import.meta.dirname, "../../generated/github-api.json");
 
-export const readDescription = (path = excerpt): Document =>
-  nullable(JSON.parse(readFileSync(path, "utf8"))) as Document;
+/** The whole has a second path for the same address, of which a router finds either one. */
+const doubled = "/repos/{owner}/{repo}/compare/{base}...{head}";
+
+export function readDescription(path = excerpt): Document {
+  const { paths, ...rest } = JSON.parse(readFileSync(path, "utf8"));
+  const { [doubled]: _doubled, ...single } = paths;
+  return nullable({ ...rest, paths: single }) as Document;
+}
 
 /** Rewrites `nullable` beside anything but a type, which validators ignore, as `anyOf`. */
 function nullable(value: unknown): unknown {
