@@ -108,6 +108,10 @@ process.env.FORCE_COLOR ??= "0";
 const all = { ...process.env, [HOME]: argv.length / 2 };
 const names = "CI" in process.env ? others : [];
 const list = ["eval", "constructor"].filter((word) => process.env[word.trim()] !== all[word]);
+const [first = "a"] = [process.env.PATH, ...(list[0] ?? "")], seen = {};
+seen[process.env.PATH] = list[list.length - 1];
+for (const each of [process.env.PATH]) seen[each] = (process.env.PATH ?? first)[0];
+if (Object.prototype.hasOwnProperty.call(seen, "b") && check(process.env.PATH) === 1) seen["c"] = first;
 if (typeof process === "undefined" || process.env?.["DEBUG"] === "1") exit(list.length + names.length);
 `,
     ],
@@ -122,6 +126,9 @@ import os.path as p
 copy = {**os.environ, "A": "1"}
 names = sorted(os.environ) + [k for k in os.environ] + list(dict(os.environ))
 os.environ["LEVEL"] = "1"
+found, rest = os.environ["PATH"], [part for part in os.environ["PATH"].split(":")]
+names.append({os.environ["PATH"]: getattr(sys.stdin, "encoding", None)})
+copy[os.environ["PATH"]] = os.environ["PATH"] if os.environ["PATH"] else "x"
 print(f"{len(names):#06x} {copy['A']:>{10}} {copy!r:20} {names[1:2]}", os.environ["PATH"] != "x")
 `,
     ],
@@ -188,6 +195,30 @@ describe("code that loads or starts what cannot be followed makes the hook unpin
     ["a.mjs", 'process.env["PATH"] ??= "tools";', path],
     ["a.mjs", "delete process.env.PATH;", path],
     ["a.mjs", "for (process.env.PATH of list);", path],
+    ["a.mjs", "[process.env.PATH] = list;", path],
+    ["a.mjs", "[a, [process.env.PATH]] = list;", path],
+    ["a.mjs", "(process.env.PATH) = value;", path],
+    ["a.mjs", '((process.env["PATH"])) += value;', path],
+    ["a.mjs", "({ a: process.env.PATH } = own);", path],
+    ["a.mjs", "({ a: [...process.env.PATH] } = own);", path],
+    ["a.mjs", "for ([process.env.PATH] of list);", path],
+    ["a.mjs", "for ({ a: process.env.PATH } of list);", path],
+    ["a.mjs", "delete (process.env.PATH);", path],
+    ["a.mjs", "[process.env[name]] = list;", unknown],
+    ["a.mjs", '[]["fil" + "ter"]["constr" + "uctor"](text)();', unknown],
+    ["a.mjs", 'run[["constr", "uctor"].join("")];', unknown],
+    ["a.mjs", "run[`constr${uctor}`];", unknown],
+    ["a.mjs", "run[name](text)();", unknown],
+    ["a.mjs", "run?.[name]?.(text);", unknown],
+    ["a.mjs", "new run[name](text);", unknown],
+    ["a.mjs", "const make = run[name];\nmake(text)();", unknown],
+    ["a.mjs", "const { [name]: make } = run;\nmake(text)();", unknown],
+    ["a.mjs", "all[one][two] = value;", unknown],
+    ["a.mjs", "Reflect.get(run, name);", unknown],
+    ["a.mjs", 'Object.prototype.shell = "lib/x.sh";', unknown],
+    ["a.mjs", "Object.assign(Object.prototype, own);", unknown],
+    ["a.mjs", "({}).__proto__.env = own;", unknown],
+    ["a.mjs", "const all = { __proto__: own };", unknown],
     ["a.mjs", "process.env[name.trim()] = value;", unknown],
     ["a.mjs", "process.env[line.slice(0, at)] = value;", unknown],
     ["a.mjs", 'process.env.AGENT_PROJECT_DIR = "lib";', unknown],
@@ -273,6 +304,26 @@ describe("code that loads or starts what cannot be followed makes the hook unpin
     ["a.py", "start = subprocess.run\nstart('x')", unknown],
     ["a.py", "getattr(subprocess, name)('x')", unknown],
     ["a.py", "os.environ['PATH'] = 'tools'", "PATH can make programs load other files"],
+    ["a.py", "a, os.environ['PATH'] = list", path],
+    ["a.py", "os.environ['PATH'], a = list", path],
+    ["a.py", "(a, [os.environ['PATH']]) = list", path],
+    ["a.py", "a = os.environ['PATH'] = text", path],
+    ["a.py", "if a: a, os.environ['PATH'] = list", path],
+    ["a.py", "for os.environ['PATH'] in list: pass", path],
+    ["a.py", "for a, os.environ['PATH'] in list: pass", path],
+    ["a.py", "with a as os.environ['PATH']: pass", path],
+    ["a.py", "del os.environ['PATH']", path],
+    ["a.py", "a, os.environ[name] = list", unknown],
+    ["a.py", "import shutil\ngetattr(shutil, 'os').system(text)", unknown],
+    ["a.py", "getattr(value, name)()", unknown],
+    ["a.py", "setattr(value, name, other)", unknown],
+    ["a.py", "import shutil\nshutil.__dict__['os'].system(text)", unknown],
+    ["a.py", "from operator import attrgetter", unknown],
+    ["a.py", "from logging import config\nconfig.fileConfig('lib/log.ini')", unknown],
+    ["a.py", "import logging\nlogging.config.fileConfig('lib/log.ini')", unknown],
+    ["a.py", "from xml import sax", unknown],
+    ["a.py", "from types import FunctionType", unknown],
+    ["a.py", "import typing\ntyping.get_type_hints(value)", unknown],
     ["a.py", "os.environ.update(own)", unknown],
     ["a.py", "os.environ['PATH'] += ':tools'", path],
     ["a.py", "os.environ['AGENT_PROJECT_DIR'] = 'lib'", unknown],

@@ -1,8 +1,8 @@
 // Calls in JavaScript and Python that start a program, as the shell command that does the same.
 import { checkVariable } from "./builtins.ts";
 import { refuse, type Token } from "./code-tokens.ts";
-import { quote } from "./command.ts";
 import type { Variables } from "./shell-reader.ts";
+import { quote } from "./shell-words.ts";
 
 /** What code loads and starts. */
 export interface CodeUses {

@@ -1,14 +1,17 @@
 // Which files of the workspace a hook's command runs, and where it names them. Refuses what cannot be determined.
+
 import { basename, isAbsolute, resolve } from "node:path";
 import { anyName, type Call, checkOneWord } from "./arguments.ts";
 import { checkVariable } from "./builtins.ts";
 import { readWithConstants } from "./constants.ts";
 import { firstBytes, isFile, realPath, type Workspace } from "./files.ts";
 import { type Language, languageOf, mayLoad } from "./includes.ts";
+import { checkInlineCode } from "./inline-code.ts";
 import { judgedPrograms } from "./judged.ts";
 import { checkIsOwn, checkLocation, checkWritten, generalTools } from "./outside.ts";
 import { harmless, type Interpreter, interpreters, wrappers, writers } from "./programs.ts";
 import { type ShellWord, type SimpleCommand, Unpinnable } from "./shell-reader.ts";
+import { quote } from "./shell-words.ts";
 
 /** A part of the command that is replaced: by the path of a file's copy, or by an inner script with its own edits. */
 export interface Edit {
@@ -289,6 +292,7 @@ function readCode([word, ...rest]: ShellWord[], { language, shape, given }: Code
   if (loaded !== null) throw new Unpinnable(`its code loads ${loaded} from the workspace`);
   const starts = shape.codeWithout?.exec(code)?.[0];
   if (starts !== undefined) throw new Unpinnable(`its code can run or load files (${starts})`);
+  checkInlineCode(code, language, workspace.variables);
   if (language === "shell" && word) readShellCode(word, code, reading);
   readArguments(rest, reading);
 }
@@ -393,5 +397,3 @@ export function applyEdits(source: string, edits: Edit[], copyOf: (path: string)
     return `${text.slice(0, start)}${quote(value)}${text.slice(end)}`;
   }, source);
 }
-
-export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -40,9 +40,31 @@ export function checkEnvironment(tokens: Token[], at: number, variables: Variabl
   if (signAt(tokens, end + 1) === "(" || /^(?:__\w+__|valueOf)$/.test(name ?? "")) throw unknownStart(shown);
   const isCounted = /^(?:\+\+|--)$/.test(signAt(tokens, at - 3)) || nameAt(tokens, at - 3) === "delete";
   const isEach = /^(?:of|in)$/.test(nameAt(tokens, end + 1)) && /^(?:for|await)$/.test(nameAt(tokens, at - 4));
-  if (isCounted || isEach || assignment.test(signsFrom(tokens, end + 1)))
+  if (isCounted || isEach || assignment.test(signsFrom(tokens, end + 1)) || isInTarget(tokens, at - 2))
     checkVariables([name], tokens[at - 2]?.at ?? 0, variables);
 }
+
+/** `[process.env.A] = …`, `({ a: process.env.A } = …)`, `(process.env.A) = …`, `for ([process.env.A] of …)`; not an index or an argument. */
+function isInTarget(tokens: Token[], start: number): boolean {
+  let depth = 0;
+  for (let open = start - 1; open >= 0; open--) {
+    const sign = signAt(tokens, open);
+    if (/^[)\]}]$/.test(sign)) depth++;
+    if (!/^[([{]$/.test(sign) || --depth >= 0) continue;
+    depth = 0;
+    const before = tokens[open - 1];
+    const isOperand =
+      before && (before.kind === "sign" ? /^[)\]]$/.test(before.text) : !beforeTarget.test(before.text));
+    if (sign !== "{" && isOperand) return false;
+    const { end } = readArguments(tokens, open);
+    const isChanged = /^(?:\+\+|--)$/.test(signAt(tokens, open - 1)) || nameAt(tokens, open - 1) === "delete";
+    const isEach = /^(?:of|in)$/.test(nameAt(tokens, end + 1));
+    if (isChanged || isEach || assignment.test(signsFrom(tokens, end + 1))) return true;
+  }
+  return false;
+}
+
+const beforeTarget = /^(?:const|let|var|of|in|return|await|yield|else|do|typeof|void|delete|case|default|export)$/;
 
 const assignment = /^(?:\+\+|--|(?:\*\*|<<|>>>?|&&|\|\||\?\?|[-+*/%&|^])?=(?![=>]))/;
 

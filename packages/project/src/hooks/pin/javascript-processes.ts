@@ -1,8 +1,8 @@
 // Calls of node:child_process, as the shell commands that do the same.
 import { checkVariables, isGroup, knownValue, readArguments, textOf, unknownStart, wordsOf } from "./code-calls.ts";
 import type { Token } from "./code-tokens.ts";
-import { quote } from "./command.ts";
 import type { Variables } from "./shell-reader.ts";
+import { quote } from "./shell-words.ts";
 
 /** A call of one of its functions; `at` is the opening bracket. */
 export interface ProcessCall {

@@ -3,6 +3,7 @@ import { isBuiltin } from "node:module";
 import { type CodeUses, unknownStart } from "./code-calls.ts";
 import { readTokens, refuse, type Token } from "./code-tokens.ts";
 import { checkEnvironment, checkGlobal, isMember, nameAt, signAt } from "./javascript-globals.ts";
+import { checkMembers } from "./javascript-members.ts";
 import { type Bindings, commandOfCall, type ProcessCall } from "./javascript-processes.ts";
 import type { Variables } from "./shell-reader.ts";
 
@@ -14,6 +15,7 @@ export function readJavascript(text: string, variables: Variables): CodeUses {
     if (token.kind === "name") checkName(tokens, at, variables);
     if (token.kind === "string") readSpecifier(tokens, at, { uses, bindings });
   });
+  checkMembers(tokens);
   bindPromisified(tokens, bindings);
   const named = tokens.flatMap((token, at) => {
     if (token.kind !== "name" || bindings.declared.has(at) || isMember(tokens, at)) return [];

@@ -10,8 +10,9 @@ import {
   wordsOf,
 } from "./code-calls.ts";
 import { readTokens, type Token } from "./code-tokens.ts";
-import { quote } from "./command.ts";
+import { isTarget } from "./python-targets.ts";
 import type { Variables } from "./shell-reader.ts";
+import { quote } from "./shell-words.ts";
 
 export function readPython(text: string, variables: Variables): CodeUses {
   const tokens = readTokens(text, "python");
@@ -24,7 +25,9 @@ export function readPython(text: string, variables: Variables): CodeUses {
         throw unknownStart(tokens.slice(Math.max(0, at - 2), at + 2));
       return;
     }
-    if (refusedNames.has(word)) throw unknownStart(tokens.slice(at, at + 4));
+    const isRefusedModule = isMember(tokens, at + 2) && refusedModule.test(`${word}.${tokens[at + 2]?.text}`);
+    if (refusedNames.has(word) || isRefusedModule) throw unknownStart(tokens.slice(at, at + 4));
+    if (/^(?:get|set|del)attr$/.test(word)) checkAttribute(tokens, at);
     if (isStatementStart(tokens, at) && word === "import") readImport(code, at);
     if (isStatementStart(tokens, at) && word === "from") readFrom(code, at);
   });
@@ -50,11 +53,12 @@ type Followed = "os" | "subprocess" | "sys";
 
 /** They evaluate text, or reach modules by other ways. */
 const refusedNames = new Set(
-  `eval exec compile __import__ __builtins__ __loader__ __spec__ globals locals vars breakpoint`.split(/\s+/),
+  `eval exec compile __import__ __builtins__ __loader__ __spec__ globals locals vars breakpoint attrgetter
+  methodcaller get_type_hints FunctionType LambdaType CodeType`.split(/\s+/),
 );
 /** Members and imported names of any module: they change the directory, or are modules that it uses itself. */
 const reachingName =
-  /^(?:chdir|_?(?:os|posix|subprocess|sys|builtins|importlib)|__(?:builtins|globals|import|loader|spec|subclasses)__)$/;
+  /^(?:chdir|_?(?:os|posix|subprocess|sys|builtins|importlib)|attrgetter|methodcaller|get_type_hints|FunctionType|LambdaType|CodeType|__(?:builtins|code|dict|getattribute|globals|import|loader|spec|subclasses)__)$/;
 const refusedMembers: Record<Followed, RegExp> = {
   os: /^(?:exec\w*|spawn\w*|posix_spawnp?|startfile|f?chdir|putenv|unsetenv|environb|__\w+)$/,
   subprocess:
@@ -105,7 +109,8 @@ function readFrom(code: PythonCode, at: number): void {
   if (!isFollowed(module)) addModule(code, module, statement);
   for (const part of readArguments([bracket("("), ...names, bracket(")")], 0).items) {
     const [name = "", alias] = namesOf(part);
-    if (reachingName.test(name) && isHarmlessModule(module)) throw unknownStart(statement);
+    const isUnknown = reachingName.test(name) || !isHarmlessModule(`${module}.${name}`);
+    if (isUnknown && isHarmlessModule(module)) throw unknownStart(statement);
     if (!isFollowed(module))
       code.uses.modules.push({ name: `${module.replace(/\.$/, "")}.${name}?`, at: statement[0]?.at ?? 0 });
     else if (refusedMembers[module].test(name) || /^environb?$/.test(name)) throw unknownStart(statement);
@@ -141,10 +146,19 @@ function readUse(code: PythonCode, at: number): void {
   else if (module === "os" && member === "environ") checkEnvironment(code, at);
 }
 
+/** `getattr(value, "name")`: the name is known, and does not lead to another module. */
+function checkAttribute(tokens: Token[], at: number): void {
+  const [, name = [], ...others] = readArguments(tokens, at + 1).items;
+  const value = name.length === 1 ? name[0]?.value : null;
+  const isCall = tokens[at + 1]?.text === "(" && others.length <= 1;
+  if (!isCall || value == null || reachingName.test(value) || value.startsWith("__"))
+    throw unknownStart(tokens.slice(at, at + 6));
+}
+
 /** Variables are read, copied, or set to values that load nothing. */
 function checkEnvironment({ tokens, variables }: PythonCode, at: number): void {
-  const [next, key, end, assignment] = tokens.slice(at + 3);
-  const isSet = next?.text === "[" && end?.text === "]" && /^[^=!<>]?=$/.test(assignment?.text ?? "");
+  const [next, key, end] = tokens.slice(at + 3);
+  const isSet = next?.text === "[" && end?.text === "]" && isTarget(tokens, at);
   if (isSet) checkVariables([key?.value ?? null], next.at, variables);
   if (next?.text === "[" && end?.text !== "]") throw unknownStart(tokens.slice(at, at + 6));
   if (next?.text === "." && !/^(?:get|copy|items|keys|values)$/.test(key?.text ?? ""))
@@ -235,11 +249,11 @@ function checkDictionary(item: Token[], { call, variables }: OptionsContext): vo
 /** They start nothing, and load nothing of the workspace. */
 export function isHarmlessModule(name: string): boolean {
   const [top = ""] = name.split(".");
-  return (
-    (isFollowed(top) || harmlessModules.has(top)) &&
-    !/^(?:logging\.config|xml\.sax|concurrent\.futures\.process)/.test(name)
-  );
+  return (isFollowed(top) || harmlessModules.has(top)) && !refusedModule.test(name);
 }
+
+/** They evaluate texts of files, or start processes. */
+const refusedModule = /^(?:logging\.config|xml\.sax|concurrent\.futures\.process)\b/;
 
 const harmlessModules = new Set(
   `__future__ abc argparse array ast base64 binascii bisect bz2 calendar codecs collections colorsys configparser contextlib

@@ -180,3 +180,6 @@ function nameOf(reader: Reader, pattern: RegExp): string | null {
   reader.at += match?.[0].length ?? 0;
   return match && (match[1] ?? "");
 }
+
+/** As one word of a shell. */
+export const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
