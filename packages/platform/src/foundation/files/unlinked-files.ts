@@ -7,13 +7,17 @@ import { basename } from "node:path";
 export async function unlinkedBytes(directory: string): Promise<number> {
   const { dev } = await stat(directory);
   const sizes: Sizes = new Map();
-  for (const process of await processesIn(directory)) {
-    for (const name of await readdir(`${process}/fd`).catch(() => []))
-      addOpened(await stat(`${process}/fd/${name}`).catch(() => null), dev, sizes);
-    addMapped(await readFile(`${process}/maps`, "utf8").catch(() => ""), dev, sizes);
+  for (const thread of (await Promise.all((await processesIn(directory)).map(threadsOf))).flat()) {
+    for (const name of await readdir(`${thread}/fd`).catch(() => []))
+      addOpened(await stat(`${thread}/fd/${name}`).catch(() => null), dev, sizes);
+    addMapped(await readFile(`${thread}/maps`, "utf8").catch(() => ""), dev, sizes);
   }
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
+
+/** A thread may have descriptors of its own, and go on when the first one has ended, which then has none. */
+const threadsOf = async (process: string): Promise<string[]> =>
+  (await readdir(`${process}/task`).catch(() => [])).map((id) => `${process}/task/${id}`);
 
 /** Bytes by inode: several processes may use one file. */
 type Sizes = Map<string, number>;
@@ -27,12 +31,25 @@ async function processesIn(directory: string): Promise<string[]> {
   const known = new Map<string, boolean>();
   for (const id of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const process = `/proc/${id}`;
-    const namespace = await readlink(`${process}/ns/mnt`).catch(() => null);
-    if (namespace === null) continue;
-    if (!known.has(namespace)) known.set(namespace, await hasMounted(process, `/${basename(directory)}`));
+    const living = await findLiving(process);
+    if (living === null) continue;
+    const { namespace, thread } = living;
+    if (!known.has(namespace)) known.set(namespace, await hasMounted(thread, `/${basename(directory)}`));
     if (known.get(namespace)) found.push(process);
   }
   return found;
+}
+
+/** Its first thread, or another one if that has ended. */
+async function findLiving(process: string): Promise<{ thread: string; namespace: string } | null> {
+  const namespaceOf = (thread: string) => readlink(`${thread}/ns/mnt`).catch(() => null);
+  const first = await namespaceOf(process);
+  if (first !== null) return { thread: process, namespace: first };
+  for (const thread of await threadsOf(process)) {
+    const namespace = await namespaceOf(thread);
+    if (namespace !== null) return { thread, namespace };
+  }
+  return null;
 }
 
 /** The fourth field is the mounted directory, within its file system. */
