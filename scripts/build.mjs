@@ -152,6 +152,8 @@ async function buildPlatform() {
     platform: "node",
     external: [...outside, "pg-native"],
     transform: { target: "node20" },
+    // An index names more than the server uses; what our own modules do when they are loaded is only for their users.
+    treeshake: { moduleSideEffects: (id) => !/\/packages\/[\w-]+\/src\//.test(id) },
     checks: { eval: false },
     plugins: [withoutOptionalPackages, thirdParty(join(root, "packages/platform/dist"))],
   });
@@ -160,9 +162,13 @@ async function buildPlatform() {
     format: "esm",
     entryFileNames: "[name].mjs",
     chunkFileNames: "chunks/[name]-[hash].mjs",
-    // A server keeps the text of its modules in memory: without white space and comments, and in one byte per character,
-    // which a single ellipsis would make two. Names stay, for the stacks of reported errors.
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true, asciiOnly: true } },
+    // A server keeps the text of its modules in memory: short, and in one byte per character, which a single ellipsis would
+    // make two. Names of functions and classes stay, for the stacks of reported errors.
+    minify: {
+      compress: true,
+      mangle: { toplevel: true, keepNames: true },
+      codegen: { removeWhitespace: true, asciiOnly: true },
+    },
   });
 }
 
