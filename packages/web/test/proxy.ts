@@ -6,12 +6,13 @@ export interface Proxy {
   url: string;
   /** Ends all connections, and refuses new ones. */
   cut(): void;
-  restore(): void;
+  /** The server may have another address by now. */
+  restore(target?: string): void;
 }
 
 /** Closed at the end of the test. */
 export async function openProxy(target: string): Promise<Proxy> {
-  const { hostname, port } = new URL(target);
+  let { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let isCut = false;
   const server = createServer((incoming) => {
@@ -43,7 +44,8 @@ export async function openProxy(target: string): Promise<Proxy> {
   return {
     url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
     cut,
-    restore: () => {
+    restore: (next = target) => {
+      ({ hostname, port } = new URL(next));
       isCut = false;
     },
   };

@@ -94,6 +94,8 @@ async function readOnce({ url, lastId, onFrame, signal }: ReadOptions): Promise<
   const attempt = new AbortController();
   const abort = () => attempt.abort();
   signal.addEventListener("abort", abort);
+  // A connection over a network that is gone would only be noticed by its silence.
+  window.addEventListener("offline", abort);
   let silence = setTimeout(abort, silenceMs);
   try {
     const headers = { accept: "text/event-stream", ...(lastId !== null && { "last-event-id": lastId }) };
@@ -117,6 +119,7 @@ async function readOnce({ url, lastId, onFrame, signal }: ReadOptions): Promise<
   } finally {
     clearTimeout(silence);
     signal.removeEventListener("abort", abort);
+    window.removeEventListener("offline", abort);
     attempt.abort();
   }
 }
