@@ -1,5 +1,5 @@
 // `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
-// --only terminal measures the terminal interface alone.
+// --only terminal measures the terminal interface alone, --only web the web app.
 // --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal ({home}: its home). --against DIR compares start-up and CPU time with another built checkout. --only automations measures what idle automations cost, and nothing else.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -18,6 +18,7 @@ import { sandboxRows } from "./sandbox.mjs";
 import { streamRows } from "./streams.mjs";
 import { writeThread } from "./thread.mjs";
 import { terminalRows } from "./tui.mjs";
+import { webRows } from "./web.mjs";
 import { workerRows } from "./workers.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -45,6 +46,10 @@ async function measureAll() {
     for (const row of await terminalRows({ agent, cwd: repository, rounds, others: otherTerminals })) add(...row);
   };
   if (optionValues("--only")[0] === "terminal") return measureTerminal();
+  const measureWeb = async () => {
+    for (const row of await webRows({ root, scratch })) add(...row);
+  };
+  if (optionValues("--only")[0] === "web") return measureWeb();
   await hello(repository);
   await version(repository);
   await toolCalls(repository);
@@ -60,6 +65,7 @@ async function measureAll() {
   for (const row of await largeWorkspaceRows({ scratch, empty: repository, agent, rounds })) add(...row);
   for (const row of await platformRows({ root, scratch, rounds })) add(...row);
   for (const row of await workerRows({ root, scratch, rounds })) add(...row);
+  await measureWeb();
 }
 
 async function measureAutomations() {

@@ -74,17 +74,21 @@ function inPieces(text, count, write) {
   return pieces.join("");
 }
 
-export function command(cmd, number) {
-  const item = {
-    type: "function_call",
-    call_id: `call_${number}`,
-    name: "exec_command",
-    arguments: JSON.stringify({ cmd }),
-  };
-  return (
-    created +
-    event({ type: "response.output_item.added", item: { ...item, arguments: "" } }) +
-    event({ type: "response.output_item.done", item }) +
-    done
-  );
+export const command = (cmd, number) => commands([cmd], number);
+
+/** Calls in one answer, numbered from `first`. */
+export function commands(list, first) {
+  const calls = list.map((cmd, index) => {
+    const item = {
+      type: "function_call",
+      call_id: `call_${first + index}`,
+      name: "exec_command",
+      arguments: JSON.stringify({ cmd }),
+    };
+    return (
+      event({ type: "response.output_item.added", item: { ...item, arguments: "" } }) +
+      event({ type: "response.output_item.done", item })
+    );
+  });
+  return created + calls.join("") + done;
 }

@@ -1,6 +1,6 @@
-// Two tabs on one agent: one connection, the same transcript, and the second tab goes on where the first one was closed.
-import { call } from "@agentcli/testkit";
-import type { Page } from "playwright-core";
+// Streams of runs in a browser: two tabs on one agent, and a run with many steps.
+import { call, replyWith } from "@agentcli/testkit";
+import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { loginLink } from "../../platform/src/pages/index.ts";
 import { openRunHarness } from "../../platform/test/runs/run-harness.ts";
@@ -39,4 +39,30 @@ test("tabs share one stream; when the reading tab is closed, another continues: 
   expect(all).toEqual(all.map((_, index) => (all[0] ?? 0) + index));
   await second.getByRole("button", { name: "Stop" }).click();
   await second.locator('.run-outcome[data-outcome="CANCELLED"]').waitFor();
+});
+
+test("a long run opens at its end, and what came before is drawn as one scrolls to it", async () => {
+  const turn = (first: number) => ({
+    calls: Array.from({ length: 50 }, (_, index) => ({
+      name: "exec_command",
+      arguments: { cmd: `echo step ${first + index}.` },
+    })),
+  });
+  const replies = [0, 50, 100, 150, 200, 250, 300].map(turn);
+  const { fixture, client } = await openRunHarness({ replies: [...replies, replyWith("The end.")] });
+  const run = await client.create({ prompt: { text: "take many steps" } });
+  expect(await client.waitForRun(run)).toMatchObject({ status: "FINISHED" });
+  const { page } = await visit(await loginLink(fixture.platform, client.url));
+  await page.goto(`${client.url}/agents/${run.agentId}`);
+  const step = (number: number) => page.getByText(`echo step ${number}.`, { exact: true });
+  const isInView = async (locator: Locator) => {
+    const box = await locator.boundingBox();
+    return box !== null && box.y > 0 && box.y + box.height < 900;
+  };
+  await expect.poll(() => isInView(page.getByText("The end.", { exact: true })), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => page.locator(".step").count(), { timeout: 60_000 }).toBeLessThan(350);
+  await page.keyboard.press("Home");
+  await step(0).waitFor();
+  await page.getByRole("button", { name: "Jump to latest" }).click();
+  await expect.poll(() => isInView(page.getByText("The end.", { exact: true })), { timeout: 60_000 }).toBe(true);
 });

@@ -2,17 +2,21 @@
 import type { RunWithPrompt } from "@agentcli/protocol/api";
 import { useQueryClient } from "@tanstack/react-query";
 import { memo, useMemo, useSyncExternalStore } from "react";
+import { Blocks } from "../components/blocks.tsx";
 import { Notice, Skeleton } from "../components/feedback.tsx";
 import { Markdown } from "../components/markdown.tsx";
 import { StatusIcon, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
 import { followRun } from "../stream/follow.ts";
 import type { Connection } from "../stream/run-state.ts";
+import type { Item } from "../stream/transcript.ts";
 import { duration, money } from "../text/format.ts";
 import { TranscriptItem } from "./item.tsx";
 import { modelName } from "./model-name.ts";
 
 const isActive = ({ status }: RunWithPrompt): boolean => status === "RUNNING" || status === "CREATING";
+
+const renderItem = (item: Item) => <TranscriptItem key={item.key} item={item} />;
 
 export const Run = memo(({ run }: { run: RunWithPrompt }) => {
   const queries = useQueryClient();
@@ -33,9 +37,7 @@ export const Run = memo(({ run }: { run: RunWithPrompt }) => {
         <p className="prompt-text">{run.prompt}</p>
       </div>
       <div className="items">
-        {transcript.items.map((item) => (
-          <TranscriptItem key={item.key} item={item} />
-        ))}
+        <Blocks items={transcript.items} render={renderItem} />
         {isEmpty && connection === "connecting" && <Skeleton lines={2} />}
         {isEmpty && (connection === "expired" || connection === "refused") && run.result !== undefined && (
           <Markdown text={run.result} />

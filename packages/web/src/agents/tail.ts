@@ -15,38 +15,55 @@ const distance = (): number => {
   return scrollHeight - clientHeight - scrollTop;
 };
 
-const toEnd = () => window.scrollTo({ top: document.documentElement.scrollHeight });
+/** Whether the browser keeps what is in view where it is while content changes above it; at the end, the end is kept. */
+function anchor(isOn: boolean): void {
+  document.documentElement.style.overflowAnchor = isOn ? "" : "none";
+}
 
 export function useTail(): Tail {
   const [isAtEnd, setAtEnd] = useState(true);
   const follows = useRef(true);
-  const lastTop = useRef(0);
+  const last = useRef({ scrollTop: 0, scrollHeight: 0 });
+  const toEnd = useCallback(() => {
+    anchor(false);
+    window.scrollTo({ top: document.documentElement.scrollHeight });
+    // The event comes later, when there may be more content.
+    const { scrollTop, scrollHeight } = document.documentElement;
+    last.current = { scrollTop, scrollHeight };
+  }, []);
   useEffect(() => {
     const onScroll = () => {
-      const { scrollTop } = document.documentElement;
+      const { scrollTop, scrollHeight } = document.documentElement;
       const isNear = distance() < nearPixels;
-      // Only a move upwards is the reader's: content that grows leaves the position where it is.
+      // Only a move upwards is the reader's: content that grows leaves the position where it is, content that shrinks moves it.
       if (isNear) follows.current = true;
-      else if (scrollTop < lastTop.current) follows.current = false;
-      lastTop.current = scrollTop;
+      else if (scrollTop < last.current.scrollTop && scrollHeight >= last.current.scrollHeight) follows.current = false;
+      anchor(!follows.current);
+      last.current = { scrollTop, scrollHeight };
       setAtEnd(isNear || follows.current);
     };
     window.addEventListener("scroll", onScroll, { passive: true });
-    return () => window.removeEventListener("scroll", onScroll);
+    return () => {
+      window.removeEventListener("scroll", onScroll);
+      anchor(true);
+    };
   }, []);
-  const end = useCallback((element: HTMLElement | null) => {
-    const content = element?.parentElement;
-    if (!content) return;
-    const observer = new ResizeObserver(() => {
-      if (follows.current) toEnd();
-    });
-    observer.observe(content);
-    return () => observer.disconnect();
-  }, []);
+  const end = useCallback(
+    (element: HTMLElement | null) => {
+      const content = element?.parentElement;
+      if (!content) return;
+      const observer = new ResizeObserver(() => {
+        if (follows.current) toEnd();
+      });
+      observer.observe(content);
+      return () => observer.disconnect();
+    },
+    [toEnd],
+  );
   const jump = useCallback(() => {
     follows.current = true;
     setAtEnd(true);
     toEnd();
-  }, []);
+  }, [toEnd]);
   return { end, isAtEnd, jump };
 }
