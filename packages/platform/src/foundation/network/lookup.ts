@@ -8,9 +8,13 @@ export const checkedAddresses =
   (addresses: string[]): LookupFunction =>
   (_name, options, answer) => {
     const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
-    const [first] = found;
-    if (first === undefined) return answer(new Error("there is no address"), "", 4);
-    return options.all ? answer(null, found) : answer(null, first.address, first.family);
+    // Like a resolver, never at once: an address without a route would fail before the caller listens for errors.
+    setImmediate(() => {
+      const [first] = found;
+      if (first === undefined) answer(new Error("there is no address"), "", 4);
+      else if (options.all) answer(null, found);
+      else answer(null, first.address, first.family);
+    });
   };
 
 /** For calls of MCP servers: the address is checked for each request. */
