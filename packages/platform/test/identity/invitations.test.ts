@@ -42,6 +42,9 @@ const admin = () => loggedIn("admin@localhost");
 const userOf = (email: string) =>
   server.platform.db.selectFrom("users").selectAll().where("email", "=", email).executeTakeFirst();
 
+const userWithId = (id: number) =>
+  server.platform.db.selectFrom("users").selectAll().where("id", "=", id).executeTakeFirst();
+
 const secretIn = (link: string): string => new URL(link).searchParams.get("token") ?? "";
 
 async function invite(email: string, role = "member"): Promise<string> {
@@ -154,24 +157,32 @@ test("an administrator who invites an address of another team does not learn tha
   expect(await invited("free@hidden")).toEqual(used);
 });
 
-test("an administrator who accepts the invitation of an address of another team does not learn it, and gets nothing there", async () => {
-  const key = await server.key({ team: "hidden", owner: { kind: "user", email: "boss@hidden" } });
-  const boss = (await userOf("boss@hidden")) ?? expect.fail("no user");
-  const browser = openBrowser(server.url);
-  expect(await join(browser, await invite("Boss@hidden"))).toMatchObject({ status: 303, location: "/agents" });
-  expect(JSON.parse((await browser.get("/v1/me")).html).userEmail).toBe("Boss@hidden");
-  expect((await browser.get("/v1/members")).html).toContain("admin@localhost");
-  const joined = (await userOf("Boss@hidden")) ?? expect.fail("no user");
-  expect([joined.team_id === boss.team_id, joined.role]).toEqual([false, "member"]);
-  // The user of the other team is unchanged, and is who the operator's commands mean by the address.
-  expect(await userOf("boss@hidden")).toEqual(boss);
-  expect((await server.call(key, "GET", "/v1/me")).status).toBe(200);
-  expect(await command(server, "users", "remove", "boss@HIDDEN").catch(String)).toContain("only administrator");
-  const again = await ask(await admin(), "POST", "/v1/invitations", { email: "boss@hidden" });
-  expect([again.status, again.text]).toEqual([400, expect.stringContaining("is already in the team")]);
-  expect((await ask(await admin(), "DELETE", `/v1/members/${joined.id}`)).status).toBe(200);
-  expect(await join(openBrowser(server.url), await invite("boss@hidden"))).toMatchObject({ status: 303 });
-});
+test.each([
+  ["in another spelling", "Boss@hidden", "boss@hidden"],
+  ["in the same spelling", "chief@hidden", "chief@hidden"],
+])(
+  "an administrator who accepts the invitation of an address of another team, %s, does not learn it, and gets nothing there",
+  async (_, invited, address) => {
+    const key = await server.key({ team: "hidden", owner: { kind: "user", email: address } });
+    const known = (await userOf(address)) ?? expect.fail("no user");
+    const browser = openBrowser(server.url);
+    expect(await join(browser, await invite(invited))).toMatchObject({ status: 303, location: "/agents" });
+    const { userEmail, userId } = JSON.parse((await browser.get("/v1/me")).html);
+    expect(userEmail).toBe(invited);
+    expect((await browser.get("/v1/members")).html).toContain("admin@localhost");
+    const joined = (await userWithId(userId)) ?? expect.fail("no user");
+    expect([joined.team_id === known.team_id, joined.role]).toEqual([false, "member"]);
+    // The user of the other team is unchanged, and is who the operator's commands mean by the address.
+    expect(await userWithId(known.id)).toEqual(known);
+    expect((await server.call(key, "GET", "/v1/me")).status).toBe(200);
+    const again = await ask(await admin(), "POST", "/v1/invitations", { email: address });
+    expect([again.status, again.text]).toEqual([400, expect.stringContaining("is already in the team")]);
+    expect((await ask(await admin(), "DELETE", `/v1/members/${joined.id}`)).status).toBe(200);
+    expect(await join(openBrowser(server.url), await invite(address))).toMatchObject({ status: 303 });
+    const removed = await command(server, "users", "remove", address.toUpperCase()).catch(String);
+    expect(removed).toContain(known.role === "admin" ? "only administrator" : "removed");
+  },
+);
 
 test("a member is promoted, and the only administrator can be neither demoted nor removed", async () => {
   await server.key({ team: "small", owner: { kind: "user", email: "only@small" } });

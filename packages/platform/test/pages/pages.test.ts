@@ -96,6 +96,11 @@ test("a link or cookie with one changed character is refused", async () => {
   expect((await browser().get("/login?token=999.AAAA")).status).toBe(401);
 });
 
+test("forms of people who are not logged in are small: a large one is refused before it is read", async () => {
+  for (const path of ["/login", "/join"])
+    expect((await browser().form(path, { token: "1.A", more: "x".repeat(5_000) })).status, path).toBe(413);
+});
+
 test("a session creates an agent, and user input is escaped in the document", async () => {
   const visitor = await loggedIn();
   const page = await visitor.get(await visitor.start("<script>alert(1)</script> & more"));

@@ -55,6 +55,7 @@ import * as dataDirectories from "./migrations/0051-data-directories.ts";
 import * as mentionAttempts from "./migrations/0052-mention-attempts.ts";
 import * as workerLoss from "./migrations/0053-worker-loss.ts";
 import * as dataDirectoryNodes from "./migrations/0054-data-directory-nodes.ts";
+import * as sharedSpelling from "./migrations/0055-shared-spelling.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -115,6 +116,7 @@ const migrations: Record<string, Migration> = {
   "0052-mention-attempts": mentionAttempts,
   "0053-worker-loss": workerLoss,
   "0054-data-directory-nodes": dataDirectoryNodes,
+  "0055-shared-spelling": sharedSpelling,
 };
 
 /** Nothing is missing in a database that lacks them. */
