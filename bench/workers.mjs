@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { median, minimum, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
 import { memoryMbOf, startPlatform } from "./platform-server.mjs";
+import { connectPlayedWorkers } from "./played-workers.mjs";
 
 const workers = 200;
 const runs = 100;
@@ -18,7 +19,10 @@ export async function workerRows({ root, scratch, rounds }) {
   const platform = await startPlatform({ root, scratch, modelUrl: model.url });
   const account = platform.command("keys", "create", "--name", "pool", "--service-account");
   const start = (name) => startWorker({ root, scratch, url: platform.url, key: account, name });
-  const rows = [...(await processRows({ root, platform, start, rounds })), ...(await connectionRows(platform, start))];
+  const rows = [
+    ...(await processRows({ root, platform, start, rounds })),
+    ...(await connectionRows(platform, { key: account, start })),
+  ];
   await platform.stop();
   model.close();
   return [...rows, ...(await assignmentRows({ root, scratch }))];
@@ -66,8 +70,7 @@ async function processRows({ root, platform, start, rounds }) {
     floors.push(floor.wallMs);
     trips.push(trip);
   }
-  const allowed = minimum(floors) + minimum(trips);
-  const ratio = minimum(starts) / allowed;
+  const ratioBy = (of) => of(starts) / (of(floors) + of(trips));
   return [
     ["size of the installed worker", "agent", sizeOf(join(root, "packages/worker/dist")) / 1e6, "MB", null, ""],
     [
@@ -75,35 +78,71 @@ async function processRows({ root, platform, start, rounds }) {
       "agent",
       minimum(starts),
       "ms",
-      ratio,
+      ratioBy(minimum),
       "<= 1.3x of node -e 0 and a round trip",
     ],
-    ["start of a worker to registered, median", "agent", median(starts), "ms", null, ""],
+    ["start of a worker to registered, median", "agent", median(starts), "ms", ratioBy(median), ""],
     ["memory of an idle worker", "agent", Math.max(...memories), "MB", null, "<= 60"],
   ];
 }
 
-/** Heap and resident memory of the server for each connection that waits. */
-async function connectionRows(platform, start) {
-  const warm = start("warm");
-  await warm.registered;
-  const before = { heapKb: await platform.heapKb(), rssMb: memoryMbOf(platform.pid) };
+/**
+ * Heap and resident memory of the server for each connection that waits, after garbage collection. The first connections are
+ * played, and stay: what the server loads, compiles and pools for them it has then, and nothing of it is free for the next ones.
+ */
+async function connectionRows(platform, { key, start }) {
+  const before = await memoryOf(platform);
+  const endPlayed = await connectPlayedWorkers({ url: platform.url, key, pool: "played", count: workers });
+  const warm = await memoryOf(platform);
   const all = await startAll(workers, start);
-  const after = { heapKb: await platform.heapKb(), rssMb: memoryMbOf(platform.pid) };
-  await Promise.all([warm, ...all].map(({ stop }) => stop()));
-  const heap = (after.heapKb - before.heapKb) / workers;
-  const resident = ((after.rssMb - before.rssMb) * 1024) / workers;
+  const after = await memoryOf(platform);
+  await Promise.all(all.map(({ stop }) => stop()));
+  await endPlayed();
+  const floorKb = await socketKb(platform);
+  const residentKb = (after.rssKb - warm.rssKb) / workers;
+  const who = "platform serve";
   return [
-    [`heap of the server for each of ${workers} idle workers`, "platform serve", heap, "KB", null, "<= 60"],
     [
-      `resident memory of the server for each of ${workers} idle workers`,
-      "platform serve",
-      resident,
+      `heap of the server for each of ${workers} idle workers`,
+      who,
+      (after.heapKb - warm.heapKb) / workers,
       "KB",
       null,
       "<= 60",
     ],
+    [
+      `resident memory of the server for each of ${workers} idle workers`,
+      who,
+      residentKb,
+      "KB",
+      residentKb / floorKb,
+      "<= 60",
+    ],
+    ["  of them a WebSocket without a platform", "node, ws", floorKb, "KB", null, ""],
+    [
+      `resident memory that the first ${workers} connections add once`,
+      who,
+      (warm.rssKb - before.rssKb) / 1024,
+      "MB",
+      null,
+      "",
+    ],
   ];
+}
+
+const memoryOf = async ({ pid, heapKb }) => ({ heapKb: await heapKb(), rssKb: memoryMbOf(pid) * 1024 });
+
+/** The same measurement of a server that does nothing else. */
+async function socketKb({ serveProgram }) {
+  const server = await serveProgram("bench/socket-server.mjs");
+  const connect = () => connectPlayedWorkers({ url: server.url, key: "none", pool: "none", count: workers });
+  const ends = [await connect()];
+  const before = await memoryOf(server);
+  ends.push(await connect());
+  const after = await memoryOf(server);
+  for (const end of ends) await end();
+  await server.stop();
+  return (after.rssKb - before.rssKb) / workers;
 }
 
 /** Ten at a time: the machine has few cores. */

@@ -4,25 +4,13 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CommandError } from "@agentcli/command-line";
+import type { ListenAddress } from "./listen-address.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 
 export interface Management {
   /** http://HOST:PORT */
   url: string;
   close(): void;
-}
-
-export interface ListenAddress {
-  host: string;
-  port: number;
-}
-
-/** HOST:PORT, or :PORT or PORT on loopback. */
-export function readAddress(text: string): ListenAddress {
-  const [, host = "", port = ""] = /^(?:\[?([^\]]*?)\]?:)?(\d{1,5})$/.exec(text) ?? [];
-  if (port === "" || Number(port) > 65_535)
-    throw new CommandError("usage", `Invalid --management-addr "${text}": expected HOST:PORT, such as 127.0.0.1:8080.`);
-  return { host: host || "127.0.0.1", port: Number(port) };
 }
 
 export async function openManagement({ host, port }: ListenAddress, metrics: WorkerMetrics): Promise<Management> {

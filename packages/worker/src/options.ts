@@ -7,7 +7,7 @@ import { CommandError, type Invocation } from "@agentcli/command-line";
 import type { WorkerLabels, WorkerReceives } from "@agentcli/protocol/worker-link";
 import type { WorkerFlag } from "./commands.ts";
 import { readLabels } from "./labels.ts";
-import { type ListenAddress, readAddress } from "./management.ts";
+import { type ListenAddress, readAddress } from "./listen-address.ts";
 import { readRemote } from "./remote.ts";
 import type { SessionOptions } from "./sessions.ts";
 

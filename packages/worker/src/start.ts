@@ -15,8 +15,6 @@ import {
 } from "@agentcli/workspace";
 import { type Dialled, dial } from "./connection.ts";
 import { openAgentFiles } from "./files.ts";
-import { watchHealth } from "./health.ts";
-import { openManagement } from "./management.ts";
 import { openWorkerMetrics, type SessionEnd, type WorkerMetrics } from "./metrics.ts";
 import type { WorkerOptions } from "./options.ts";
 import type { WorkerProgram } from "./program.ts";
@@ -45,7 +43,8 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
   const sessions = openSessions({ ...session, variables, log }, sandboxes.isBusy);
   const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions };
   const metrics = openWorkerMetrics(sessions);
-  const management = options.management && (await openManagement(options.management, metrics));
+  const management =
+    options.management && (await (await import("./management.ts")).openManagement(options.management, metrics));
   if (management) log(`Management endpoint: ${management.url}`);
   const registration = registrationOf(options, program.version);
   const stop = new AbortController();
@@ -110,6 +109,8 @@ async function stayConnected(worker: Worker): Promise<void> {
       worker.link = link;
       metrics.connected();
       failures = 0;
+      // Loaded now: registration does not wait for it.
+      const { watchHealth } = await import("./health.ts");
       const health = watchHealth((state) => reportHealth(link, state));
       await endOf(link, signal);
       health.stop();
