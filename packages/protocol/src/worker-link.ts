@@ -95,6 +95,8 @@ export const workerRequests = {
   "sync.apply": z.object({ agent, id: z.string().max(128), isWhole: z.boolean() }),
   /** Changes are in the answer. */
   "sync.collect": z.object({ agent }),
+  /** All files are in the answer: another server has begun the run. */
+  "sync.collectAll": z.object({ agent }),
   "sync.commit": z.object({ agent, id: z.string().max(128) }),
   "sandbox.describe": SandboxRequest,
   /** Frames of the workspace operations follow the answer. */

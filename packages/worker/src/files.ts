@@ -10,6 +10,7 @@ export interface AgentFiles {
   apply(request: { agent: string; id: string; isWhole: boolean }, from: Readable): Promise<void>;
   /** What has changed since that moment. */
   send(agent: string, to: Writable): Promise<void>;
+  sendAll(agent: string, to: Writable): Promise<void>;
   /** Both are equal now. */
   commit(agent: string, id: string): Promise<void>;
 }
@@ -46,6 +47,10 @@ export function openAgentFiles(dataDirectory: string): AgentFiles {
       const before = await readSyncState(stateFile(agent));
       if (before === undefined) throw new Error("This worker does not know what the platform has.");
       await sendChanges(filesOf(agent), changesSince(before.listing, await listFiles(filesOf(agent))), to);
+    },
+    async sendAll(agent, to) {
+      const { changesSince, listFiles, sendChanges } = await loadFileSync();
+      await sendChanges(filesOf(agent), changesSince(new Map(), await listFiles(filesOf(agent))), to);
     },
   };
 }

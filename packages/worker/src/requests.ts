@@ -49,6 +49,13 @@ function handlersOf({ files, sandboxes, sessions }: Agents): Requests {
       stream.end();
       stream.resume();
     };
+  const sending =
+    (send: AgentFiles["send"]) =>
+    async ({ agent }: { agent: string }, { stream }: LinkRequest, answer: Answer) => {
+      answer({});
+      await sandboxes.whileStopped(agent, () => send(agent, stream));
+      stream.end();
+    };
   return {
     "agent.claim": plain(async ({ agent, runId }) => {
       await sessions.claimed(agent, runId);
@@ -64,11 +71,8 @@ function handlersOf({ files, sandboxes, sessions }: Agents): Requests {
       answer({});
       stream.end();
     },
-    async "sync.collect"({ agent }, { stream }, answer) {
-      answer({});
-      await sandboxes.whileStopped(agent, () => files.send(agent, stream));
-      stream.end();
-    },
+    "sync.collect": sending(files.send),
+    "sync.collectAll": sending(files.sendAll),
     "sync.commit": plain(async ({ agent, id }) => {
       await sandboxes.whileStopped(agent, () => files.commit(agent, id));
       sessions.finished(agent);

@@ -1,5 +1,4 @@
 // A worker as a run uses it: the agent's files go there, its commands run there, and what has changed comes back.
-import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "@agentcli/host";
@@ -12,10 +11,8 @@ import {
 } from "@agentcli/protocol/worker-link";
 import {
   connectWorkspace,
-  type FileSync,
   type LazyWorkspace,
   lazyWorkspace,
-  loadFileSync,
   type OpenedWorkspace,
   type ResourceLimits,
 } from "@agentcli/workspace";
@@ -24,6 +21,7 @@ import { z } from "zod";
 import type { Tables } from "../foundation/index.ts";
 import { type Caller, caller, readAnswer, WaitExpiredFault, WorkerFault } from "./calls.ts";
 import { dialThrough } from "./dial.ts";
+import { exchangeFiles, type FileExchange } from "./file-exchange.ts";
 import type { Gateway } from "./gateway.ts";
 import { awayText } from "./loss.ts";
 import { endsWithoutWorker } from "./online.ts";
@@ -62,14 +60,10 @@ export interface Workers {
   use(request: WorkRequest): Promise<UsedWorker>;
 }
 
-export interface UsedWorker {
+export interface UsedWorker extends FileExchange {
   /** For people. */
   description: string;
-  /** Makes the files there equal to those here. */
-  prepare(): Promise<void>;
   openSandbox(mode: SandboxMode): Promise<Sandbox>;
-  /** Makes the files here equal to those there. No command may run meanwhile. */
-  copyFilesBack(): Promise<void>;
 }
 
 export interface WorkersOptions {
@@ -102,12 +96,10 @@ export const openWorkers = (options: WorkersOptions): Workers => ({
       throw error.cause === alreadyUsed ? await giveBack(db, request, error) : error;
     });
     worker.served.set(request.name, request.agentId);
-    const files = { ...request, stateFile: syncStateFile(syncDirectory, request.name) };
     let opened = 0;
     return {
       description: `worker ${claimed.name}${claimed.pool === null ? "" : ` of the pool ${claimed.pool}`}`,
-      prepare: async () => prepare(call, files, await loadFileSync()),
-      copyFilesBack: async () => copyFilesBack(call, files, await loadFileSync()),
+      ...exchangeFiles(call, { ...request, stateFile: syncStateFile(syncDirectory, request.name) }),
       openSandbox(mode) {
         opened += 1;
         return openSandbox(call, request, { mode, key: `${mode} ${opened}` });
@@ -152,46 +144,6 @@ const away = (worker: ClaimedWorker): WorkerFault =>
 
 const notProvided = (message: string): WorkerFault =>
   new WorkerFault(`No worker could be started for this run: ${message}`);
-
-const SyncState = z.object({ id: z.string().max(128).nullable() });
-
-type SyncedFiles = WorkRequest & { stateFile: string };
-
-/** Only what has changed here since both were equal; all of it if the worker has something else. */
-async function prepare(call: Caller, { name, directory, stateFile }: SyncedFiles, sync: FileSync): Promise<void> {
-  const there = readAnswer("sync.state", SyncState, await call.plain("sync.state", { agent: name }));
-  const last = await sync.readSyncState(stateFile);
-  const now = await sync.listFiles(directory);
-  const isKnown = last !== undefined && last.id === there.id;
-  const changes = sync.changesSince(isKnown ? last.listing : new Map(), now);
-  if (isKnown && changes.removed.length + changes.written.length === 0) return;
-  const id = randomUUID();
-  const stream = await call.streaming("sync.apply", { agent: name, id, isWhole: !isKnown }, (to) =>
-    sync.sendChanges(directory, changes, to),
-  );
-  stream.destroy();
-  await sync.writeSyncState(stateFile, { id, listing: now });
-}
-
-const maxFiles = 2_000_000;
-
-async function copyFilesBack(call: Caller, files: SyncedFiles, sync: FileSync): Promise<void> {
-  const { name, directory, stateFile, limits, root, writable } = files;
-  const directories = [root, ...writable, ".artifacts"];
-  const stream = await call.streaming("sync.collect", { agent: name });
-  try {
-    await call.guarded(() =>
-      sync.applyChanges(stream, directory, { maxBytes: limits.diskBytes, maxFiles, directories }),
-    );
-  } catch (error) {
-    throw error instanceof sync.SyncFault ? new WorkerFault(error.message, { cause: error }) : error;
-  } finally {
-    stream.destroy();
-  }
-  const id = randomUUID();
-  await sync.writeSyncState(stateFile, { id, listing: await sync.listFiles(directory) });
-  await call.plain("sync.commit", { agent: name, id });
-}
 
 const Described = z.object({ report: SandboxReport, incarnation: z.string().min(1).max(128).nullable() });
 

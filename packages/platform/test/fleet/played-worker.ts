@@ -36,6 +36,7 @@ export const honest: Behaviour = {
     stream.end();
   },
   "sync.collect": reply({}, (stream) => void stream.end(noChanges)),
+  "sync.collectAll": reply({}, (stream) => void stream.end(noChanges)),
   "sync.commit": reply({}),
   "sandbox.describe": reply({ report, incarnation: null }),
   "sandbox.open": serving(() => exited(0)),

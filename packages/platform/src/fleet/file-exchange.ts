@@ -1,0 +1,95 @@
+// The files of an agent between this server and its worker, at the begin and at the end of a run. A server that takes a run over
+// from another one leaves on the worker what the run has done there, and fetches all of it at the end.
+import { randomUUID } from "node:crypto";
+import { type FileSync, loadFileSync } from "@agentcli/workspace";
+import { z } from "zod";
+import { type Caller, readAnswer, WorkerFault } from "./calls.ts";
+
+export interface ExchangedFiles {
+  runId: string;
+  /** Name of the agent's directories. */
+  name: string;
+  /** The agent's files on this server. */
+  directory: string;
+  /** Below that directory: the working directory, and what commands may write. */
+  root: string;
+  writable: string[];
+  limits: { diskBytes: number | null };
+  /** Where this server remembers what the worker has. */
+  stateFile: string;
+}
+
+export interface FileExchange {
+  /** Makes the files there equal to those here. */
+  prepare(): Promise<void>;
+  /** Makes the files here equal to those there. No command may run meanwhile. */
+  copyFilesBack(): Promise<void>;
+}
+
+export function exchangeFiles(call: Caller, files: ExchangedFiles): FileExchange {
+  let collects: Collects = "changes";
+  return {
+    async prepare() {
+      collects = await prepare(call, files, await loadFileSync());
+    },
+    copyFilesBack: async () => copyFilesBack(call, { ...files, collects }, await loadFileSync()),
+  };
+}
+
+/** What the worker sends at the end: this server may not know what it had at the begin. */
+type Collects = "changes" | "everything";
+
+const SyncState = z.object({ id: z.string().max(128).nullable() });
+
+/** Ids of moments of this run, so that another server can tell them from earlier ones. */
+const prefixOf = ({ runId }: ExchangedFiles): string => `${runId} `;
+const newSyncId = (files: ExchangedFiles): string => `${prefixOf(files)}${randomUUID()}`;
+
+/** Only what has changed here since both were equal; all of it if the worker has something else. */
+async function prepare(call: Caller, files: ExchangedFiles, sync: FileSync): Promise<Collects> {
+  const { name, directory, stateFile } = files;
+  const there = readAnswer("sync.state", SyncState, await call.plain("sync.state", { agent: name }));
+  const last = await sync.readSyncState(stateFile);
+  const isKnown = last !== undefined && last.id === there.id;
+  const isOfRun = there.id?.startsWith(prefixOf(files)) ?? false;
+  // Its commands go on, and their files are there alone.
+  if (isOfRun && !isKnown) return "everything";
+  const now = await sync.listFiles(directory);
+  const changes = sync.changesSince(isKnown ? last.listing : new Map(), now);
+  if (isOfRun && changes.removed.length + changes.written.length === 0) return "changes";
+  const id = newSyncId(files);
+  const stream = await call.streaming("sync.apply", { agent: name, id, isWhole: !isKnown }, (to) =>
+    sync.sendChanges(directory, changes, to),
+  );
+  stream.destroy();
+  await sync.writeSyncState(stateFile, { id, listing: now });
+  return "changes";
+}
+
+const maxFiles = 2_000_000;
+
+async function copyFilesBack(
+  call: Caller,
+  { collects, ...files }: ExchangedFiles & { collects: Collects },
+  sync: FileSync,
+): Promise<void> {
+  const { name, directory, stateFile, limits, root, writable } = files;
+  const allowed = { maxBytes: limits.diskBytes, maxFiles, directories: [root, ...writable, ".artifacts"] };
+  // Two requests: a worker that does not know the second one refuses it, instead of sending a part as the whole.
+  const request = collects === "everything" ? "sync.collectAll" : "sync.collect";
+  const stream = await call.streaming(request, { agent: name });
+  try {
+    await call.guarded(() =>
+      collects === "everything"
+        ? sync.replaceFiles(stream, directory, allowed)
+        : sync.applyChanges(stream, directory, allowed),
+    );
+  } catch (error) {
+    throw error instanceof sync.SyncFault ? new WorkerFault(error.message, { cause: error }) : error;
+  } finally {
+    stream.destroy();
+  }
+  const id = newSyncId(files);
+  await sync.writeSyncState(stateFile, { id, listing: await sync.listFiles(directory) });
+  await call.plain("sync.commit", { agent: name, id });
+}
