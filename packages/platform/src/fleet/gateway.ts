@@ -169,8 +169,11 @@ async function register(
   if (!isKnownVersion(body)) await noteWrongVersion(context.db, principal.teamId, body);
   const request = readRegistration(body, principal);
   if (grant !== null) checkGrant(grant, request);
-  const registered = await registerWorker(context.db, { principal, nodeId: context.nodeId }, request);
+  const registrant = { principal, nodeId: context.nodeId, credential: grant === null ? "key" : "token" } as const;
+  const registered = await registerWorker(context.db, registrant, request);
   if (registered.kind === "refused") throw refused(registered.message);
+  // The worker tries again: its former process may be about to end.
+  if (registered.kind === "elsewhere") throw Object.assign(new Error(registered.message), { code: "elsewhere" });
   const { connectedAt } = registered;
   const { teamId } = principal;
   const { workerId, pool = "", version, receives = {} } = request;

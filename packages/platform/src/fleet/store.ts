@@ -1,7 +1,8 @@
 // The workers of the database: who they are, where they are connected, and which agent uses which.
 import type { RegisterRequest } from "@agentcli/protocol/worker-link";
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
 import { notify, type Principal, type Tables, type WorkerLoss, type WorkerTable } from "../foundation/index.ts";
+import { isOnline } from "./online.ts";
 import { maxPools, mayNamePool, notePool, poolOwnerOfWorker } from "./pools.ts";
 
 export type StoredWorker = Selectable<WorkerTable>;
@@ -17,11 +18,22 @@ export interface ClaimedWorker extends StoredWorker {
 export const maxWorkers = { user: 200, team: 1_000 };
 
 /** `connectedAt` tells this connection from others of the same worker: one that ends late must not end its successor. */
-export type Registration = { kind: "registered"; connectedAt: string } | { kind: "refused"; message: string };
+export type Registration =
+  | { kind: "registered"; connectedAt: string }
+  | { kind: "refused"; message: string }
+  /** Until the other process of the worker has gone. */
+  | { kind: "elsewhere"; message: string };
+
+export interface Registrant {
+  principal: Principal;
+  nodeId: string;
+  /** A token is for one process at a time: whoever has copied it does not displace the worker. */
+  credential: "key" | "token";
+}
 
 export async function registerWorker(
   db: Kysely<Tables>,
-  { principal, nodeId }: { principal: Principal; nodeId: string },
+  { principal, nodeId, credential }: Registrant,
   request: RegisterRequest,
 ): Promise<Registration> {
   const owner = {
@@ -45,6 +57,8 @@ export async function registerWorker(
   };
   return db.transaction().execute(async (tx) => {
     const { teamId } = principal;
+    if (credential === "token" && (await isElsewhere(tx, teamId, request)))
+      return { kind: "elsewhere" as const, message: elsewhere(request) };
     const full = await limitReached(tx, principal, request.workerId);
     if (full !== null) return refused(full);
     if (request.pool !== undefined && !(await mayNamePool(tx, teamId, request.pool)))
@@ -70,6 +84,18 @@ export async function registerWorker(
     return { kind: "registered" as const, connectedAt: stored.connectedAt };
   });
 }
+
+/** Another process of the worker is connected, to any server. */
+async function isElsewhere(tx: Transaction<Tables>, teamId: number, request: RegisterRequest): Promise<boolean> {
+  const { rows } = await sql`
+    select from workers where team_id = ${teamId} and id = ${request.workerId} and session <> ${request.session}
+      and ${isOnline} for update
+  `.execute(tx);
+  return rows.length > 0;
+}
+
+const elsewhere = ({ workerId }: RegisterRequest): string =>
+  `The worker ${workerId} is connected already, by another process. A token connects one at a time: stop the other one first.`;
 
 const refused = (message: string): Registration => ({ kind: "refused", message });
 

@@ -3,19 +3,11 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { openClient } from "@agentcli/testkit/platform";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestServer, testServer } from "../harness/platform.ts";
+import { expect, test } from "vitest";
+import { openFleetForFile } from "../harness/fleet.ts";
 import { connect, openRawWorker, registration } from "./raw-worker.ts";
 
-let server: TestServer;
-let user: string;
-let account: string;
-beforeAll(async () => {
-  server = await testServer();
-  user = await server.key();
-  account = await server.key({ owner: { kind: "service_account", name: "controller" } });
-});
-afterAll(() => server.close());
+const fleet = openFleetForFile();
 
 interface Claimed {
   id: string;
@@ -26,19 +18,19 @@ interface Claimed {
 }
 
 /** A request that waits, claimed for a worker that has not connected yet. */
-async function claim(key = account): Promise<Claimed> {
+async function claim(key = fleet().account): Promise<Claimed> {
   const pool = `pool-${randomUUID()}`;
-  await server.call(key, "POST", "/v1/pools", { scope: "team", poolName: pool });
-  const { agentId: id, runId } = await openClient(server.url, user).create("work", {
+  await fleet().server.call(key, "POST", "/v1/pools", { scope: "team", poolName: pool });
+  const { agentId: id, runId } = await openClient(fleet().server.url, fleet().user).create("work", {
     env: { type: "pool", name: pool },
   });
   const workerId = `w-${randomUUID()}`;
-  const { body } = await server.call(key, "POST", "/v1/workers/claim", { id, workerId, sessionToken: true });
+  const { body } = await fleet().server.call(key, "POST", "/v1/workers/claim", { id, workerId, sessionToken: true });
   return { id, runId, workerId, pool, token: (body as { token: string }).token };
 }
 
 const register = async ({ workerId, pool, token }: Claimed, more: object = {}) => {
-  const worker = await openRawWorker(server.url, token);
+  const worker = await openRawWorker(fleet().server.url, token);
   return { ...worker, reply: await worker.link.request("register", registration({ workerId, pool, ...more })) };
 };
 
@@ -60,8 +52,8 @@ const attempts: Record<string, { attempt(claimed: Claimed): Promise<unknown>; re
   "a token that has expired": {
     async attempt(claimed) {
       const past = sql<Date>`now() - interval '1 second'`;
-      await server.platform.db
-        .updateTable("worker_tokens")
+      await fleet()
+        .server.platform.db.updateTable("worker_tokens")
         .set({ expires_at: past })
         .where("agent_id", "=", claimed.id)
         .execute();
@@ -71,36 +63,47 @@ const attempts: Record<string, { attempt(claimed: Claimed): Promise<unknown>; re
   },
   "a token of a claim that was released": {
     async attempt(claimed) {
-      expect((await server.call(account, "POST", `/v1/workers/claims/${claimed.id}/release`)).status).toBe(200);
+      expect(
+        (await fleet().server.call(fleet().account, "POST", `/v1/workers/claims/${claimed.id}/release`)).status,
+      ).toBe(200);
       await register(claimed);
     },
     refusal: /401 Invalid worker token/,
   },
   "a token of a claim that has failed": {
     async attempt(claimed) {
-      await server.call(account, "POST", `/v1/workers/claims/${claimed.id}/fail`, { message: "no machine" });
+      await fleet().server.call(fleet().account, "POST", `/v1/workers/claims/${claimed.id}/fail`, {
+        message: "no machine",
+      });
       await register(claimed);
     },
     refusal: /401 Invalid worker token/,
   },
   "a token of a claim that another worker has now": {
     async attempt(claimed) {
-      await server.call(account, "POST", `/v1/workers/claims/${claimed.id}/release`);
+      await fleet().server.call(fleet().account, "POST", `/v1/workers/claims/${claimed.id}/release`);
       const again = { id: claimed.id, workerId: `w-${randomUUID()}` };
-      expect((await server.call(account, "POST", "/v1/workers/claim", again)).status).toBe(200);
+      expect((await fleet().server.call(fleet().account, "POST", "/v1/workers/claim", again)).status).toBe(200);
       await register(claimed);
     },
     refusal: /401 Invalid worker token/,
   },
   "a token whose key was revoked": {
     async attempt() {
-      const key = await server.key({ owner: { kind: "service_account", name: "controller" } });
+      const key = await fleet().server.key({ owner: { kind: "service_account", name: "controller" } });
       const claimed = await claim(key);
-      await server.platform.principals.revokeKey(key.split("_")[1] ?? "");
-      await expect.poll(async () => (await server.call(key, "GET", "/v1/me")).status).toBe(401);
+      await fleet().server.platform.principals.revokeKey(key.split("_")[1] ?? "");
+      await expect.poll(async () => (await fleet().server.call(key, "GET", "/v1/me")).status).toBe(401);
       await register(claimed);
     },
     refusal: /401 The key that this worker token was made with is not valid/,
+  },
+  "a token of a live claim that another process replays": {
+    async attempt(claimed) {
+      await register(claimed);
+      await register(claimed, { session: "another" });
+    },
+    refusal: /is connected already/,
   },
   "a token for another worker": {
     attempt: (claimed) => register(claimed, { workerId: `w-${randomUUID()}` }),
@@ -124,7 +127,7 @@ test("a token connects its worker, again after the connection was lost, and does
   const claimed = await claim();
   const first = await register(claimed);
   expect(first.reply.reply).toMatchObject({ workerId: claimed.workerId });
-  const { status } = await server.call(account, "GET", `/v1/workers/${claimed.workerId}`);
+  const { status } = await fleet().server.call(fleet().account, "GET", `/v1/workers/${claimed.workerId}`);
   expect(status).toBe(200);
   first.socket.terminate();
   const second = await register(claimed);
@@ -136,27 +139,37 @@ test("a token connects its worker, again after the connection was lost, and does
     "/v1/workers/pending-requests",
     `/v1/agents/${claimed.id}`,
   ])
-    expect((await server.call(claimed.token, "GET", path)).status).toBe(401);
+    expect((await fleet().server.call(claimed.token, "GET", path)).status).toBe(401);
+});
+
+test("a replayed token does not displace the worker, which may come back itself", async () => {
+  const claimed = await claim();
+  const first = await register(claimed);
+  await expect(register(claimed, { session: "another" })).rejects.toThrow(/is connected already/);
+  expect(first.socket.readyState).toBe(first.socket.OPEN);
+  const replaced = once(first.socket, "close");
+  expect((await register(claimed)).reply.reply).toMatchObject({ workerId: claimed.workerId });
+  await replaced;
 });
 
 test("a worker is disconnected when its claim is released, and the token is of no use again", async () => {
   const claimed = await claim();
   const { socket } = await register(claimed);
   const closed = once(socket, "close");
-  const { db } = server.platform;
+  const { db } = fleet().server.platform;
   await db.deleteFrom("worker_claims").where("agent_id", "=", claimed.id).execute();
   await closed;
-  expect(await connect(server.url, claimed.token)).toMatchObject({ kind: "refused", status: 401 });
+  expect(await connect(fleet().server.url, claimed.token)).toMatchObject({ kind: "refused", status: 401 });
 });
 
 test("a worker of another team cannot take the id of a claimed one, nor see its request", async () => {
   const claimed = await claim();
-  const strangers = await server.key({ team: "strangers", owner: { kind: "service_account", name: "theirs" } });
-  const theirs = await openRawWorker(server.url, strangers);
+  const strangers = await fleet().server.key({ team: "strangers", owner: { kind: "service_account", name: "theirs" } });
+  const theirs = await openRawWorker(fleet().server.url, strangers);
   await theirs.link.request("register", registration({ workerId: claimed.workerId, pool: claimed.pool }));
-  const requests = await server.call(strangers, "GET", "/v1/workers/pending-requests");
+  const requests = await fleet().server.call(strangers, "GET", "/v1/workers/pending-requests");
   expect(requests.body).toMatchObject({ requests: [] });
-  const { db } = server.platform;
+  const { db } = fleet().server.platform;
   const rows = await db
     .selectFrom("workers")
     .select(["team_id", "node_id"])

@@ -45,13 +45,13 @@ async function connectWorker(pool: string, workerId: string, key = keys.account)
   const { db } = server.platform;
   const registered = await registerWorker(
     db,
-    { principal: await principalOf(key), nodeId },
+    { principal: await principalOf(key), nodeId, credential: "key" },
     {
       ...{ linkVersion: 1, version: "1.0", workerId, session: "s", name: workerId, pool, labels: {} },
       workspaceRootPath: "/",
     },
   );
-  if (registered.kind === "refused") throw new Error(registered.message);
+  if (registered.kind !== "registered") throw new Error(registered.message);
   const { connectedAt } = registered;
   const teamId = 1;
   onTestFinished(() => disconnectWorker(db, { teamId, workerId, connectedAt }, "process"));

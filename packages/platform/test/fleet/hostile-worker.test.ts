@@ -7,21 +7,13 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { openClient } from "@agentcli/testkit/platform";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openWorkers } from "../../src/fleet/use.ts";
-import { type TestServer, testServer } from "../harness/platform.ts";
+import { openFleetForFile } from "../harness/fleet.ts";
 import { type Behaviour, exited, honest, noChanges, reply, report, serving } from "./played-worker.ts";
 import { connect, openRawWorker, registration } from "./raw-worker.ts";
 
-let server: TestServer;
-let user: string;
-let account: string;
-beforeAll(async () => {
-  server = await testServer();
-  user = await server.key();
-  account = await server.key({ owner: { kind: "service_account", name: "pool" } });
-});
-afterAll(() => server.close());
+const fleet = openFleetForFile();
 
 interface Played {
   run: { status: string; error?: { code?: string; message: string } };
@@ -34,13 +26,13 @@ async function play(behaviour: Behaviour, settle: "ends" | "is cancelled"): Prom
   const pool = `pool-${randomUUID()}`;
   const requests: string[] = [];
   const all: Behaviour = { ...honest, ...behaviour };
-  const worker = await openRawWorker(server.url, account, async (request, answer) => {
+  const worker = await openRawWorker(fleet().server.url, fleet().account, async (request, answer) => {
     requests.push(request.name);
     request.stream.on("error", () => {});
     await all[request.name]?.(request, answer);
   });
   await worker.link.request("register", registration({ workerId: pool, name: pool, pool }));
-  const client = openClient(server.url, user);
+  const client = openClient(fleet().server.url, fleet().user);
   const ids = await client.create("run cat notes.txt", { env: { type: "pool", name: pool } });
   if (settle === "is cancelled") {
     await expect.poll(() => requests.length).toBeGreaterThan(0);
@@ -53,7 +45,7 @@ async function play(behaviour: Behaviour, settle: "ends" | "is cancelled"): Prom
 }
 
 const isServing = async (): Promise<void> => {
-  expect((await server.call(user, "GET", "/v1/me")).status).toBe(200);
+  expect((await fleet().server.call(fleet().user, "GET", "/v1/me")).status).toBe(200);
   const { run } = await play({}, "ends");
   expect(run).toMatchObject({ status: "FINISHED" });
 };
@@ -113,7 +105,7 @@ test.each(Object.entries(lies))(
     const { run, agentId } = await play(behaviour, "ends");
     expect(run).toMatchObject({ status: "ERROR", error: { message: expect.stringMatching(error) } });
     expect(run.error?.message).not.toMatch(/\u001b/);
-    const { dataDirectory } = server.platform.settings;
+    const { dataDirectory } = fleet().server.platform.settings;
     expect(existsSync(join(dataDirectory, "out"))).toBe(false);
     expect(readdirSync(dataDirectory, { recursive: true }).filter((name) => String(name).endsWith("/out"))).toEqual([]);
     expect(agentId).toMatch(/^bc-/);
@@ -178,7 +170,7 @@ test("frames that are not those of the connection end it, and the server goes on
   );
   await fc.assert(
     fc.asyncProperty(bad, async (bytes) => {
-      const connected = await connect(server.url, account);
+      const connected = await connect(fleet().server.url, fleet().account);
       if (connected.kind === "refused") throw new Error(connected.message);
       connected.socket.send(bytes);
       connected.socket.send(randomBytes(1_000));
@@ -187,7 +179,7 @@ test("frames that are not those of the connection end it, and the server goes on
     }),
     { numRuns: Number(process.env.FUZZ_RUNS ?? 40) },
   );
-  const large = await connect(server.url, account);
+  const large = await connect(fleet().server.url, fleet().account);
   if (large.kind === "refused") throw new Error(large.message);
   const closed = once(large.socket, "close");
   large.socket.send(Buffer.alloc(5 * 1024 * 1024));
@@ -207,11 +199,11 @@ test("registrations that are not valid are refused by name, and a connection reg
     [{ session: "" }, /session/],
   ];
   for (const [change, problem] of wrong) {
-    const { link, socket } = await openRawWorker(server.url, account);
+    const { link, socket } = await openRawWorker(fleet().server.url, fleet().account);
     await expect(link.request("register", registration({ pool: "p", ...change }))).rejects.toThrow(problem);
     socket.terminate();
   }
-  const { link } = await openRawWorker(server.url, account);
+  const { link } = await openRawWorker(fleet().server.url, fleet().account);
   await link.request("register", registration({ workerId: "once", pool: "p", unknown: { member: true } }));
   await expect(link.request("register", registration({ workerId: "twice", pool: "p" }))).rejects.toThrow(
     "registers once",
@@ -220,7 +212,7 @@ test("registrations that are not valid are refused by name, and a connection reg
 });
 
 test("a worker that opens thousands of channels keeps its own connection busy, and no other", async () => {
-  const { link } = await openRawWorker(server.url, account);
+  const { link } = await openRawWorker(fleet().server.url, fleet().account);
   const all = await Promise.allSettled(Array.from({ length: 3_000 }, () => link.request("nothing", {})));
   expect(all.every(({ status }) => status === "rejected")).toBe(true);
   await isServing();
@@ -228,9 +220,11 @@ test("a worker that opens thousands of channels keeps its own connection busy, a
 
 test("a worker that never answers fails its run after a limit", async () => {
   const pool = `pool-${randomUUID()}`;
-  await server.call(account, "POST", "/v1/pools", { scope: "team", poolName: pool });
-  const { agentId, runId } = await openClient(server.url, user).create("work", { env: { type: "pool", name: pool } });
-  await server.call(account, "POST", "/v1/workers/claim", { id: agentId, workerId: pool });
+  await fleet().server.call(fleet().account, "POST", "/v1/pools", { scope: "team", poolName: pool });
+  const { agentId, runId } = await openClient(fleet().server.url, fleet().user).create("work", {
+    env: { type: "pool", name: pool },
+  });
+  await fleet().server.call(fleet().account, "POST", "/v1/workers/claim", { id: agentId, workerId: pool });
   const never = new Promise<never>(() => {});
   const silent = {
     workerId: pool,
@@ -242,9 +236,9 @@ test("a worker that never answers fails its run after a limit", async () => {
   };
   const link = { request: () => never, closed: never, close() {} };
   const gateway = { find: () => ({ ...silent, link }), list: () => [], accept: () => never, close() {} };
-  const directory = server.platform.settings.dataDirectory;
+  const directory = fleet().server.platform.settings.dataDirectory;
   const workers = openWorkers({
-    ...{ db: server.platform.db, gateway, syncDirectory: directory },
+    ...{ db: fleet().server.platform.db, gateway, syncDirectory: directory },
     ...{ waitSeconds: 86_400, answerTimeoutMs: 50 },
   });
   const limits = { memoryBytes: null, processes: null, fileBytes: null, temporaryBytes: null, diskBytes: null };

@@ -2,22 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { openClient, readStream } from "@agentcli/testkit/platform";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { assignWorkers, dropOverdueClaims } from "../../src/fleet/assign.ts";
-import { type TestServer, testServer } from "../harness/platform.ts";
+import { openFleetForFile } from "../harness/fleet.ts";
 
-let server: TestServer;
-let user: string;
-let account: string;
-beforeAll(async () => {
-  server = await testServer({ roles: ["api"] });
-  user = await server.key();
-  account = await server.key({ owner: { kind: "service_account", name: "controller" } });
-});
-afterAll(() => server.close());
+const fleet = openFleetForFile({ roles: ["api"] });
 
 const path = "/v0/private-workers";
-const call = (method: string, rest: string, body?: unknown) => server.call(account, method, `${path}${rest}`, body);
+const call = (method: string, rest: string, body?: unknown) =>
+  fleet().server.call(fleet().account, method, `${path}${rest}`, body);
 
 async function newPool(workerReadyTimeoutSeconds = 0): Promise<string> {
   const poolName = `pool-${randomUUID()}`;
@@ -25,7 +18,8 @@ async function newPool(workerReadyTimeoutSeconds = 0): Promise<string> {
   return poolName;
 }
 
-const newRequest = (pool: string) => openClient(server.url, user).create("work", { env: { type: "pool", name: pool } });
+const newRequest = (pool: string) =>
+  openClient(fleet().server.url, fleet().user).create("work", { env: { type: "pool", name: pool } });
 
 const listCursor = async (pool: string): Promise<string> =>
   ((await call("GET", `/pending-requests?pool=${pool}`)).body as { streamCursor: string }).streamCursor;
@@ -35,8 +29,8 @@ async function follow(pool: string, cursor: string, headers: Record<string, stri
   let text = "";
   const end = new AbortController();
   onTestFinished(() => end.abort());
-  const reading = readStream(`${server.url}${path}/pending-requests/stream?pool=${pool}&cursor=${cursor}`, {
-    headers: { authorization: `Bearer ${account}`, ...headers },
+  const reading = readStream(`${fleet().server.url}${path}/pending-requests/stream?pool=${pool}&cursor=${cursor}`, {
+    headers: { authorization: `Bearer ${fleet().account}`, ...headers },
     onText: (more) => {
       text += more;
     },
@@ -60,15 +54,15 @@ const framesIn = (text: string) =>
 const eventsIn = (text: string) => framesIn(text).map(({ event, data }) => `${event} ${data.id}`);
 
 const setWorker = (id: string, node: string | null) =>
-  server.platform.db
-    .updateTable("workers")
+  fleet()
+    .server.platform.db.updateTable("workers")
     .set({ node_id: node, connected_at: sql<Date>`clock_timestamp()`, last_seen_at: sql<Date>`clock_timestamp()` })
     .where("id", "=", id)
     .execute();
 
 const finish = (runId: string) =>
-  server.platform.db
-    .updateTable("runs")
+  fleet()
+    .server.platform.db.updateTable("runs")
     .set({ status: "FINISHED", ended_at: new Date() })
     .where("id", "=", runId)
     .execute();
@@ -105,7 +99,7 @@ test("a claimed worker that sleeps is asked back within the window, under its id
   await finish(first.runId);
   await setWorker(workerId, null);
   const text = await follow(pool, await listCursor(pool));
-  const followUp = await openClient(server.url, user).followUp(first.agentId, "go on");
+  const followUp = await openClient(fleet().server.url, fleet().user).followUp(first.agentId, "go on");
   await expect.poll(() => eventsIn(text())).toEqual([`claimed_offline ${first.agentId}`]);
   const { claimedWorkerId, wakeTimeoutMs } = framesIn(text())[0]?.data ?? {};
   expect(claimedWorkerId).toBe(workerId);
@@ -114,13 +108,13 @@ test("a claimed worker that sleeps is asked back within the window, under its id
   expect(requests).toMatchObject([{ id: first.agentId, claimedWorkerId: workerId }]);
   expect((await call("POST", "/tokens", { id: first.agentId, workerId })).status).toBe(200);
   // No other worker gets it meanwhile.
-  await dropOverdueClaims(server.platform.db);
-  await assignWorkers(server.platform.db);
+  await dropOverdueClaims(fleet().server.platform.db);
+  await assignWorkers(fleet().server.platform.db);
   await setWorker(workerId, "another server");
   await expect.poll(() => eventsIn(text())).toEqual([`claimed_offline ${first.agentId}`, `claimed ${first.agentId}`]);
   await setWorker(workerId, null);
   await expect.poll(() => eventsIn(text()).length).toBe(3);
-  const { db } = server.platform;
+  const { db } = fleet().server.platform;
   const past = sql<Date>`now() - interval '121 seconds'`;
   await db.updateTable("workers").set({ last_seen_at: past }).where("id", "=", workerId).execute();
   await db.updateTable("worker_claims").set({ claimed_at: past }).where("worker_id", "=", workerId).execute();
@@ -137,7 +131,11 @@ test("a cursor ends five minutes after its list, and no other text is one", asyn
     Buffer.from(`${Number(issued) - minutes * 60_000}.${position}`).toString("base64url");
   const answer = await call("GET", `/pending-requests/stream?cursor=${older(5.1)}`);
   expect(answer).toMatchObject({ status: 410, body: { code: "cursor_expired" } });
-  const v1 = await server.call(account, "GET", `/v1/workers/pending-requests/stream?cursor=${older(5.1)}`);
+  const v1 = await fleet().server.call(
+    fleet().account,
+    "GET",
+    `/v1/workers/pending-requests/stream?cursor=${older(5.1)}`,
+  );
   expect(v1).toMatchObject({ status: 410, body: { error: { code: "cursor_expired" } } });
   await follow(pool, older(4.5));
   for (const wrong of ["", "?cursor=x", "?cursor=MTIz"])
@@ -150,8 +148,11 @@ test("a service account has four streams at most, and a closed one makes room", 
   const ends: AbortController[] = [];
   const open = async (): Promise<number> => {
     const end = new AbortController();
-    const url = `${server.url}${path}/pending-requests/stream?pool=${pool}&cursor=${cursor}`;
-    const { status } = await fetch(url, { headers: { authorization: `Bearer ${account}` }, signal: end.signal });
+    const url = `${fleet().server.url}${path}/pending-requests/stream?pool=${pool}&cursor=${cursor}`;
+    const { status } = await fetch(url, {
+      headers: { authorization: `Bearer ${fleet().account}` },
+      signal: end.signal,
+    });
     if (status === 200) ends.push(end);
     return status;
   };

@@ -2,34 +2,26 @@
 import { randomUUID } from "node:crypto";
 import { openClient } from "@agentcli/testkit/platform";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { lossOf } from "../../src/fleet/loss.ts";
-import { type TestServer, testServer } from "../harness/platform.ts";
+import { openFleetForFile } from "../harness/fleet.ts";
 import { honest, serving } from "./played-worker.ts";
 import { openRawWorker, type RawWorker, registration } from "./raw-worker.ts";
 
-let server: TestServer;
-let user: string;
-let account: string;
-beforeAll(async () => {
-  server = await testServer();
-  user = await server.key();
-  account = await server.key({ owner: { kind: "service_account", name: "pool" } });
-});
-afterAll(() => server.close());
+const fleet = openFleetForFile();
 
 const report = async ({ link }: RawWorker, state: string) =>
   void (await link.request("health", { state })).stream.destroy();
 
 const isDisconnected = async (registered: object) => {
   const { workerId } = registered as { workerId: string };
-  const row = server.platform.db.selectFrom("workers").select("node_id").where("id", "=", workerId);
+  const row = fleet().server.platform.db.selectFrom("workers").select("node_id").where("id", "=", workerId);
   await expect.poll(async () => (await row.executeTakeFirstOrThrow()).node_id).toBeNull();
 };
 
 /** Since then the worker is away, and its run waits. */
 async function passAnHour({ agentId, runId }: { agentId: string; runId: string }): Promise<void> {
-  const { db } = server.platform;
+  const { db } = fleet().server.platform;
   const earlier = sql`now() - interval '1 hour'`;
   await sql`update runs set created_at = ${earlier} where id = ${runId}`.execute(db);
   await sql`update worker_claims set claimed_at = ${earlier} where agent_id = ${agentId}`.execute(db);
@@ -69,7 +61,7 @@ const losses: Record<string, { lose(worker: RawWorker, registered: object): Prom
     async lose({ socket }, registered) {
       socket.terminate();
       await isDisconnected(registered);
-      const { link } = await openRawWorker(server.url, account);
+      const { link } = await openRawWorker(fleet().server.url, fleet().account);
       await expect(link.request("register", { ...registered, linkVersion: 99 })).rejects.toThrow(
         "Upgrade the platform",
       );
@@ -80,19 +72,23 @@ const losses: Record<string, { lose(worker: RawWorker, registered: object): Prom
 
 test.each(Object.entries(losses))("a run on a worker %s fails with that cause", async (_, { lose, cause }) => {
   const pool = `pool-${randomUUID()}`;
-  await server.call(account, "POST", "/v1/pools", { scope: "team", poolName: pool, workerReadyTimeoutSeconds: 600 });
+  await fleet().server.call(fleet().account, "POST", "/v1/pools", {
+    scope: "team",
+    poolName: pool,
+    workerReadyTimeoutSeconds: 600,
+  });
   let begun = () => {};
   const hasBegun = new Promise<void>((resolve) => {
     begun = resolve;
   });
   const never = serving(({ operation }) => (operation === "exec" ? begun() : {}));
-  const worker = await openRawWorker(server.url, account, async (request, answer) => {
+  const worker = await openRawWorker(fleet().server.url, fleet().account, async (request, answer) => {
     request.stream.on("error", () => {});
     await (request.name === "sandbox.open" ? never : honest[request.name])?.(request, answer);
   });
   const registered = registration({ workerId: pool, name: pool, pool });
   await worker.link.request("register", registered);
-  const client = openClient(server.url, user);
+  const client = openClient(fleet().server.url, fleet().user);
   const ids = await client.create("run cat notes.txt", { env: { type: "pool", name: pool } });
   await hasBegun;
   await lose(worker, registered);
