@@ -6,6 +6,8 @@ export interface Flag {
   aliases?: readonly string[];
   /** Name of the value in the help; a flag without one is a switch. */
   value?: string;
+  /** What the flag means without its value; a flag without this needs one. */
+  valueByDefault?: string;
   choices?: readonly string[];
   repeatable?: true;
   help: string;

@@ -138,10 +138,11 @@ function flagTable(names: readonly string[], syntax: Syntax): string {
   const indent = Object.values(syntax.flags).some(({ short }) => short) ? "    " : "";
   return columns(
     names.map((name) => {
-      const { short, value, help = "", choices, repeatable, aliases = [] } = syntax.flags[name] ?? {};
+      const { short, value, valueByDefault, help = "", choices, repeatable, aliases = [] } = syntax.flags[name] ?? {};
+      const shown = valueByDefault === undefined ? value : `[${value}]`;
       const also = aliases.map((alias) => (alias.length === 1 ? `-${alias}` : `--${alias}`)).join(", ");
       return [
-        `${short ? `-${short}, ` : indent}--${name}${value ? ` ${value}` : ""}`,
+        `${short ? `-${short}, ` : indent}--${name}${value ? ` ${shown}` : ""}`,
         `${help}${choices ? `: ${choices.join(", ")}` : ""}${repeatable ? " (repeatable)" : ""}${also && ` (also ${also})`}`,
       ];
     }),

@@ -109,7 +109,13 @@ const invocation = (values: Values, positionals: string[]): Invocation => ({
 /** Words after `--` do not name a command. Not strict in the parser: its own messages do not say what to do next. */
 function split(argv: string[], syntax: Syntax): { values: Values; words: string[]; literal: string[] } {
   const options = Object.fromEntries(parserOptions(syntax));
-  const parsed = parseArgs({ args: argv, options, allowPositionals: true, strict: false, tokens: true });
+  const parsed = parseArgs({
+    args: withDefaults(argv, syntax),
+    options,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
   const values: Values = {};
   for (const token of parsed.tokens) if (token.kind === "option") checkOption(token, syntax);
   for (const [name, value] of Object.entries(parsed.values))
@@ -135,6 +141,16 @@ const parserOption = (flag: Flag) => ({
   ...(flag.repeatable ? { multiple: true } : {}),
 });
 
+/** A flag whose value may be missing gets its default where no value follows: the parser would take the next flag for it. */
+function withDefaults(argv: string[], syntax: Syntax): string[] {
+  const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
+  return argv.map((word, index) => {
+    const flag = index < end && word.startsWith("--") ? syntax.flags[canonical(word.slice(2), syntax)] : undefined;
+    const hasValue = index + 1 < end && !argv[index + 1]?.startsWith("-");
+    return flag?.valueByDefault === undefined || hasValue ? word : `${word}=${flag.valueByDefault}`;
+  });
+}
+
 const canonical = (name: string, { flags }: Syntax): string =>
   Object.entries(flags).find(([, { aliases }]) => aliases?.includes(name))?.[0] ?? name;
 
@@ -148,7 +164,8 @@ function checkOption({ rawName, name, value }: Option, syntax: Syntax): void {
   const flag = syntax.flags[canonical(name, syntax)];
   if (!flag) throw unknownFlag(rawName, name, syntax);
   const isMissing = value === undefined || (value === "" && syntax.rejectEmptyValues);
-  if (flag.value && isMissing) throw usage(`${rawName} needs a value: ${rawName} ${flag.value}.`);
+  if (flag.value && isMissing && flag.valueByDefault === undefined)
+    throw usage(`${rawName} needs a value: ${rawName} ${flag.value}.`);
   if (!flag.value && value !== undefined) throw usage(`${rawName} takes no value, but "${value}" was given.`);
   if (flag.choices && value !== undefined && !flag.choices.includes(value))
     throw usage(`${rawName} ${value}: choose one of ${flag.choices.join(", ")}.`);

@@ -10,8 +10,8 @@ const table = {
   "auth-token": { value: "TOKEN", help: "Token of a claim instead of a key (PLATFORM_AUTH_TOKEN)" },
   "auth-token-file": { value: "FILE", help: "File with the key or token; read again at each connection" },
   pool: {
-    ...{ value: "NAME", repeatable: true, aliases: ["pool-name"] },
-    help: "Serve this pool of the team, one agent at a time (PLATFORM_WORKER_POOL_NAME; controller: several)",
+    ...{ value: "NAME", valueByDefault: "default", repeatable: true, aliases: ["pool-name"] },
+    help: "Serve this pool of the team, one agent at a time; default without a name (PLATFORM_WORKER_POOL_NAME; controller: several)",
   },
   name: { value: "NAME", help: "Name of this machine (PLATFORM_WORKER_NAME; its host name)" },
   label: { value: "KEY=VALUE", repeatable: true, help: "Label of this worker; a key may occur several times" },
@@ -36,6 +36,9 @@ const table = {
   "sync-dashboard-secrets": { help: "Let the platform send the secrets of agents here, for their commands" },
   "mint-github-token": {
     help: "Let the platform send a token for the first repository of an agent here, as GH_TOKEN and GITHUB_TOKEN",
+  },
+  "clone-git-repos": {
+    help: "Serve any repository, in a pool; implies --mint-github-token. The platform sends the checkout: nothing is cloned here",
   },
   debug: { help: "Log each request of the platform" },
   spawn: { value: "PATH", help: "Program that starts a worker, once for each request" },
@@ -62,7 +65,7 @@ export const startCommand: CommandDescription<WorkerFlag> = {
     ...identity,
     ...machine,
     ...(["management-addr", "idle-release-timeout", "single-use", "on-session-start", "on-session-end"] as const),
-    ...(["sync-dashboard-secrets", "mint-github-token", "debug"] as const),
+    ...(["sync-dashboard-secrets", "mint-github-token", "clone-git-repos", "debug"] as const),
   ],
 };
 
@@ -71,7 +74,7 @@ export const debugCommand: CommandDescription<WorkerFlag> = {
   takes: "[--json | --verbose]",
   maxPositionals: 0,
   summary: "Show what a worker here would register, and whether it could work",
-  flags: [...identity, ...machine, "sync-dashboard-secrets", "mint-github-token", "json", "verbose"],
+  flags: [...identity, ...machine, "sync-dashboard-secrets", "mint-github-token", "clone-git-repos", "json", "verbose"],
 };
 
 export const controllerCommand: CommandDescription<WorkerFlag> = {

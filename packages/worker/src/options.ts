@@ -65,11 +65,19 @@ export function readWorkerOptions(invocation: Invocation<WorkerFlag>, environmen
     repoUrl: readRemote(workspaceRootPath),
     dataDirectory,
     variables,
-    receives: { secrets: has("sync-dashboard-secrets"), githubToken: has("mint-github-token") },
+    receives: receivesOf(invocation, pool),
     logsRequests: has("debug"),
     management: management === undefined ? null : readAddress(management),
     session: sessionOptions(invocation, { pool, variables, dataDirectory }),
   };
+}
+
+/** The checkout comes from the platform: what a worker that clones needs beside it is the token. */
+function receivesOf({ has }: Invocation<WorkerFlag>, pool: string | undefined): WorkerReceives {
+  if (has("clone-git-repos") && pool === undefined)
+    throw new CommandError("usage", "--clone-git-repos is for workers of a pool. Add --pool NAME.");
+  const githubToken = has("mint-github-token") || has("clone-git-repos");
+  return { secrets: has("sync-dashboard-secrets"), githubToken };
 }
 
 function onePool(names: string[]): string | undefined {
