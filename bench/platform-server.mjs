@@ -25,21 +25,19 @@ export async function startPlatform({ root, scratch, modelUrl, args = [], env: m
     ...more,
   };
   const nodeArguments = ["--expose-gc", "--require", join(root, "bench/collect.cjs")];
-  const listen = async (argv, settings) => {
-    const options = { env: { ...env, ...settings }, stdio: ["ignore", "pipe", "ignore"] };
-    const child = spawn(process.execPath, [...nodeArguments, ...argv], options);
+  const serve = async (roles = args, settings = {}) => {
+    const argv = [...nodeArguments, program, "serve", "--listen", "127.0.0.1:0", ...roles];
+    const child = spawn(process.execPath, argv, { env: { ...env, ...settings }, stdio: ["ignore", "pipe", "ignore"] });
     const [line] = await once(createInterface(child.stdout), "line");
     return { child, url: line.replace("listening on ", "") };
   };
-  const serve = (roles = args, settings = {}) =>
-    listen([program, "serve", "--listen", "127.0.0.1:0", ...roles], settings);
   const { child, url } = await serve();
   const command = (...args) => execFileSync(process.execPath, [program, ...args], { env, encoding: "utf8" }).trim();
   const key = command("keys", "create", "--name", "bench");
   const repository = command("repos", "create", "sample", "--from", join(root, "examples/sample"));
-  const reportOf = async (server) => {
+  const report = async () => {
     rmSync(heapFile, { force: true });
-    server.kill("SIGUSR2");
+    child.kill("SIGUSR2");
     while (!existsSync(heapFile) || readFileSync(heapFile, "utf8") === "")
       await new Promise((resolve) => setTimeout(resolve, 10));
     return JSON.parse(readFileSync(heapFile, "utf8"));
@@ -54,19 +52,13 @@ export async function startPlatform({ root, scratch, modelUrl, args = [], env: m
     command,
     ...clientOf(url, key),
     /** Size of the heap after garbage collection. */
-    heapKb: async () => (await reportOf(child)).heapBytes / 1024,
+    heapKb: async () => (await report()).heapBytes / 1024,
     /** How many programs the server has started. */
-    startedPrograms: async () => (await reportOf(child)).started,
+    startedPrograms: async () => (await report()).started,
     /** Another server on the same database and data directory. */
     async serveAnother(roles = args, settings = {}) {
       const another = await serve(roles, settings);
       return { url: another.url, stop: () => stopChild(another.child, "SIGTERM") };
-    },
-    /** Another program that prints its address, to compare with. */
-    async serveProgram(file) {
-      const { child: served, url: address } = await listen([join(root, file)], {});
-      const heapKb = async () => (await reportOf(served)).heapBytes / 1024;
-      return { pid: served.pid, url: address, heapKb, stop: () => stopChild(served, "SIGTERM") };
     },
     kill: () => stopChild(child, "SIGKILL"),
     stop: () => stopChild(child, "SIGTERM"),

@@ -98,7 +98,6 @@ async function connectionRows(platform, { key, start }) {
   const after = await memoryOf(platform);
   await Promise.all(all.map(({ stop }) => stop()));
   await endPlayed();
-  const floorKb = await socketKb(platform);
   const residentKb = (after.rssKb - warm.rssKb) / workers;
   const who = "platform serve";
   return [
@@ -110,15 +109,7 @@ async function connectionRows(platform, { key, start }) {
       null,
       "<= 60",
     ],
-    [
-      `resident memory of the server for each of ${workers} idle workers`,
-      who,
-      residentKb,
-      "KB",
-      residentKb / floorKb,
-      "<= 60",
-    ],
-    ["  of them a WebSocket without a platform", "node, ws", floorKb, "KB", null, ""],
+    [`resident memory of the server for each of ${workers} idle workers`, who, residentKb, "KB", null, "<= 60"],
     [
       `resident memory that the first ${workers} connections add once`,
       who,
@@ -131,19 +122,6 @@ async function connectionRows(platform, { key, start }) {
 }
 
 const memoryOf = async ({ pid, heapKb }) => ({ heapKb: await heapKb(), rssKb: memoryMbOf(pid) * 1024 });
-
-/** The same measurement of a server that does nothing else. */
-async function socketKb({ serveProgram }) {
-  const server = await serveProgram("bench/socket-server.mjs");
-  const connect = () => connectPlayedWorkers({ url: server.url, key: "none", pool: "none", count: workers });
-  const ends = [await connect()];
-  const before = await memoryOf(server);
-  ends.push(await connect());
-  const after = await memoryOf(server);
-  for (const end of ends) await end();
-  await server.stop();
-  return (after.rssKb - before.rssKb) / workers;
-}
 
 /** Ten at a time: the machine has few cores. */
 async function startAll(count, start) {
