@@ -27,7 +27,7 @@ export type Registration =
 export interface Registrant {
   principal: Principal;
   nodeId: string;
-  /** A token is for one process at a time: whoever has copied it does not displace the worker. */
+  /** A token is for one process at a time: a process with a copy of it does not displace the worker. */
   credential: "key" | "token";
 }
 
