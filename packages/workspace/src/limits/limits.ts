@@ -16,8 +16,13 @@ export interface ResourceLimits {
 
 export const noLimits: ResourceLimits = { memoryBytes: null, processes: null, temporaryBytes: null, fileBytes: null };
 
+export interface SandboxLimits extends ResourceLimits {
+  /** Who runs what is inside; null or absent: the user of this process. */
+  userId?: number | null;
+}
+
 /** What only a machine has. */
-export interface MachineLimits extends ResourceLimits {
+export interface MachineLimits extends SandboxLimits {
   /** How many processors it can use at most, such as 1.5. */
   cpus?: number | null;
   /** Whether a group is needed that can be frozen. */
@@ -52,7 +57,7 @@ export function openLimits(limits: MachineLimits, tables: KernelTables = readTab
   return {
     report,
     groups,
-    enter: (program, argv) => enter({ report, groups, fileBytes: limits.fileBytes }, [program, ...argv]),
+    enter: (program, argv) => enter({ report, groups, limits }, [program, ...argv]),
     newlyReached: () =>
       groups.flatMap((group) => {
         const times = group.timesReached();
@@ -101,12 +106,15 @@ function readTables(): KernelTables {
   }
 }
 
-function reportOf({ memoryBytes, processes }: ResourceLimits, groups: Cgroup[]): LimitsReport {
+const ownerOf = ({ userId }: SandboxLimits): number | undefined => userId ?? process.geteuid?.();
+
+function reportOf(limits: SandboxLimits, groups: Cgroup[]): LimitsReport {
+  const { memoryBytes, processes } = limits;
   const by = (controller: Controller, amount: number | null): Enforcer => {
     const group = groups.find((one) => one.controller === controller);
     if (group) return `cgroup-v${group.version}`;
     // The kernel does not limit the processes of root.
-    const counts = controller === "memory" || process.geteuid?.() !== 0;
+    const counts = controller === "memory" || ownerOf(limits) !== 0;
     return amount === null || !counts || process.platform !== "linux" ? "nothing" : "rlimit";
   };
   return {
@@ -118,20 +126,19 @@ function reportOf({ memoryBytes, processes }: ResourceLimits, groups: Cgroup[]):
 interface Entry {
   report: LimitsReport;
   groups: Cgroup[];
-  fileBytes: number | null;
+  limits: SandboxLimits;
 }
 
 /** A shell that limits itself and then execs the program; costs a millisecond. */
-function enter(
-  { report: { memory, processes }, groups, fileBytes }: Entry,
-  argv: string[],
-): { program: string; argv: string[] } {
+function enter({ report, groups, limits }: Entry, argv: string[]): { program: string; argv: string[] } {
+  const { memory, processes } = report;
+  const { fileBytes } = limits;
   const steps = groups.map(() => 'echo $$ > "$1"; shift');
   // Not the address space: many runtimes reserve far more than they use.
   if (memory.by === "rlimit" && memory.bytes !== null) steps.push(`ulimit -d ${Math.ceil(memory.bytes / 1024)}`);
   if (processes.by === "rlimit" && processes.count !== null) {
     // The kernel counts all threads of the user, also outside. Shells differ in the option letter.
-    const max = processes.count + threadsOfUser();
+    const max = processes.count + threadsOf(ownerOf(limits));
     steps.push(`ulimit -u ${max} 2> /dev/null || ulimit -p ${max} 2> /dev/null`);
   }
   // In units of 512 bytes in every shell that is called sh.
@@ -143,11 +150,10 @@ function enter(
 }
 
 /** Processes that end during the count have none. */
-function threadsOfUser(): number {
-  const own = process.geteuid?.();
+function threadsOf(owner: number | undefined): number {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .reduce((sum, id) => sum + threadsIn(`/proc/${id}`, own), 0);
+    .reduce((sum, id) => sum + threadsIn(`/proc/${id}`, owner), 0);
 }
 
 function threadsIn(directory: string, owner: number | undefined): number {

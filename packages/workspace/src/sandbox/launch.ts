@@ -45,7 +45,9 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   const notes = openEgressNotes(options.onDenied ?? (() => {}));
   const egress = await openEgress(policy, { ...options, onDenied: notes.onDenied }, backEnd);
   const disk = await options.disk?.();
-  const limits = disk ? { ...disk.limits, close: async () => {} } : openLimits(options.limits ?? noLimits);
+  const limits = disk
+    ? { ...disk.limits, close: async () => {} }
+    : openLimits({ ...(options.limits ?? noLimits), userId: policy.userId });
   const bridge = openBridgeEnd(egress);
   const program = {
     ...programOf(options, limits, bridge.onBridge),

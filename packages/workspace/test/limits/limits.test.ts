@@ -165,6 +165,19 @@ describe("the report", () => {
     expect(limits.newlyReached()).toEqual([]);
   });
 
+  test("without control groups the processes of a sandbox's own user are limited, also where root starts it", async () => {
+    const userId = 1_912_345_678;
+    const limits = openLimits({ ...noLimits, processes: 20, userId }, { mounts: "", memberships: "" });
+    expect(limits.report.processes).toEqual({ count: 20, by: "rlimit" });
+    const flood = "for i in $(seq 600); do sleep 5 & done; wait";
+    // Only root can become another user; the limit of anyone else counts all that they run already.
+    const change = process.geteuid?.() === 0 ? [`--reuid=${userId}`, "--clear-groups"] : [];
+    const { program, argv } = limits.enter("/usr/bin/setpriv", [...change, "--pdeathsig=KILL", "/bin/sh", "-c", flood]);
+    const { spawnSync } = await import("node:child_process");
+    const { stderr } = spawnSync(program, argv, { encoding: "utf8" });
+    expect(stderr).toMatch(/Cannot fork|Resource temporarily unavailable/);
+  });
+
   test("without limits the program is started as it is", () => {
     const limits = openLimits(noLimits);
     expect(limits.enter("/bin/x", ["y"])).toEqual({ program: "/bin/x", argv: ["y"] });
