@@ -5,8 +5,11 @@ import type { Readable, Writable } from "node:stream";
 import { loadFileSync } from "@agentcli/workspace";
 
 export interface AgentFiles {
-  /** The id of the last moment when the files here and on the platform were equal. */
-  state(agent: string): Promise<{ id: string | null }>;
+  /**
+   * The id of the last moment when the files here and on the platform were equal. `keepsChanges`: what has changed here
+   * since is sent to the platform, also after it has sent files of its own.
+   */
+  state(agent: string): Promise<{ id: string | null; keepsChanges: true }>;
   apply(request: { agent: string; id: string; isWhole: boolean }, from: Readable): Promise<void>;
   /** What has changed since that moment. */
   send(agent: string, to: Writable): Promise<void>;
@@ -32,15 +35,20 @@ export function openAgentFiles(dataDirectory: string): AgentFiles {
     commit,
     async state(agent) {
       const { readSyncState } = await loadFileSync();
-      return { id: (await readSyncState(stateFile(agent)))?.id ?? null };
+      return { id: (await readSyncState(stateFile(agent)))?.id ?? null, keepsChanges: true };
     },
     async apply({ agent, id, isWhole }, from) {
-      const { applyChanges } = await loadFileSync();
+      const { applyChanges, listFiles, readSyncState, writeSyncState } = await loadFileSync();
+      const before = isWhole ? undefined : await readSyncState(stateFile(agent));
       await rm(stateFile(agent), { force: true });
       if (isWhole) await emptyExceptHome(filesOf(agent));
       const limits = { maxBytes: null, maxFiles: Number.POSITIVE_INFINITY, directories: [] };
-      await applyChanges(from, filesOf(agent), limits);
-      await commit(agent, id);
+      const applied = await applyChanges(from, filesOf(agent), limits);
+      if (before === undefined) return commit(agent, id);
+      // What an earlier run left here, and the platform never got, stays a change.
+      const known = [...before.listing].filter(([path]) => !applied.has(path));
+      const written = [...(await listFiles(filesOf(agent)))].filter(([path]) => applied.has(path));
+      await writeSyncState(stateFile(agent), { id, listing: new Map([...known, ...written]) });
     },
     async send(agent, to) {
       const { changesSince, listFiles, readSyncState, sendChanges } = await loadFileSync();

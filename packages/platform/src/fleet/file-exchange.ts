@@ -39,7 +39,8 @@ export function exchangeFiles(call: Caller, files: ExchangedFiles): FileExchange
 /** What the worker sends at the end: this server may not know what it had at the begin. */
 type Collects = "changes" | "everything";
 
-const SyncState = z.object({ id: z.string().max(128).nullable() });
+/** A worker of an earlier version does not keep its changes: after `sync.apply` it takes them as known here. */
+const SyncState = z.object({ id: z.string().max(128).nullable(), keepsChanges: z.boolean().optional() });
 
 /** Ids of moments of this run, so that another server can tell them from earlier ones. */
 const prefixOf = ({ runId }: ExchangedFiles): string => `${runId} `;
@@ -56,7 +57,10 @@ async function prepare(call: Caller, files: ExchangedFiles, sync: FileSync): Pro
   if (isOfRun && !isKnown) return "everything";
   const now = await sync.listFiles(directory);
   const changes = sync.changesSince(isKnown ? last.listing : new Map(), now);
-  if (isOfRun && changes.removed.length + changes.written.length === 0) return "changes";
+  const isSame = changes.removed.length + changes.written.length === 0;
+  // What has changed here since came from there, and may be incomplete.
+  if (isOfRun) return isSame ? "changes" : "everything";
+  if (isKnown && isSame && there.keepsChanges !== true) return "changes";
   const id = newSyncId(files);
   const stream = await call.streaming("sync.apply", { agent: name, id, isWhole: !isKnown }, (to) =>
     sync.sendChanges(directory, changes, to),
@@ -77,13 +81,10 @@ async function copyFilesBack(
   const allowed = { maxBytes: limits.diskBytes, maxFiles, directories: [root, ...writable, ".artifacts"] };
   // Two requests: a worker that does not know the second one refuses it, instead of sending a part as the whole.
   const request = collects === "everything" ? "sync.collectAll" : "sync.collect";
+  const write = collects === "everything" ? sync.replaceFiles : sync.applyChanges;
   const stream = await call.streaming(request, { agent: name });
   try {
-    await call.guarded(() =>
-      collects === "everything"
-        ? sync.replaceFiles(stream, directory, allowed)
-        : sync.applyChanges(stream, directory, allowed),
-    );
+    await call.guarded<unknown>(() => write(stream, directory, allowed));
   } catch (error) {
     throw error instanceof sync.SyncFault ? new WorkerFault(error.message, { cause: error }) : error;
   } finally {

@@ -95,7 +95,7 @@ async function isElsewhere(tx: Transaction<Tables>, teamId: number, request: Reg
 }
 
 const elsewhere = ({ workerId }: RegisterRequest): string =>
-  `The worker ${workerId} is connected already, by another process. A token connects one at a time: stop the other one first.`;
+  `The worker ${workerId} is connected already, by another process. A token connects one at a time: stop the other one, or wait until the platform has noticed that it is gone.`;
 
 const refused = (message: string): Registration => ({ kind: "refused", message });
 

@@ -23,13 +23,14 @@ export class SyncFault extends Error {
 const maxHeaderBytes = 64 * 1024;
 const maxPathBytes = 4_096;
 
-/** Applied twice, the result is the same. Throws SyncFault; the directory is incomplete then. */
-export async function applyChanges(from: Readable, directory: string, limits: ApplyLimits): Promise<void> {
+/** Returns the paths. Applied twice, the result is the same. Throws SyncFault; the directory is incomplete then. */
+export async function applyChanges(from: Readable, directory: string, limits: ApplyLimits): Promise<Set<string>> {
   const reader = openReader(from);
+  const paths = new Set<string>();
   let bytes = 0;
   for (let files = 1; ; files += 1) {
     const length = (await reader.take(4)).readUInt32BE();
-    if (length === 0) return;
+    if (length === 0) return paths;
     if (length > maxHeaderBytes) throw new SyncFault(`A header has ${length} bytes.`);
     const header = parseHeader((await reader.take(length)).toString("utf8"));
     if (header.kind === "file") bytes += header.size;
@@ -38,6 +39,7 @@ export async function applyChanges(from: Readable, directory: string, limits: Ap
       throw new SyncFault(`The files have more than ${limits.maxBytes} bytes.`);
     checkTarget(header, limits.directories);
     await applyOne(header, directory, reader);
+    paths.add(header.path);
   }
 }
 

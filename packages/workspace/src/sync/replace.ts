@@ -8,8 +8,7 @@ import { addressOf, isOwn } from "./listing.ts";
 
 /** Throws SyncFault; the directory is unchanged then. No process may write there meanwhile. */
 export async function replaceFiles(from: Readable, directory: string, limits: ApplyLimits): Promise<void> {
-  const draft = join(directory, `.draft-${randomUUID()}`);
-  const former = `${draft}-former`;
+  const [draft, former] = [join(directory, `.draft-${randomUUID()}`), join(directory, `.draft-${randomUUID()}`)];
   try {
     await mkdir(draft, { mode: 0o700 });
     await applyChanges(from, draft, limits);

@@ -14,7 +14,7 @@ import { isStorageFull, type Settings } from "../../foundation/index.ts";
 import { type EgressSettings, readStartSettings } from "../../identity/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
-import { openRunDisk, type RunDisk, removeSavedDisk, saveAfterHandoff } from "../disks/index.ts";
+import { openRunDisk, type RunDisk, removeSavedDisk, saveIfPossible } from "../disks/index.ts";
 import { type ClaimedRun, maxClaimsWithoutProgress } from "../leases/lease.ts";
 import type { Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
@@ -124,8 +124,11 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     const warnings = await disk.prepare(workspaceSpec, limits.signal);
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.diskMeasured;
+    const saved = { runId: claimed.runId, log: host.platform.log };
+    // A server that takes the run over from this one begins with the same commits.
+    if (environment === null && claimed.status === "CREATING") await saveIfPossible(disk, saved);
     const end = await driveInWorkspace(workspace, { ...context, environment, disk, warnings }, limits.signal);
-    await saveAfterHandoff(disk, { runId: claimed.runId, log: host.platform.log });
+    await saveIfPossible(disk, saved);
     return end;
   } catch (error) {
     const reached = limits.reached();
