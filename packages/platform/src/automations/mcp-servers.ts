@@ -21,15 +21,28 @@ export interface ToolsChange {
 }
 
 /** With the stored values where the change has hidden ones. Throws `validation_error`. */
-export function restoreValues({ mcpServers, ...tools }: Tools, { former, isPromotion }: ToolsChange): Tools {
+export const restoreValues = (tools: Tools, { former, isPromotion }: ToolsChange): Tools =>
+  replaceHidden(tools, isPromotion ? {} : former, (path) => {
+    throw invalid([`${path}: ${isPromotion ? personal : unknown}`]);
+  });
+
+/** The same to compare with what is stored: a hidden value that is not known stays hidden. */
+export const withKnownValues = (tools: Tools, former: Tools): Tools => replaceHidden(tools, former, () => hiddenValue);
+
+function replaceHidden(
+  { mcpServers, ...tools }: Tools,
+  former: Pick<Tools, "mcpServers">,
+  onUnknown: (path: string) => string,
+): Tools {
   if (mcpServers === undefined) return tools;
   const restored = mcpServers.map((server, index) => {
-    const same = isPromotion ? undefined : former.mcpServers?.find((one) => isSame(one, server));
+    const same = former.mcpServers?.find((one) => isSame(one, server));
     return withValues(server, (value, member, name) => {
       if (value !== hiddenValue) return value;
-      const kept = same && valuesOf(same, member)?.[name];
-      if (kept !== undefined) return kept;
-      throw invalid([`tools.mcpServers.${index}.${member}.${name}: ${isPromotion ? personal : unknown}`]);
+      const kept = same && valuesOf(same, member);
+      return kept !== undefined && Object.hasOwn(kept, name)
+        ? (kept[name] ?? "")
+        : onUnknown(`tools.mcpServers.${index}.${member}.${name}`);
     });
   });
   return { ...tools, mcpServers: restored };

@@ -100,6 +100,23 @@ test("a file is applied once, a change keeps the ids of the automation and of it
   expect((await list()).items).toEqual([]);
 });
 
+test("values of MCP servers are in no plan, a file that has them is applied once, and an exported one keeps them", async () => {
+  const file = (value: string) =>
+    `${nightly("tidy")}tools:\n  mcpServers:\n    - { name: tickets, url: "https://mcp.example.com/", headers: { authorization: "${value}" } }\n`;
+  write("nightly.yaml", file("Bearer first"));
+  const created = [await run("plan"), await run("plan", "--json")];
+  await run("apply");
+  expect(await run("plan")).toBe("0 to create, 0 to change, none to delete, 1 unchanged.");
+  write("nightly.yaml", file("Bearer second"));
+  const changed = [await run("plan"), await run("plan", "--json"), await run("apply")];
+  expect(changed[0]).toContain("tools.mcpServers.0.headers.authorization: *** -> *** (another value)");
+  expect([...created, ...changed].join("\n")).not.toMatch(/first|second/);
+  rmSync(join(directory, "nightly.yaml"));
+  await run("export");
+  expect(contents().join()).toContain("***");
+  expect(await run("plan")).toBe("0 to create, 0 to change, none to delete, 1 unchanged.");
+});
+
 test("automations of users are never deleted by files, and a broken change changes nothing at all", async () => {
   const own = { name: "own", prompt: { text: "mine" }, triggers: [{ type: "webhook" }] };
   expect((await server.call(keys.member, "POST", "/v1/automations", own)).status).toBe(201);

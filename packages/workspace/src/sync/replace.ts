@@ -14,10 +14,26 @@ export async function replaceFiles(from: Readable, directory: string, limits: Ap
     await applyChanges(from, draft, limits);
     for (const kept of limits.directories) await mkdir(join(draft, kept), { recursive: true });
     await mkdir(former, { mode: 0o700 });
-    await moveFiles(directory, former);
-    await moveFiles(draft, directory);
+    await exchange(directory, draft, former);
   } finally {
     for (const path of [draft, former]) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** All of it or nothing: what cannot be moved is the reason to move the rest back. */
+async function exchange(directory: string, draft: string, former: string): Promise<void> {
+  try {
+    await moveFiles(directory, former);
+  } catch (error) {
+    await moveFiles(former, directory);
+    throw error;
+  }
+  try {
+    await moveFiles(draft, directory);
+  } catch (error) {
+    await moveFiles(directory, draft);
+    await moveFiles(former, directory);
+    throw error;
   }
 }
 

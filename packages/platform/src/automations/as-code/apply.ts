@@ -1,6 +1,7 @@
 // Reads the automations of a team as documents, and makes them as a plan says: all at once, or nothing.
 import type { Kysely } from "kysely";
 import { ApiError, type Queries, type Tables, teamKey, type Vault } from "../../foundation/index.ts";
+import { openDefinition } from "../definition.ts";
 import { principalOf } from "../identity.ts";
 import {
   changeAutomation,
@@ -30,6 +31,7 @@ export async function readExisting(view: ViewContext, teamId: number): Promise<E
     rows.map(async ({ email, ...row }) => ({
       id: row.id,
       document: documentOf(await automationOf(view, row), email ?? undefined),
+      tools: openDefinition(await teamKey(view.platform.db, view.platform.vault, teamId), row).tools,
     })),
   );
 }

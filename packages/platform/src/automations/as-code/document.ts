@@ -1,6 +1,7 @@
 // An automation as a document of a file: what people write, with all defaults, and nothing that the platform adds.
 import { type Automation, CreateAutomation } from "@agentcli/protocol/api";
 import { z } from "zod";
+import { hiddenValue, withoutValues } from "../mcp-servers.ts";
 
 export const AutomationDocument = CreateAutomation.extend({
   id: z
@@ -27,6 +28,12 @@ export function documentOf(automation: Automation, owner: string | undefined): A
   });
 }
 
+/** Without the values that are never shown. */
+export const shownDocument = (document: AutomationDocument): AutomationDocument => ({
+  ...document,
+  tools: withoutValues(document.tools),
+});
+
 export interface Difference {
   /** Such as `prompt.text`. */
   path: string;
@@ -35,14 +42,23 @@ export interface Difference {
   to: string | undefined;
 }
 
-/** Member by member. */
+/** Member by member; of values that are never shown, only that they differ. */
 export function differencesOf(from: AutomationDocument, to: AutomationDocument): Difference[] {
   const [left, right] = [leavesOf(from), leavesOf(to)];
   const paths = [...new Set([...left.keys(), ...right.keys()])].sort();
   return paths
     .map((path) => ({ path, from: left.get(path), to: right.get(path) }))
-    .filter((difference) => difference.from !== difference.to);
+    .filter((difference) => difference.from !== difference.to)
+    .map((difference) => (isHidden.test(difference.path) ? hide(difference) : difference));
 }
+
+const isHidden = /^tools\.mcpServers\.\d+\.(?:headers|env)\./;
+
+const hide = ({ path, from, to }: Difference): Difference => ({
+  path,
+  from: from && hiddenValue,
+  to: to && (from === undefined ? hiddenValue : `${hiddenValue} (another value)`),
+});
 
 function leavesOf(value: unknown, path: string[] = []): Map<string, string> {
   if (value === undefined) return new Map();

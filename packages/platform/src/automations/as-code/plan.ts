@@ -1,4 +1,6 @@
 // What has to happen so that the automations of a team are as their files say. Pure.
+import type { Automation } from "@agentcli/protocol/api";
+import { withKnownValues } from "../mcp-servers.ts";
 import { type AutomationDocument, type Difference, differencesOf } from "./document.ts";
 
 export interface DeclaredAutomation {
@@ -8,7 +10,10 @@ export interface DeclaredAutomation {
 
 export interface ExistingAutomation {
   id: string;
+  /** As it is shown. */
   document: AutomationDocument;
+  /** As they are stored, with the values that are not shown. */
+  tools: Automation["tools"];
 }
 
 export type PlannedChange =
@@ -79,7 +84,10 @@ function obstaclesOf({ file, document }: DeclaredAutomation, found: ExistingAuto
 function changeOf({ file, document }: DeclaredAutomation, found: ExistingAutomation | undefined): PlannedChange {
   const { name } = document;
   if (!found) return { action: "create", name, file, document };
-  const differences = differencesOf(found.document, { ...document, id: found.id });
+  const differences = differencesOf(
+    { ...found.document, tools: found.tools },
+    { ...document, id: found.id, tools: withKnownValues(document.tools, found.tools) },
+  );
   if (differences.length === 0) return { action: "keep", name, file, id: found.id };
   return { action: "change", name, file, id: found.id, document, differences };
 }
