@@ -430,3 +430,20 @@ describe("a script that runs in place, because code starts it, is refused", () =
     expect(reason(path)).toContain("which file ./z means is known only when it runs");
   });
 });
+
+test.each([
+  ["keys", `const x = {${"[k]: 1, ".repeat(10_000)}};`, ["hooks"]],
+  ["members", `const x = y${"[k]".repeat(10_000)};`, ["hooks"]],
+  ["variables", `const x = [${"process.env.A, ".repeat(10_000)}];`, ["hooks"]],
+  [
+    "levels",
+    `const x = ${"a[".repeat(10_000)}0${"]".repeat(10_000)};`,
+    expect.stringContaining("known only when it runs"),
+  ],
+])("code of ten thousand %s is read in one pass", async (_what, text, read) => {
+  expect(await pinned("x.mjs", text)).toEqual(read);
+});
+
+test("a variable that is an initial value is read, not set", async () => {
+  expect(await pinned("x.mjs", "function f({ home = process.env.HOME } = {}) { return home; }")).toEqual(["hooks"]);
+});

@@ -36,6 +36,9 @@ export async function openWorkspace(policy: SandboxPolicy, options: WorkspaceOpt
   });
 }
 
+const openOwnLimits = ({ limits = noLimits }: WorkspaceOptions, { userId }: SandboxPolicy): OpenedLimits =>
+  openLimits({ ...limits, userId });
+
 /** Nothing inside outlives this process, nor the workspace once it is closed. */
 export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions): Promise<OpenedWorkspace> {
   const { requested, options, seed } = withCache(wanted, given);
@@ -45,9 +48,7 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   const notes = openEgressNotes(options.onDenied ?? (() => {}));
   const egress = await openEgress(policy, { ...options, onDenied: notes.onDenied }, backEnd);
   const disk = await options.disk?.();
-  const limits = disk
-    ? { ...disk.limits, close: async () => {} }
-    : openLimits({ ...(options.limits ?? noLimits), userId: policy.userId });
+  const limits = disk ? { ...disk.limits, close: async () => {} } : openOwnLimits(options, policy);
   const bridge = openBridgeEnd(egress);
   const program = {
     ...programOf(options, limits, bridge.onBridge),

@@ -1,5 +1,6 @@
 // `process`, its variables, and other global names of JavaScript by which everything could be reached.
-import { checkVariables, readArguments, unknownStart } from "./code-calls.ts";
+import { closingOf, enclosingOf } from "./code-brackets.ts";
+import { checkVariables, unknownStart } from "./code-calls.ts";
 import type { Token } from "./code-tokens.ts";
 import type { Variables } from "./shell-reader.ts";
 
@@ -34,7 +35,7 @@ export function checkEnvironment(tokens: Token[], at: number, variables: Variabl
     return;
   }
   const open = next === "[" ? at + 1 : at + 2;
-  const end = isComputed ? readArguments(tokens, open).end : at + 2;
+  const end = isComputed ? closingOf(tokens, open) : at + 2;
   const isText = isComputed && end === open + 2;
   const name = isComputed ? (isText ? (tokens[open + 1]?.value ?? null) : null) : nameAt(tokens, end);
   if (signAt(tokens, end + 1) === "(" || /^(?:__\w+__|valueOf)$/.test(name ?? "")) throw unknownStart(shown);
@@ -46,20 +47,19 @@ export function checkEnvironment(tokens: Token[], at: number, variables: Variabl
 
 /** `[process.env.A] = …`, `({ a: process.env.A } = …)`, `(process.env.A) = …`, `for ([process.env.A] of …)`; not an index or an argument. */
 function isInTarget(tokens: Token[], start: number): boolean {
-  let depth = 0;
-  for (let open = start - 1; open >= 0; open--) {
-    const sign = signAt(tokens, open);
-    if (/^[)\]}]$/.test(sign)) depth++;
-    if (!/^[([{]$/.test(sign) || --depth >= 0) continue;
-    depth = 0;
+  let part = start;
+  for (let open = enclosingOf(tokens, start); open >= 0; open = enclosingOf(tokens, open)) {
+    // An initial value, or an operand of one.
+    if (!/^(?:[[({,:]|\.{3})$/.test(signAt(tokens, part - 1))) return false;
     const before = tokens[open - 1];
     const isOperand =
       before && (before.kind === "sign" ? /^[)\]]$/.test(before.text) : !beforeTarget.test(before.text));
-    if (sign !== "{" && isOperand) return false;
-    const { end } = readArguments(tokens, open);
+    if (signAt(tokens, open) !== "{" && isOperand) return false;
+    const end = closingOf(tokens, open);
     const isChanged = /^(?:\+\+|--)$/.test(signAt(tokens, open - 1)) || nameAt(tokens, open - 1) === "delete";
     const isEach = /^(?:of|in)$/.test(nameAt(tokens, end + 1));
     if (isChanged || isEach || assignment.test(signsFrom(tokens, end + 1))) return true;
+    part = open;
   }
   return false;
 }

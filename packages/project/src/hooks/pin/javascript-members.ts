@@ -1,6 +1,7 @@
 // Members whose names only the run shows. By one of them code reaches the constructor of functions, which evaluates text, or
 // the prototype of all objects, from which options of processes are read.
-import { readArguments, unknownStart } from "./code-calls.ts";
+import { closingOf, enclosingOf, openingOf } from "./code-brackets.ts";
+import { unknownStart } from "./code-calls.ts";
 import type { Token } from "./code-tokens.ts";
 import { isMember, nameAt, signAt } from "./javascript-globals.ts";
 
@@ -8,11 +9,20 @@ import { isMember, nameAt, signAt } from "./javascript-globals.ts";
 const reflection =
   /^(?:Reflect|getOwnPropertyDescriptors?|getPrototypeOf|setPrototypeOf|defineProperty|defineProperties|__\w+__)$/;
 
+/** Deeper than code that people write; each level is looked at with all that is in it. */
+const maxIndexDepth = 50;
+
 export function checkMembers(tokens: Token[]): void {
   const unknownNames = new Set<string>();
+  const starts = new Map<number, number>();
+  const ends: number[] = [];
   tokens.forEach((token, at) => {
     if (token.kind === "name") checkReflection(tokens, at);
-    if (isIndex(tokens, at)) checkIndex(tokens, at, unknownNames);
+    while (at > (ends.at(-1) ?? Number.POSITIVE_INFINITY)) ends.pop();
+    if (isIndex(tokens, at)) {
+      if (ends.push(closingOf(tokens, at)) > maxIndexDepth) throw unknownStart(tokens.slice(at - 1, at + 3));
+      checkIndex(tokens, at, { unknownNames, starts });
+    }
     if (isComputedKey(tokens, at)) throw unknownStart(tokens.slice(at, at + 4));
   });
   tokens.forEach((token, at) => {
@@ -43,13 +53,20 @@ export function isIndex(tokens: Token[], at: number): boolean {
 const keyword =
   /^(?:return|typeof|case|in|of|new|delete|void|throw|else|do|instanceof|yield|await|default|extends|const|let|var|import|export)$/;
 
-function checkIndex(tokens: Token[], at: number, unknownNames: Set<string>): void {
+interface Found {
+  /** Names of variables that hold a member whose name is not known. */
+  unknownNames: Set<string>;
+  /** Where the chain of each index begins. */
+  starts: Map<number, number>;
+}
+
+function checkIndex(tokens: Token[], at: number, { unknownNames, starts }: Found): void {
   const key = keyAt(tokens, at);
   if (isComposed(key.tokens)) throw unknownStart(tokens.slice(Math.max(0, at - 1), key.end + 1));
   if (isKnown(key.tokens)) return;
   const next = signAt(tokens, key.end + 1);
   const isStarted = next === "(" || (next === "?." && signAt(tokens, key.end + 2) === "(");
-  const start = chainStart(tokens, at);
+  const start = chainStart(tokens, at, starts);
   const isNew = nameAt(tokens, start - 1) === "new";
   const isNested = isUnknownIndexEnd(tokens, at - 1) && /^(?:[-+*/%&|^?<>]*)=$/.test(next);
   if (isStarted || isNew || isNested || tokens[key.end + 1]?.text.startsWith("`"))
@@ -58,7 +75,7 @@ function checkIndex(tokens: Token[], at: number, unknownNames: Set<string>): voi
 }
 
 const keyAt = (tokens: Token[], at: number): { tokens: Token[]; end: number } => {
-  const { end } = readArguments(tokens, at);
+  const end = closingOf(tokens, at);
   return { tokens: tokens.slice(at + 1, end), end };
 };
 
@@ -79,40 +96,34 @@ function isUnknownIndexEnd(tokens: Token[], end: number): boolean {
 }
 
 /** Where `a.b(c)[d]` begins; `at` is a bracket in it. */
-function chainStart(tokens: Token[], at: number): number {
+function chainStart(tokens: Token[], at: number, starts: Map<number, number>): number {
   let start = at;
-  for (;;) {
-    const before = tokens[start - 1];
-    if (before === undefined) return start;
-    if (before.kind === "sign" && /^[)\]}]$/.test(before.text)) start = openingOf(tokens, start - 1);
-    else if (before.kind === "name" && !keyword.test(before.text)) start--;
-    else if (before.kind === "sign" && /^\??\.$/.test(before.text)) start--;
-    else if (before.kind === "string") start--;
-    else return start;
+  for (let next = beforeInChain(tokens, start); next !== null; next = beforeInChain(tokens, start)) {
+    start = starts.get(next) ?? next;
+    if (starts.has(next)) break;
   }
+  starts.set(at, start);
+  return start;
 }
 
-/** The bracket that the one at `end` closes. */
-export function openingOf(tokens: Token[], end: number): number {
-  let depth = 0;
-  for (let at = end; at >= 0; at--) {
-    if (/^[)\]}]$/.test(signAt(tokens, at))) depth++;
-    if (/^[([{]$/.test(signAt(tokens, at)) && --depth === 0) return at;
-  }
-  return 0;
+/** Where the part of the chain in front of this one begins; null: there is none. */
+function beforeInChain(tokens: Token[], start: number): number | null {
+  const before = tokens[start - 1];
+  if (before?.kind === "sign" && /^[)\]}]$/.test(before.text)) return openingOf(tokens, start - 1);
+  const isPart =
+    before?.kind === "string" ||
+    (before?.kind === "name" && !keyword.test(before.text)) ||
+    (before?.kind === "sign" && /^\??\.$/.test(before.text));
+  return isPart ? start - 1 : null;
 }
 
 /** `{ [name]: value } = object`: takes a member whose name is not known. */
 function isComputedKey(tokens: Token[], at: number): boolean {
   if (signAt(tokens, at) !== "[" || !/^[{,]$/.test(signAt(tokens, at - 1))) return false;
-  const { end } = readArguments(tokens, at);
+  const end = closingOf(tokens, at);
   if (signAt(tokens, end + 1) !== ":" || isKnown(tokens.slice(at + 1, end))) return false;
-  let close = end;
-  for (let depth = 1; close < tokens.length && depth > 0; ) {
-    close++;
-    if (/^[([{]$/.test(signAt(tokens, close))) depth++;
-    if (/^[)\]}]$/.test(signAt(tokens, close))) depth--;
-  }
+  const enclosing = enclosingOf(tokens, at);
+  const close = enclosing < 0 ? tokens.length : closingOf(tokens, enclosing);
   return signAt(tokens, close + 1) === "=" || /^(?:of|in)$/.test(nameAt(tokens, close + 1));
 }
 
