@@ -8,7 +8,7 @@ const long = process.env.SWEEP === "full" ? [] : ["e2e/*/long/**", "packages/*/t
  * Their test files leave nothing behind in the process, so that one process runs many of them: for most of these files
  * the start of a process and the import of the sources took longer than the tests.
  */
-const sharing = ["cli", "command-line", "engine", "host", "models", "project", "surfaces", "testkit", "tui"].map(
+const sharing = ["command-line", "engine", "models", "project", "surfaces"].map(
   (name) => `packages/${name}/test/**/*.test.ts`,
 );
 const include = ["packages/*/test/**/*.test.ts", "checks/**/*.test.ts", "e2e/**/*.test.ts", "python/*/run.test.ts"];
