@@ -19,8 +19,8 @@ function openGreetings({ settings }: ServerContext): Subject {
           summary: "Greet someone",
           tag: "Greetings",
           scope: "agents:read",
-          params: z.object({ name: z.string() }),
-          answer: { status: 200, schema: z.object({ text: z.string() }), description: "The greeting" },
+          params: () => z.object({ name: z.string() }),
+          answer: { status: 200, schema: () => z.object({ text: z.string() }), description: "The greeting" },
         },
         async ({ params, principal }) => ({ text: `Hello ${params.name}, from team ${principal.teamId}` }),
       );

@@ -1,10 +1,7 @@
 // `.platform/environment.json`: how the machine of an agent is prepared. The descriptions are the documentation.
 import { z } from "zod";
 
-export const environmentFilePath = ".platform/environment.json";
-
-/** Longer files are refused unread. */
-export const maxEnvironmentBytes = 256 * 1024;
+export { environmentFilePath, maxEnvironmentBytes } from "./environment-file-names.ts";
 
 /** One step of a path: neither `.` nor `..`, no backslash, no control character. */
 const step = String.raw`(?!\.{1,2}(?:/|$))[^/\\\x00-\x1f\x7f]+`;

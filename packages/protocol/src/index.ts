@@ -1,4 +1,5 @@
 export * from "./config.ts";
+export * from "./config-limits.ts";
 export * from "./config-servers.ts";
 export * from "./environment-file.ts";
 export * from "./errors.ts";

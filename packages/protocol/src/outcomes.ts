@@ -30,3 +30,9 @@ export const buildWords: Record<(typeof buildStatuses)[number], string> = {
   CANCELLED: "Cancelled",
   SKIPPED: "Skipped",
 };
+
+/** The model of a run. */
+export function describeRunModel({ id, provider }: { id: string; provider?: string | undefined }): string {
+  if (provider === "practice") return "practice model (scripted, no intelligence)";
+  return provider === undefined ? id : `${id} of ${provider}`;
+}

@@ -1,6 +1,6 @@
 // Keys of the platform's config.toml. Each is also an environment variable. The descriptions are the documentation.
 import { z } from "zod";
-import { BudgetConfig, Limits, ModelFallback, OtelConfig, PriceConfig, Size } from "./config.ts";
+import { BudgetConfig, Limits, ModelFallback, OtelConfig, PriceConfig, Size } from "./config-limits.ts";
 import { ModelProvider } from "./config-servers.ts";
 
 export const PlatformRole = z.enum(["api", "runner", "scheduler", "gateway"]);

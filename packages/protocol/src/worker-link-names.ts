@@ -1,4 +1,4 @@
-// What a worker needs of the link before the platform has asked anything: loaded at its start, without schemas.
+// What workers and the platform need of the link before anything was asked: loaded at their start, without schemas.
 
 /** Raised when one side must understand more than before; a side understands its own version and the one before. */
 export const linkVersion = 1;
@@ -8,3 +8,6 @@ export const alreadyUsed = "already_used";
 
 /** The path that workers connect to. */
 export const workerPath = "/v1/worker/stream";
+
+/** What a worker reports of its machine: memory is almost used up, or the worker hardly runs. */
+export const workerHealths = ["well", "memory", "starved"] as const;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { unprintable, unprintableProblem } from "./names.ts";
 import { SandboxMode } from "./settings.ts";
+import { workerHealths } from "./worker-link-names.ts";
 
 export { alreadyUsed, linkVersion, workerPath } from "./worker-link-names.ts";
 
@@ -47,9 +48,8 @@ export const RegisterReply = z.object({
 export type RegisterReply = z.infer<typeof RegisterReply>;
 
 /** Of the machine of a worker; it says so when that changes. */
-export const WorkerHealth = z.enum(["well", "memory", "starved"]);
+export const WorkerHealth = z.enum(workerHealths);
 export type WorkerHealth = z.infer<typeof WorkerHealth>;
-export const HealthReport = z.object({ state: WorkerHealth });
 
 /** The directory of an agent, as the platform names it. */
 const agent = z.string().regex(/^bc-[0-9a-f-]{36}$/i);

@@ -24,7 +24,7 @@ import { addSubscriptionRoutes } from "./routes/subscriptions.ts";
 import { addSwitchRoutes } from "./routes/switch.ts";
 import { addWebhookRoute } from "./routes/webhook.ts";
 import { wakeUpsPart } from "./subscriptions/wake.ts";
-import { type RunOfAgent, toolsOfRun } from "./tools/of-run.ts";
+import type { RunOfAgent } from "./tools/of-run.ts";
 import { startWork } from "./work.ts";
 
 export interface AutomationsOptions extends Pick<AutomationHost, "checkEnv" | "findEnvironment"> {
@@ -55,7 +55,7 @@ export function openAutomations(
   };
   const isScheduler = context.settings.roles.includes("scheduler");
   return {
-    toolsOf: (run) => toolsOfRun(host, run),
+    toolsOf: async (run) => (await import("./tools/of-run.ts")).toolsOfRun(host, run),
     proposeChanges: (run, signal) => proposeChanges({ ...host, diffs: repositories.diffs }, run, signal),
     routes(api) {
       addAutomationRoutes(api, host);

@@ -1,7 +1,6 @@
 // What a run has reached and was refused, over HTTP.
-import { RunEgress } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, type PlatformContext, type Principal } from "../foundation/index.ts";
+import { type Api, ApiError, type PlatformContext, type Principal, schema } from "../foundation/index.ts";
 import { readEgress } from "./record.ts";
 
 export interface EgressHost {
@@ -18,10 +17,10 @@ export function addEgressRoute(api: Api, { platform: { db, vault }, findAgent }:
       tag: "Runs",
       scope: "agents:read",
       sharing: "read",
-      params: z.object({ id: z.string(), runId: z.string() }),
+      params: () => z.object({ id: z.string(), runId: z.string() }),
       answer: {
         status: 200,
-        schema: RunEgress,
+        schema: schema("egress", "RunEgress"),
         description: "The policy, and every host once for each process and phase",
       },
       problems: ["run_not_found"],

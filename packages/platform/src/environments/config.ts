@@ -1,20 +1,26 @@
 // The configuration of an environment: from the file of a repository where there is one, else the saved one.
 import { createHash } from "node:crypto";
-import { describeProblem, type EnvironmentProblem, readEnvironment } from "@agentcli/project/environment";
+import { describeProblem, type EnvironmentProblem, type EnvironmentReading } from "@agentcli/project/environment";
 import { type EnvironmentFile, environmentFilePath } from "@agentcli/protocol/environment-file";
 import { invalid } from "../foundation/index.ts";
 
 /** Throws ApiError `validation_error` that names line, column and member. */
-export function checkEnvironmentJson(text: string): EnvironmentFile {
-  const reading = readEnvironment(text, "environmentJson");
+export async function checkEnvironmentJson(text: string): Promise<EnvironmentFile> {
+  const reading = await readEnvironment(text, "environmentJson");
   if (reading.status === "valid") return reading.environment;
   throw invalid(reading.problems.map(describeProblem));
 }
 
 /** The file of a repository at one commit. */
-export function readRepositoryFile(text: string, repoUrl: string): EnvironmentFile | EnvironmentFault {
-  const reading = readEnvironment(text, `${repoUrl}: ${environmentFilePath}`);
+export async function readRepositoryFile(text: string, repoUrl: string): Promise<EnvironmentFile | EnvironmentFault> {
+  const reading = await readEnvironment(text, `${repoUrl}: ${environmentFilePath}`);
   return reading.status === "valid" ? reading.environment : new EnvironmentFault(reading.problems);
+}
+
+/** Loaded with the first file: its schema is large. */
+async function readEnvironment(text: string, file: string): Promise<EnvironmentReading> {
+  const environment = await import("@agentcli/project/environment");
+  return environment.readEnvironment(text, file);
 }
 
 export class EnvironmentFault extends Error {

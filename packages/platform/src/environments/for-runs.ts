@@ -166,7 +166,7 @@ async function findFile(
   const text = found && (await readStartingFile(found.repository, environmentFilePath, signal));
   if (!found || typeof text !== "string") return null;
   const repoUrl = shown(found.repository.url);
-  const config = readRepositoryFile(text, repoUrl);
+  const config = await readRepositoryFile(text, repoUrl);
   if (config instanceof EnvironmentFault) throw config;
   return { file: { repoUrl, path: environmentFilePath }, config };
 }

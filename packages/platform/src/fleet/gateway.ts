@@ -1,5 +1,6 @@
 // Where workers connect: authenticates each, registers it, and keeps its connection for the runs that use it.
-import { linkVersion, RegisterRequest, type WorkerHealth, type WorkerReceives } from "@agentcli/protocol/worker-link";
+import type { RegisterRequest, WorkerHealth, WorkerReceives } from "@agentcli/protocol/worker-link";
+import { linkVersion } from "@agentcli/protocol/worker-link-names";
 import { type Answer, endAfterSilence, type Link, type LinkRequest, openLink } from "@agentcli/workspace";
 import { sql } from "kysely";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
@@ -167,7 +168,7 @@ async function register(
   { principal, grant, context, connections, link, isAllowed }: Connecting & Pick<ConnectedWorker, "link" | "isAllowed">,
 ): Promise<ConnectedWorker> {
   if (!isKnownVersion(body)) await noteWrongVersion(context.db, principal.teamId, body);
-  const request = readRegistration(body, principal);
+  const request = await readRegistration(body, principal);
   if (grant !== null) checkGrant(grant, request);
   const registrant = { principal, nodeId: context.nodeId, credential: grant === null ? "key" : "token" } as const;
   const registered = await registerWorker(context.db, registrant, request);
@@ -250,10 +251,11 @@ const versionIn = (body: unknown): number => Number(Object(body).linkVersion);
 const isKnownVersion = (body: unknown): boolean => Math.abs(versionIn(body) - linkVersion) <= 1;
 
 /** Unknown members are ignored: a newer worker may send more. */
-function readRegistration(body: unknown, principal: Principal): RegisterRequest {
+async function readRegistration(body: unknown, principal: Principal): Promise<RegisterRequest> {
   const version = versionIn(body);
   if (version < linkVersion - 1) throw refused("This worker is too old for the platform. Upgrade the worker.");
   if (version > linkVersion + 1) throw refused("This worker is too new for the platform. Upgrade the platform.");
+  const { RegisterRequest } = await import("@agentcli/protocol/worker-link");
   const parsed = RegisterRequest.safeParse(body);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

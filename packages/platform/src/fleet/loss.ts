@@ -1,5 +1,6 @@
 // Why a worker is not connected any more, as far as the server that held its connection can tell.
-import { HealthReport, type WorkerHealth } from "@agentcli/protocol/worker-link";
+import type { WorkerHealth } from "@agentcli/protocol/worker-link";
+import { workerHealths } from "@agentcli/protocol/worker-link-names";
 import { type Kysely, sql } from "kysely";
 import type { Tables, WorkerLoss } from "../foundation/index.ts";
 
@@ -23,8 +24,8 @@ export function lossOf({ health, isSilent }: { health: WorkerHealth; isSilent: b
 
 /** A report that is not one says nothing. */
 export function readHealth(body: unknown): WorkerHealth {
-  const { success, data } = HealthReport.safeParse(body);
-  return success ? data.state : "well";
+  const { state } = Object(body) as { state?: unknown };
+  return workerHealths.find((health) => health === state) ?? "well";
 }
 
 /** A worker that was known, and that is too old or too new since. */

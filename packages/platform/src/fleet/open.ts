@@ -1,5 +1,5 @@
 // The fleet: the machines that customers bring, and which agent works on which of them.
-import { workerPath } from "@agentcli/protocol/worker-link";
+import { workerPath } from "@agentcli/protocol/worker-link-names";
 import type { Activity, Authenticate, ServerContext, Subject } from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
 import { assignWorkers, dropOverdueClaims } from "./assign.ts";

@@ -3,12 +3,8 @@ import { mkdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "@agentcli/host";
 import { type SandboxMode, SandboxReport } from "@agentcli/protocol";
-import {
-  alreadyUsed,
-  type OpenRequest,
-  type SandboxRequest,
-  type WorkerReceives,
-} from "@agentcli/protocol/worker-link";
+import type { OpenRequest, SandboxRequest, WorkerReceives } from "@agentcli/protocol/worker-link";
+import { alreadyUsed } from "@agentcli/protocol/worker-link-names";
 import {
   connectWorkspace,
   type LazyWorkspace,

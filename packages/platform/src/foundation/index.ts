@@ -107,11 +107,13 @@ export {
   fileResponse,
   type HostHandler,
   invalid,
+  type Later,
   type Page,
   type Position,
   pageOf,
   readBody,
   readJson,
+  schema,
   type TakeSocket,
   validate,
 } from "./http/index.ts";

@@ -1,7 +1,6 @@
 // The inbox of a user over HTTP: what is in it, and what was done with it.
-import { ChangeInbox, Inbox, InboxChange } from "@agentcli/protocol/api";
 import type { OverviewHost } from "../agents/index.ts";
-import { type Api, ApiError, type Principal, type Subject } from "../foundation/index.ts";
+import { type Api, ApiError, type Principal, type Subject, schema } from "../foundation/index.ts";
 import { markItems } from "./marks.ts";
 import { readInbox, type UserPrincipal } from "./read.ts";
 import { readInboxTag } from "./version.ts";
@@ -21,7 +20,7 @@ function addRoutes(api: Api, host: OverviewHost): void {
       scope: "agents:read",
       answer: {
         status: 200,
-        schema: Inbox,
+        schema: schema("inbox", "Inbox"),
         description: "The newest items, and how many are unread; 304 where If-None-Match has the ETag of now",
       },
       problems: ["user_required"],
@@ -41,8 +40,8 @@ function addRoutes(api: Api, host: OverviewHost): void {
       summary: "Mark items of the inbox as unread, read or done",
       tag,
       scope: "agents:write",
-      body: ChangeInbox,
-      answer: { status: 200, schema: InboxChange, description: "The items that were marked" },
+      body: schema("inbox", "ChangeInbox"),
+      answer: { status: 200, schema: schema("inbox", "InboxChange"), description: "The items that were marked" },
       problems: ["user_required", "not_found"],
     },
     async ({ body, principal }) => {

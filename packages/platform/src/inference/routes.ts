@@ -1,6 +1,6 @@
 // `POST /v1/inference/responses`: model calls by API clients over the Responses wire, streamed or not.
-import { InferenceRequest, InferenceResponse } from "@agentcli/protocol/api";
-import { type Activity, type Api, alreadySent, type Call, type PlatformContext } from "../foundation/index.ts";
+import type { InferenceRequest } from "@agentcli/protocol/api";
+import { type Activity, type Api, alreadySent, type Call, type PlatformContext, schema } from "../foundation/index.ts";
 import { type AdmittedCall, admitCall, eventsOf, executeCall } from "./call.ts";
 import type { ResponseEvent } from "./events.ts";
 
@@ -71,12 +71,12 @@ const route = {
   summary: "Call a model over the Responses API",
   tag: "Inference",
   scope: "inference:create" as const,
-  body: InferenceRequest,
+  body: schema("inference", "InferenceRequest"),
   bodyLimitBytes,
   bodyTexts: "any" as const,
   answer: {
     status: 200 as const,
-    schema: InferenceResponse,
+    schema: schema("inference", "InferenceResponse"),
     contentType: "text/event-stream",
     description: "The response, or with `stream` its events",
   },

@@ -1,8 +1,8 @@
 // `GET /v1/inference/usage`: usage of the key's owner this month, by model.
-import { InferenceUsage, type TokenUsage } from "@agentcli/protocol/api";
+import type { InferenceUsage, TokenUsage } from "@agentcli/protocol/api";
 import { toCents } from "@agentcli/protocol/money";
 import { sql } from "kysely";
-import type { Api, PlatformContext } from "../foundation/index.ts";
+import { type Api, type PlatformContext, schema } from "../foundation/index.ts";
 import type { Principal } from "../identity/index.ts";
 
 export function addInferenceUsageRoute(api: Api, { db }: PlatformContext): void {
@@ -13,7 +13,11 @@ export function addInferenceUsageRoute(api: Api, { db }: PlatformContext): void 
       summary: "Show the usage and cost of model calls",
       tag: "Inference",
       scope: "inference:create",
-      answer: { status: 200, schema: InferenceUsage, description: "Of this key's owner, this month" },
+      answer: {
+        status: 200,
+        schema: schema("inference", "InferenceUsage"),
+        description: "Of this key's owner, this month",
+      },
     },
     async ({ principal }) => {
       const [owner, id] = ownerOf(principal);

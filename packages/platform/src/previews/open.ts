@@ -1,5 +1,4 @@
 // Previews: the ports and terminals of a machine while a run uses it, for the owner of the agent alone.
-import { AgentPorts, AgentTerminals, TerminalInput, TerminalText } from "@agentcli/protocol/api";
 import { z } from "zod";
 import {
   type Api,
@@ -9,6 +8,7 @@ import {
   recordAuditEvent,
   type ServerContext,
   type Subject,
+  schema,
 } from "../foundation/index.ts";
 import { findDriver, type MachineInUse, type MachinesInUse } from "../runs/index.ts";
 import { previewOrigin } from "./address.ts";
@@ -49,8 +49,8 @@ export function openPreviews(context: ServerContext, options: PreviewsOptions): 
 }
 
 const tag = "Agents";
-const ofAgent = z.object({ id: z.string() });
-const ofTerminal = z.object({ id: z.string(), name: z.string() });
+const ofAgent = () => z.object({ id: z.string() });
+const ofTerminal = () => z.object({ id: z.string(), name: z.string() });
 const common = { tag, sharing: "own" } as const;
 
 interface FoundMachine {
@@ -86,7 +86,7 @@ function addPorts(api: Api, host: RouteHost): void {
       summary: "List the ports of the agent's machine, with an address for its owner each; empty while no run uses it",
       scope: "agents:read",
       params: ofAgent,
-      answer: { status: 200, schema: AgentPorts, description: "The ports" },
+      answer: { status: 200, schema: schema("previews", "AgentPorts"), description: "The ports" },
     },
     (call) =>
       whereItRuns(host, call, async ({ agentId, machine }) => {
@@ -110,7 +110,7 @@ function addTerminals(api: Api, host: RouteHost): void {
       summary: "List the terminals of the agent's machine; empty while no run uses it",
       scope: "agents:read",
       params: ofAgent,
-      answer: { status: 200, schema: AgentTerminals, description: "The terminals" },
+      answer: { status: 200, schema: schema("previews", "AgentTerminals"), description: "The terminals" },
     },
     (call) => whereItRuns(host, call, async ({ machine }) => ({ items: machine ? await listTerminals(machine) : [] })),
   );
@@ -125,7 +125,7 @@ function addTerminal(api: Api, host: RouteHost): void {
       summary: "Read what a terminal shows, with the lines before",
       scope: "agents:read",
       params: ofTerminal,
-      answer: { status: 200, schema: TerminalText, description: "Its text" },
+      answer: { status: 200, schema: schema("previews", "TerminalText"), description: "Its text" },
       problems: ["machine_not_running"],
     },
     (call) =>
@@ -142,7 +142,7 @@ function addInput(api: Api, host: RouteHost): void {
       summary: "Type into a terminal",
       scope: "agents:write",
       params: ofTerminal,
-      body: TerminalInput,
+      body: schema("previews", "TerminalInput"),
       answer: { status: 204, description: "It was typed" },
       problems: ["machine_not_running"],
     },

@@ -1,6 +1,5 @@
 // Secrets for the operator's commands: over the database, of every team, user and environment.
-import { SecretName, SecretValue } from "@agentcli/protocol/api";
-import { ApiError } from "../foundation/index.ts";
+import { ApiError, schema } from "../foundation/index.ts";
 import { DotenvError, parseDotenv } from "./dotenv.ts";
 import { ofEnvironment, ofTeam, ofUser, type SecretOwnerId } from "./owner.ts";
 import {
@@ -32,13 +31,13 @@ export interface SecretOperator {
 export function openSecretOperator(store: SecretStore, request: OwnerRequest): SecretOperator {
   const owner = ownerOf(request);
   return {
-    set(change) {
-      check(change, change.name);
+    async set(change) {
+      await check(change, change.name);
       return setSecret(store, owner, change);
     },
-    importText(text, options) {
+    async importText(text, options) {
       const entries = entriesIn(text).filter(({ value }) => value !== "");
-      for (const { name, value, line } of entries) check({ name, value }, `line ${line}: ${name}`);
+      for (const { name, value, line } of entries) await check({ name, value }, `line ${line}: ${name}`);
       const changes = entries.map(({ name, value }) => ({ ...options, name, value }));
       return setSecrets(store, owner, changes);
     },
@@ -61,8 +60,11 @@ function entriesIn(text: string) {
   }
 }
 
-function check({ name, value }: { name: string; value: string }, where: string): void {
-  for (const read of [SecretName.safeParse(name), SecretValue.safeParse(value)])
+const secretName = schema("secrets", "SecretName");
+const secretValue = schema("secrets", "SecretValue");
+
+async function check({ name, value }: { name: string; value: string }, where: string): Promise<void> {
+  for (const read of [(await secretName()).safeParse(name), (await secretValue()).safeParse(value)])
     if (!read.success) throw new ApiError("validation_error", `${where}: ${read.error.issues[0]?.message}.`);
   if (value.includes("\0")) throw new ApiError("validation_error", `${where}: the value has a NUL character.`);
 }

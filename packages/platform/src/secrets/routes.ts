@@ -1,17 +1,7 @@
 // Secrets over HTTP. Lists name them; no answer has a value.
-import {
-  OwnedSecretPage,
-  type ProblemCode,
-  RemovedSecret,
-  SecretList,
-  SecretName,
-  SecretQuery,
-  SecretVersion,
-  SecretVersionId,
-  SetSecret,
-} from "@agentcli/protocol/api";
+import type { ProblemCode } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, type Call, type Principal } from "../foundation/index.ts";
+import { type Api, ApiError, type Call, type Principal, schema } from "../foundation/index.ts";
 import type { SecretHost } from "./host.ts";
 import { listInventory } from "./inventory.ts";
 import { ofEnvironment, ofTeam, ofUser, type SecretOwnerId } from "./owner.ts";
@@ -28,12 +18,13 @@ export function addSecretRoutes(api: Api, host: SecretHost): void {
 }
 
 const tag = "Secrets";
+const secretName = schema("secrets", "SecretName");
 
 /** A place in the API where secrets of one kind of owner are. */
 interface ScopeRoutes {
   path: string;
   of: string;
-  params: z.ZodObject;
+  params(): z.ZodObject;
   problems: ProblemCode[];
   find(
     call: { params: Record<string, string>; principal: Principal },
@@ -45,7 +36,7 @@ const scopesOf = ({ environments }: SecretHost): ScopeRoutes[] => [
   {
     path: "/v1/team/secrets",
     of: "of the team",
-    params: z.object({}),
+    params: () => z.object({}),
     problems: ["team_admin_required"],
     async find({ principal }, action) {
       if (action === "manage") requireTeamManager(principal);
@@ -55,7 +46,7 @@ const scopesOf = ({ environments }: SecretHost): ScopeRoutes[] => [
   {
     path: "/v1/me/secrets",
     of: "of the user",
-    params: z.object({}),
+    params: () => z.object({}),
     problems: ["user_required"],
     async find({ principal }) {
       if (principal.kind === "user") return ofUser(principal.teamId, principal.userId);
@@ -65,7 +56,7 @@ const scopesOf = ({ environments }: SecretHost): ScopeRoutes[] => [
   {
     path: "/v1/environments/{environmentId}/secrets",
     of: "of an environment",
-    params: z.object({ environmentId: z.string() }),
+    params: () => z.object({ environmentId: z.string() }),
     problems: ["environment_not_found", "team_admin_required"],
     async find({ params, principal }, action) {
       const { id, team_id } = await environments.find(principal, params.environmentId ?? "", action);
@@ -91,8 +82,8 @@ function addInventory(api: Api, { db, environments }: SecretHost): void {
       summary: "List the secrets of the team, of the user and of environments, without their values",
       tag,
       scope: "agents:read",
-      query: SecretQuery,
-      answer: { status: 200, schema: OwnedSecretPage, description: "A page of versions, by name" },
+      query: schema("secrets", "SecretQuery"),
+      answer: { status: 200, schema: schema("secrets", "OwnedSecretPage"), description: "A page of versions, by name" },
       problems: ["environment_not_found", "user_required"],
     },
     async ({ query, principal }) => {
@@ -111,7 +102,7 @@ function addList(api: Api, { db }: SecretHost, { path, of, params, problems, fin
       tag,
       scope: "agents:read",
       params,
-      answer: { status: 200, schema: SecretList, description: "All versions, by name" },
+      answer: { status: 200, schema: schema("secrets", "SecretList"), description: "All versions, by name" },
       problems: problems.filter((code) => code !== "team_admin_required"),
     },
     async (call) => {
@@ -129,12 +120,12 @@ function addSet(api: Api, host: SecretHost, { path, of, params, problems, find }
       summary: `Set a secret ${of}: a new one (201), or another value for one that exists (200)`,
       tag,
       scope: "agents:write",
-      params: params.extend({ name: SecretName }),
-      query: SecretVersionId,
-      body: SetSecret,
+      params: async () => params().extend({ name: await secretName() }),
+      query: schema("secrets", "SecretVersionId"),
+      body: schema("secrets", "SetSecret"),
       answer: {
         status: 200,
-        schema: SecretVersion,
+        schema: schema("secrets", "SecretVersion"),
         description: "The version, without its value",
         createdDescription: "The new version, without its value",
       },
@@ -164,9 +155,9 @@ function addRemove(api: Api, { db }: SecretHost, { path, of, params, problems, f
       summary: `Remove a secret ${of}; agents that have started keep it`,
       tag,
       scope: "agents:write",
-      params: params.extend({ name: z.string() }),
-      query: SecretVersionId,
-      answer: { status: 200, schema: RemovedSecret, description: "Its name" },
+      params: () => params().extend({ name: z.string() }),
+      query: schema("secrets", "SecretVersionId"),
+      answer: { status: 200, schema: schema("secrets", "RemovedSecret"), description: "Its name" },
       problems: [...problems, "secret_not_found", "secret_name_ambiguous"],
     },
     async (call) => {

@@ -1,6 +1,5 @@
 // The state of the platform: `GET /v1/status`, the entry of this server among the nodes, and the disk of its data directory.
-import { PlatformStatus } from "@agentcli/protocol/api";
-import { describeNode, reachableUrl, type ServerContext, type Subject, version } from "../foundation/index.ts";
+import { describeNode, reachableUrl, type ServerContext, type Subject, schema, version } from "../foundation/index.ts";
 import { readStatus, readStorage } from "./read.ts";
 
 export function openStatus(context: ServerContext): Subject {
@@ -21,7 +20,7 @@ export function openStatus(context: ServerContext): Subject {
           summary: "Show the state of the platform: servers, queue, model, database, storage",
           tag: "operations",
           scope: "admin",
-          answer: { status: 200, schema: PlatformStatus, description: "The state of the platform" },
+          answer: { status: 200, schema: schema("status", "PlatformStatus"), description: "The state of the platform" },
         },
         () => readStatus(context),
       ),

@@ -1,6 +1,5 @@
 // `GET /v1/usage`: what the caller or the team has used and spent.
-import { Spending, SpendingQuery } from "@agentcli/protocol/api";
-import { ApiError, type PlatformContext, type Principal, type Subject } from "../foundation/index.ts";
+import { ApiError, type PlatformContext, type Principal, type Subject, schema } from "../foundation/index.ts";
 import { readSpending } from "./read.ts";
 
 export const openUsage = (context: PlatformContext): Subject => ({
@@ -12,8 +11,12 @@ export const openUsage = (context: PlatformContext): Subject => ({
         summary: "Show usage and cost by day, model, person and agent, with the limits of this month",
         tag: "Usage",
         scope: "agents:read",
-        query: SpendingQuery,
-        answer: { status: 200, schema: Spending, description: "Of the caller, or of the whole team" },
+        query: schema("spending", "SpendingQuery"),
+        answer: {
+          status: 200,
+          schema: schema("spending", "Spending"),
+          description: "Of the caller, or of the whole team",
+        },
         problems: ["team_admin_required"],
       },
       ({ query, principal }) => {

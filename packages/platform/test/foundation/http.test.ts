@@ -65,8 +65,8 @@ const authenticationOf = ({ platform: { principals, sessions, settings } }: Test
 
 function addRoutes(api: Api): void {
   const shared = { summary: "A route", tag: "test", scope: null };
-  const answer = { status: 200, schema: z.unknown(), description: "An answer" } as const;
-  api.route({ ...shared, method: "post", path: "/v1/things", body: Thing, answer }, async ({ body }) => ({
+  const answer = { status: 200, schema: () => z.unknown(), description: "An answer" } as const;
+  api.route({ ...shared, method: "post", path: "/v1/things", body: () => Thing, answer }, async ({ body }) => ({
     got: body,
   }));
   api.route(
@@ -74,8 +74,8 @@ function addRoutes(api: Api): void {
       ...shared,
       method: "get",
       path: "/v1/things/{id}",
-      params: z.object({ id: z.string().regex(/^t-\d+$/) }),
-      query: z.object({ limit: z.coerce.number().int().max(100).optional() }),
+      params: () => z.object({ id: z.string().regex(/^t-\d+$/) }),
+      query: () => z.object({ limit: z.coerce.number().int().max(100).optional() }),
       answer,
     },
     async ({ params, query }) => ({ params, query }),
@@ -304,7 +304,7 @@ test("requests that wait behind another one of their connection hold nothing whe
     metrics: openMetrics(),
     queryTimeoutMs: 60_000,
   });
-  const answer = { status: 200, schema: z.unknown(), description: "An answer" } as const;
+  const answer = { status: 200, schema: () => z.unknown(), description: "An answer" } as const;
   const shared = { summary: "A route", tag: "test", scope: null, method: "get" } as const;
   api.route({ ...shared, path: "/v1/slow", answer }, async ({ context }) => {
     held.push(context.get("requestId"));

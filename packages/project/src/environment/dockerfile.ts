@@ -1,5 +1,6 @@
 // Finds lines of a Dockerfile that copy the project into the image. The builder reads the file; here only COPY and ADD count.
-import type { BuildPaths, EnvironmentProblem } from "./read.ts";
+import type { BuildPaths } from "./build-paths.ts";
+import type { EnvironmentProblem } from "./problem.ts";
 
 /** A context inside `.platform` holds nothing of the project. */
 export function findProjectCopies(text: string, { dockerfile, context }: BuildPaths): EnvironmentProblem[] {

@@ -1,21 +1,7 @@
 // Reads an environment.json. Each problem names file, line, column and member, and says what is wrong with it.
-import {
-  type EnvironmentBuild,
-  EnvironmentFile,
-  environmentFilePath,
-  maxEnvironmentBytes,
-} from "@agentcli/protocol/environment-file";
+import { EnvironmentFile, environmentFilePath, maxEnvironmentBytes } from "@agentcli/protocol/environment-file";
 import { type JsonPath, type JsonText, JsonTextError, readJsonText } from "./json-text.ts";
-
-export interface EnvironmentProblem {
-  file: string;
-  /** From 1. */
-  line: number;
-  column: number;
-  /** As in `terminals[0].name`; empty for the document as a whole. */
-  member: string;
-  reason: string;
-}
+import type { EnvironmentProblem } from "./problem.ts";
 
 export type EnvironmentReading =
   | { status: "valid"; environment: EnvironmentFile }
@@ -51,10 +37,6 @@ export function readEnvironment(text: string, file = environmentFilePath): Envir
 const inOrder = (left: EnvironmentProblem, right: EnvironmentProblem): number =>
   left.line - right.line || left.column - right.column;
 
-/** As compilers print it: `.platform/environment.json:3:5: build.dockerfile: …` */
-export const describeProblem = ({ file, line, column, member, reason }: EnvironmentProblem): string =>
-  `${file}:${line}:${column}: ${member === "" ? "" : `${member}: `}${reason}`;
-
 function positionOf(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split(/\r\n|\r|\n/);
   return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
@@ -66,22 +48,3 @@ const memberOf = (path: JsonPath): string =>
     const shown = /^[\w$-]{1,100}$/.test(step) ? step : JSON.stringify(step.slice(0, 100));
     return name === "" ? shown : `${name}.${shown}`;
   }, "");
-
-export interface BuildPaths {
-  /** From the repository root: `.platform/Dockerfile`. */
-  dockerfile: string;
-  /** From the repository root; empty for the root itself. */
-  context: string;
-}
-
-/** `.`, `./` and `..` as context mean the repository root; everything else is relative to `.platform`. */
-export function buildPaths({ dockerfile, context = "" }: EnvironmentBuild): BuildPaths {
-  const isRoot = /^\.{1,2}\/?$/.test(context);
-  return { dockerfile: fromRoot(dockerfile), context: isRoot ? "" : fromRoot(context) };
-}
-
-function fromRoot(path: string): string {
-  const plain = path.replace(/^\.\//, "").replace(/\/$/, "");
-  if (plain.startsWith("../")) return plain.slice("../".length);
-  return plain === "" ? ".platform" : `.platform/${plain}`;
-}

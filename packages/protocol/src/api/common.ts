@@ -1,11 +1,10 @@
 // Shapes that several requests and responses share.
 import { z } from "zod";
 import { unprintable, unprintableProblem } from "../names.ts";
+import { agentIdPattern, runIdPattern } from "./plain.ts";
 
-const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
-
-export const AgentId = z.string().regex(new RegExp(`^bc-${uuid}$`), "must look like bc-<uuid>");
-export const RunId = z.string().regex(new RegExp(`^run-${uuid}$`), "must look like run-<uuid>");
+export const AgentId = z.string().regex(agentIdPattern, "must look like bc-<uuid>");
+export const RunId = z.string().regex(runIdPattern, "must look like run-<uuid>");
 
 /** Shown to people in lists. */
 export const Name = z

@@ -1,6 +1,6 @@
 // Environments: how the machines of agents are prepared, and the builds of them.
 import { z } from "zod";
-import { maxEnvironmentBytes } from "../environment-file.ts";
+import { maxEnvironmentBytes } from "../environment-file-names.ts";
 import { unprintable, unprintableProblem } from "../names.ts";
 import { buildStatuses } from "../outcomes.ts";
 import { bytes, PageQuery, pageOf, Timestamp } from "./common.ts";

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { Timestamp } from "./common.ts";
 import { AgentOverview } from "./overview.ts";
+import { maxInboxItems } from "./plain.ts";
 
 export const InboxKind = z
   .enum(["result", "failed_run", "automation"])
@@ -22,8 +23,6 @@ export const InboxItem = z.object({
   automationId: z.string().optional(),
 });
 export type InboxItem = z.infer<typeof InboxItem>;
-
-export const maxInboxItems = 100;
 
 export const Inbox = z.object({
   items: z.array(InboxItem).describe(`The newest ${maxInboxItems}, newest first`),

@@ -18,6 +18,7 @@ export * from "./keys.ts";
 export * from "./members.ts";
 export * from "./mentions.ts";
 export * from "./overview.ts";
+export * from "./plain.ts";
 export * from "./previews.ts";
 export * from "./problem.ts";
 export * from "./prompts.ts";

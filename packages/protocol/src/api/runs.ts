@@ -49,11 +49,7 @@ export const RunQueue = z.object({
 });
 export type RunQueue = z.infer<typeof RunQueue>;
 
-/** For people. */
-export function describeRunModel({ id, provider }: RunModel): string {
-  if (provider === "practice") return "practice model (scripted, no intelligence)";
-  return provider === undefined ? id : `${id} of ${provider}`;
-}
+export { describeRunModel } from "../outcomes.ts";
 
 export const UnsavedArtifact = z.object({
   path: z.string(),

@@ -1,6 +1,7 @@
 // Secrets of teams, users and environments: `/v1/secrets` and what is below it. No answer has a value.
 import { z } from "zod";
 import { bytes, largestPage, Timestamp } from "./common.ts";
+import { secretRepository } from "./plain.ts";
 
 export const SecretType = z.enum(["runtime_secret", "environment_variable", "build_secret"]);
 export type SecretType = z.infer<typeof SecretType>;
@@ -12,7 +13,6 @@ export type SecretScope = z.infer<typeof SecretScope>;
 export const SecretPhase = z.enum(["run", "build", "both"]);
 export type SecretPhase = z.infer<typeof SecretPhase>;
 
-export const maxSecretsPerOwner = 1000;
 const maxNameLength = 255;
 const maxValueBytes = 4096;
 const maxRepositories = 100;
@@ -26,19 +26,6 @@ export const SecretName = z
   .max(maxNameLength)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be letters, digits and _, and not begin with a digit")
   .refine((name) => !isReserved(name), "is reserved: the platform sets it; choose another name");
-
-/** `https://Host/Owner/Repo.git` and `host/owner/repo` are the same repository. */
-export function secretRepository(text: string): string | null {
-  const plain = text
-    .trim()
-    .toLowerCase()
-    .replace(/^(?:https?|ssh|git):\/\//, "")
-    .replace(/^[^@/\s]+@/, "")
-    .replace(/^([^/:\s]+):(?!\d+\/)/, "$1/")
-    .replace(/\/+$/, "")
-    .replace(/\.git$/, "");
-  return /^[^\s/]+(?:\/[^\s/]+)+$/.test(plain) ? plain : null;
-}
 
 const Repository = z
   .string()

@@ -1,5 +1,6 @@
 // One agent in the list.
 import type { AgentOverview } from "@agentcli/protocol/api";
+import { describeRunModel } from "@agentcli/protocol/outcomes";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import { Icon } from "../components/icon.tsx";
@@ -7,7 +8,6 @@ import { PullLink } from "../components/pull.tsx";
 import { StatusIcon, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
 import { duration, money, repositoryName } from "../text/format.ts";
-import { modelName } from "./model-name.ts";
 
 export const AgentRow = memo(({ agent }: { agent: AgentOverview }) => {
   const { latestRun, owner, repos = [], branch, pullRequests, cost } = agent;
@@ -36,7 +36,7 @@ export const AgentRow = memo(({ agent }: { agent: AgentOverview }) => {
               {branch}
             </span>
           )}
-          {latestRun?.model && <span className="fact">{modelName(latestRun.model)}</span>}
+          {latestRun?.model && <span className="fact">{describeRunModel(latestRun.model)}</span>}
           {latestRun?.error && <span className="fact fact-bad">{latestRun.error.message}</span>}
         </span>
       </div>

@@ -1,5 +1,6 @@
 // One run: the prompt, what the agent did, and how it ended.
 import type { RunWithPrompt } from "@agentcli/protocol/api";
+import { describeRunModel } from "@agentcli/protocol/outcomes";
 import { useQueryClient } from "@tanstack/react-query";
 import { memo, useMemo, useSyncExternalStore } from "react";
 import { Blocks } from "../components/blocks.tsx";
@@ -12,7 +13,6 @@ import type { Connection } from "../stream/run-state.ts";
 import type { Item } from "../stream/transcript.ts";
 import { duration, money } from "../text/format.ts";
 import { TranscriptItem } from "./item.tsx";
-import { modelName } from "./model-name.ts";
 
 const isActive = ({ status }: RunWithPrompt): boolean => status === "RUNNING" || status === "CREATING";
 
@@ -99,7 +99,7 @@ function RunEnd({ run }: { run: RunWithPrompt }) {
           durationMs !== undefined && <span>{duration(durationMs)}</span>
         )}
         {cost && <span className="numeric">{money(cost.chargedCents)}</span>}
-        {model && <span>{modelName(model)}</span>}
+        {model && <span>{describeRunModel(model)}</span>}
         <Moment at={run.createdAt} />
       </p>
     </footer>

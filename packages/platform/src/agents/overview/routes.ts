@@ -1,7 +1,6 @@
 // `GET /v1/overview/…`: what the pages of agents show, in one request each.
-import { AgentDetails, AgentOverviewPage, AgentOverviewQuery, HostedRepositoryList } from "@agentcli/protocol/api";
 import { z } from "zod";
-import type { Api } from "../../foundation/index.ts";
+import { type Api, schema } from "../../foundation/index.ts";
 import { type OverviewHost, readDetails, readOverview } from "./read.ts";
 
 const tag = "Overview";
@@ -14,8 +13,8 @@ export function addOverviewRoutes(api: Api, host: OverviewHost): void {
       summary: "List agents with their last run, owner, pull requests and cost, newest first",
       tag,
       scope: "agents:read",
-      query: AgentOverviewQuery,
-      answer: { status: 200, schema: AgentOverviewPage, description: "A page of agents" },
+      query: schema("overview", "AgentOverviewQuery"),
+      answer: { status: 200, schema: schema("overview", "AgentOverviewPage"), description: "A page of agents" },
     },
     ({ query, principal }) => readOverview(host, principal, query),
   );
@@ -27,8 +26,8 @@ export function addOverviewRoutes(api: Api, host: OverviewHost): void {
       tag,
       scope: "agents:read",
       sharing: "read",
-      params: z.object({ id: z.string() }),
-      answer: { status: 200, schema: AgentDetails, description: "The agent" },
+      params: () => z.object({ id: z.string() }),
+      answer: { status: 200, schema: schema("overview", "AgentDetails"), description: "The agent" },
     },
     async ({ params, principal }) => readDetails(host, principal, await host.access.find(principal, params.id, "read")),
   );
@@ -44,7 +43,11 @@ function addRepositories(api: Api, { githost }: OverviewHost): void {
       summary: "List the repositories of the embedded git host",
       tag,
       scope: "repositories:read",
-      answer: { status: 200, schema: HostedRepositoryList, description: "The repositories of the team" },
+      answer: {
+        status: 200,
+        schema: schema("overview", "HostedRepositoryList"),
+        description: "The repositories of the team",
+      },
     },
     async ({ principal }) => {
       const found = await githost.repositories.list(principal.teamId);

@@ -1,15 +1,6 @@
 // Agents over HTTP: create, list, read, archive, delete.
-import {
-  Acknowledged,
-  Agent,
-  AgentCreated,
-  AgentPage,
-  AgentQuery,
-  Conversation,
-  CreateAgent,
-} from "@agentcli/protocol/api";
 import { z } from "zod";
-import type { Api, PlatformContext } from "../../foundation/index.ts";
+import { type Api, type PlatformContext, schema } from "../../foundation/index.ts";
 import type { Workspaces } from "../../repositories/index.ts";
 import type { AgentAccess } from "../access.ts";
 import { findAgent, findRun } from "../store.ts";
@@ -29,7 +20,7 @@ export interface AgentHost {
   publicUrl(): string;
 }
 
-const one = z.object({ id: z.string() });
+const one = () => z.object({ id: z.string() });
 const tag = "Agents";
 
 export function addAgentRoutes(api: Api, host: AgentHost): void {
@@ -50,9 +41,9 @@ function addCreate(api: Api, { platform, submit, publicUrl }: AgentHost): void {
       summary: "Create an agent and start its first run",
       tag,
       scope: "agents:write",
-      body: CreateAgent,
+      body: schema("agents", "CreateAgent"),
       bodyLimitBytes: promptLimitBytes,
-      answer: { status: 200, schema: AgentCreated, description: "The agent and its run" },
+      answer: { status: 200, schema: schema("agents", "AgentCreated"), description: "The agent and its run" },
       problems: [
         "agent_id_conflict",
         "build_not_found",
@@ -86,8 +77,8 @@ function addList(api: Api, host: AgentHost): void {
       summary: "List agents, newest first",
       tag,
       scope: "agents:read",
-      query: AgentQuery,
-      answer: { status: 200, schema: AgentPage, description: "A page of agents" },
+      query: schema("agents", "AgentQuery"),
+      answer: { status: 200, schema: schema("agents", "AgentPage"), description: "A page of agents" },
     },
     ({ query: { cursor, ...filter }, principal }) => readAgentPage(host, principal, cursor, filter),
   );
@@ -104,7 +95,7 @@ function addRead(api: Api, { platform, access, publicUrl }: AgentHost): void {
       scope: "agents:read",
       sharing: "read",
       params: one,
-      answer: { status: 200, schema: Agent, description: "The agent" },
+      answer: { status: 200, schema: schema("agents", "Agent"), description: "The agent" },
     },
     async ({ params, principal }) => {
       const row = await access.find(principal, params.id, "read");
@@ -123,7 +114,7 @@ function addConversation(api: Api, { platform, access }: AgentHost): void {
       scope: "agents:read",
       sharing: "read",
       params: one,
-      answer: { status: 200, schema: Conversation, description: "All messages, oldest first" },
+      answer: { status: 200, schema: schema("agents", "Conversation"), description: "All messages, oldest first" },
     },
     async ({ params, principal }) => {
       const agent = await access.find(principal, params.id, "read");
@@ -146,7 +137,7 @@ function addArchiving(api: Api, { platform, access }: AgentHost): void {
         scope: "agents:write",
         sharing: "manage",
         params: one,
-        answer: { status: 200, schema: Acknowledged, description: "Its id" },
+        answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
       },
       async ({ params, principal }) => {
         const { id } = await access.find(principal, params.id, "manage");
@@ -166,7 +157,7 @@ function addDelete(api: Api, { platform, workspaces, access }: AgentHost): void 
       scope: "agents:write",
       sharing: "manage",
       params: one,
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
     },
     async ({ params, principal }) => {
       const { id } = await access.find(principal, params.id, "manage");

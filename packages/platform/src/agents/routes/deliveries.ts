@@ -1,12 +1,11 @@
 // Deliveries of an agent's webhook over HTTP: list them, and send one again.
-import { DeliveryPage, DeliveryQuery, WebhookDelivery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, decodeCursor, encodeCursor } from "../../foundation/index.ts";
+import { type Api, ApiError, decodeCursor, encodeCursor, schema } from "../../foundation/index.ts";
 import { listDeliveries, redeliver } from "../../integrations/index.ts";
 import type { AgentHost } from "./agents.ts";
 
-const ofAgent = z.object({ id: z.string() });
-const one = z.object({ id: z.string(), deliveryId: z.string() });
+const ofAgent = () => z.object({ id: z.string() });
+const one = () => z.object({ id: z.string(), deliveryId: z.string() });
 const tag = "Webhooks";
 
 export function addDeliveryRoutes(api: Api, host: AgentHost): void {
@@ -24,8 +23,8 @@ function addList(api: Api, { platform: { db }, access }: AgentHost): void {
       scope: "agents:read",
       sharing: "read",
       params: ofAgent,
-      query: DeliveryQuery,
-      answer: { status: 200, schema: DeliveryPage, description: "A page of deliveries" },
+      query: schema("webhooks", "DeliveryQuery"),
+      answer: { status: 200, schema: schema("webhooks", "DeliveryPage"), description: "A page of deliveries" },
     },
     async ({ params, query: { cursor, limit, status }, principal }) => {
       const agent = await access.find(principal, params.id, "read");
@@ -50,7 +49,7 @@ function addRedeliver(api: Api, { platform: { db }, access }: AgentHost): void {
       sharing: "manage",
       rateLimit: { requests: 10, seconds: 60 },
       params: one,
-      answer: { status: 200, schema: WebhookDelivery, description: "The delivery, waiting" },
+      answer: { status: 200, schema: schema("webhooks", "WebhookDelivery"), description: "The delivery, waiting" },
       problems: ["delivery_not_found"],
     },
     async ({ params, principal }) => {

@@ -1,8 +1,8 @@
 // `GET /v1/agents/{id}/diff`
 import { isUtf8 } from "node:buffer";
-import { AgentDiff, type RepositoryDiff } from "@agentcli/protocol/api";
+import type { RepositoryDiff } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, type Forwarding, fileResponse } from "../../foundation/index.ts";
+import { type Api, ApiError, type Forwarding, fileResponse, schema } from "../../foundation/index.ts";
 import { capPatch, type Diffs, type RepositoryChange, RepositoryFault } from "../../repositories/index.ts";
 import type { AgentHost } from "./agents.ts";
 
@@ -23,18 +23,19 @@ export function addDiffRoute(api: Api, { access, publicUrl, diffs, forwarding, f
       tag: "Agents",
       scope: "agents:read",
       sharing: "read",
-      params: z.object({ id: z.string() }),
-      query: z.object({
-        repository: z
-          .string()
-          .max(4096)
-          .optional()
-          .describe("repoUrl of one of them: the whole patch as a file, instead of JSON"),
-      }),
+      params: () => z.object({ id: z.string() }),
+      query: () =>
+        z.object({
+          repository: z
+            .string()
+            .max(4096)
+            .optional()
+            .describe("repoUrl of one of them: the whole patch as a file, instead of JSON"),
+        }),
       problems: ["payload_too_large", "repository_not_found"],
       answer: {
         status: 200,
-        schema: AgentDiff,
+        schema: schema("diff", "AgentDiff"),
         contentType: "application/octet-stream",
         description: "A patch for each of its repositories, at most 1 MiB of each, or with ?repository= a whole one",
       },

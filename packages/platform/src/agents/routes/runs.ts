@@ -1,8 +1,7 @@
 // Runs over HTTP: follow up, list, read, cancel.
-import { Acknowledged, CreateRun, PageQuery, Run, RunCreated, RunPage } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { readQueue } from "../../fleet/index.ts";
-import { type Api, decodeNumber } from "../../foundation/index.ts";
+import { type Api, decodeNumber, schema } from "../../foundation/index.ts";
 import { readDiskWait } from "../../runs/index.ts";
 import { findRun, readGit } from "../store.ts";
 import type { Submission } from "../submit/index.ts";
@@ -11,8 +10,8 @@ import type { AgentHost } from "./agents.ts";
 import { cancelRun } from "./archive.ts";
 import { promptLimitBytes, submitCall } from "./submission.ts";
 
-const ofAgent = z.object({ id: z.string() });
-const one = z.object({ id: z.string(), runId: z.string() });
+const ofAgent = () => z.object({ id: z.string() });
+const one = () => z.object({ id: z.string(), runId: z.string() });
 const tag = "Runs";
 
 export function addRunRoutes(api: Api, host: AgentHost): void {
@@ -33,9 +32,9 @@ function addFollowUp(api: Api, { platform, submit }: AgentHost): void {
       scope: "agents:write",
       sharing: "follow_up",
       params: ofAgent,
-      body: CreateRun,
+      body: schema("runs", "CreateRun"),
       bodyLimitBytes: promptLimitBytes,
-      answer: { status: 200, schema: RunCreated, description: "The run" },
+      answer: { status: 200, schema: schema("runs", "RunCreated"), description: "The run" },
       problems: [
         "agent_busy",
         "agent_archived",
@@ -67,8 +66,8 @@ function addList(api: Api, host: AgentHost): void {
       scope: "agents:read",
       sharing: "read",
       params: ofAgent,
-      query: PageQuery,
-      answer: { status: 200, schema: RunPage, description: "A page of runs" },
+      query: schema("common", "PageQuery"),
+      answer: { status: 200, schema: schema("runs", "RunPage"), description: "A page of runs" },
     },
     async ({ params, query, principal }) => {
       const agent = await access.find(principal, params.id, "read");
@@ -103,7 +102,7 @@ function addRead(api: Api, host: AgentHost): void {
       scope: "agents:read",
       sharing: "read",
       params: one,
-      answer: { status: 200, schema: Run, description: "The run" },
+      answer: { status: 200, schema: schema("runs", "Run"), description: "The run" },
       problems: ["run_not_found"],
     },
     async ({ params, principal }) => {
@@ -128,7 +127,7 @@ function addCancel(api: Api, { platform, access }: AgentHost): void {
       scope: "agents:write",
       sharing: "manage",
       params: one,
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
       problems: ["run_not_found", "run_not_cancellable"],
     },
     async ({ params, principal }) => {

@@ -1,7 +1,7 @@
 // Settings of the team and of the user over HTTP. All read them; administrators change the team's, users their own.
-import { TeamSettings, TeamSettingsChange, UserSettings, UserSettingsChange } from "@agentcli/protocol/api";
+import type { UserSettings } from "@agentcli/protocol/api";
 import { checkAllowlist } from "../../egress/index.ts";
-import { type Api, ApiError, type PlatformContext } from "../../foundation/index.ts";
+import { type Api, ApiError, type PlatformContext, schema } from "../../foundation/index.ts";
 import {
   changeTeamSettings,
   changeUserSettings,
@@ -21,7 +21,11 @@ export function addSettingsRoutes(api: Api, platform: PlatformContext): void {
 
 function addTeamSettings(api: Api, { db, settings }: PlatformContext): void {
   const path = "/v1/team/settings";
-  const answer = { status: 200, schema: TeamSettings, description: "All settings of the team" } as const;
+  const answer = {
+    status: 200,
+    schema: schema("settings", "TeamSettings"),
+    description: "All settings of the team",
+  } as const;
   const shared = { path, tag, answer } as const;
   api.route(
     { ...shared, method: "get", summary: "Read the settings of the team", scope: null },
@@ -33,7 +37,7 @@ function addTeamSettings(api: Api, { db, settings }: PlatformContext): void {
       method: "patch",
       summary: "Change settings of the team",
       scope: "admin",
-      body: TeamSettingsChange,
+      body: schema("settings", "TeamSettingsChange"),
       problems: ["invalid_model"],
     },
     async ({ body, principal: { teamId } }) => {
@@ -53,7 +57,11 @@ function addTeamSettings(api: Api, { db, settings }: PlatformContext): void {
 
 function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
   const path = "/v1/me/settings";
-  const answer = { status: 200, schema: UserSettings, description: "All settings of the user" } as const;
+  const answer = {
+    status: 200,
+    schema: schema("settings", "UserSettings"),
+    description: "All settings of the user",
+  } as const;
   const shared = { path, tag, answer } as const;
   api.route(
     { ...shared, problems: ["forbidden"], method: "get", summary: "Read one's own settings", scope: null },
@@ -66,7 +74,7 @@ function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
       method: "patch",
       summary: "Change one's own settings",
       scope: "agents:write",
-      body: UserSettingsChange,
+      body: schema("settings", "UserSettingsChange"),
     },
     async ({ body, principal }) => {
       if (body.defaultModel)

@@ -1,15 +1,6 @@
 // Agents through v0: create, list, read, follow up, stop, delete, and the conversation.
-import {
-  Acknowledged,
-  V0Agent,
-  V0AgentPage,
-  V0AgentQuery,
-  V0Conversation,
-  V0Create,
-  V0Followup,
-} from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError } from "../../foundation/index.ts";
+import { type Api, ApiError, schema } from "../../foundation/index.ts";
 import type { AgentHost } from "../routes/agents.ts";
 import { cancelRun, deleteAgent } from "../routes/archive.ts";
 import { promptLimitBytes, submitCall } from "../routes/submission.ts";
@@ -18,7 +9,7 @@ import { readMessages } from "../views/conversation.ts";
 import { readAgent, readNewAgent, readPage } from "./read.ts";
 import { promptOf, toCreateAgentRequest, toV0Error } from "./request.ts";
 
-const one = z.object({ id: z.string() });
+const one = () => z.object({ id: z.string() });
 const tag = "v0";
 
 export function addAgentRoutes(api: Api, host: AgentHost): void {
@@ -38,9 +29,9 @@ function addCreate(api: Api, host: AgentHost): void {
       summary: "Create an agent and start it",
       tag,
       scope: "agents:write",
-      body: V0Create,
+      body: schema("v0", "V0Create"),
       bodyLimitBytes: promptLimitBytes,
-      answer: { status: 200, schema: V0Agent, description: "The agent" },
+      answer: { status: 200, schema: schema("v0", "V0Agent"), description: "The agent" },
       problems: ["idempotency_conflict", "invalid_model", "repository_access", "spend_limit_reached"],
     },
     async (call) => {
@@ -61,8 +52,8 @@ function addReading(api: Api, host: AgentHost): void {
       summary: "List agents, newest first",
       tag,
       scope: "agents:read",
-      query: V0AgentQuery,
-      answer: { status: 200, schema: V0AgentPage, description: "A page of agents" },
+      query: schema("v0", "V0AgentQuery"),
+      answer: { status: 200, schema: schema("v0", "V0AgentPage"), description: "A page of agents" },
     },
     ({ query, principal }) => readPage(host, principal, query),
   );
@@ -75,7 +66,7 @@ function addReading(api: Api, host: AgentHost): void {
       scope: "agents:read",
       sharing: "read",
       params: one,
-      answer: { status: 200, schema: V0Agent, description: "The agent" },
+      answer: { status: 200, schema: schema("v0", "V0Agent"), description: "The agent" },
     },
     async ({ params, principal }) => readAgent(host, await host.access.find(principal, params.id, "read")),
   );
@@ -91,7 +82,7 @@ function addConversation(api: Api, { platform, access }: AgentHost): void {
       scope: "agents:read",
       sharing: "read",
       params: one,
-      answer: { status: 200, schema: V0Conversation, description: "All messages, oldest first" },
+      answer: { status: 200, schema: schema("v0", "V0Conversation"), description: "All messages, oldest first" },
     },
     async ({ params, principal }) => {
       const agent = await access.find(principal, params.id, "read");
@@ -111,9 +102,9 @@ function addFollowup(api: Api, { submit }: AgentHost): void {
       scope: "agents:write",
       sharing: "follow_up",
       params: one,
-      body: V0Followup,
+      body: schema("v0", "V0Followup"),
       bodyLimitBytes: promptLimitBytes,
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
       problems: ["agent_busy", "agent_archived", "idempotency_conflict", "repository_access", "spend_limit_reached"],
     },
     async (call) => {
@@ -135,7 +126,7 @@ function addStop(api: Api, { platform, access }: AgentHost): void {
       scope: "agents:write",
       sharing: "manage",
       params: one,
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
       problems: ["run_not_cancellable"],
     },
     async ({ params, principal }) => {
@@ -157,7 +148,7 @@ function addDelete(api: Api, { platform, workspaces, access }: AgentHost): void 
       scope: "agents:write",
       sharing: "manage",
       params: one,
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
     },
     async ({ params, principal }) => {
       const { id } = await access.find(principal, params.id, "manage");

@@ -1,13 +1,12 @@
 // Artifacts through v0: named as if they lay in a machine of the agent's own.
-import { ArtifactLink, V0ArtifactList, V0ArtifactQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, invalid } from "../../foundation/index.ts";
+import { type Api, invalid, schema } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { linkArtifact, shownArtifacts } from "../../runs/index.ts";
 import type { AgentHost } from "../routes/agents.ts";
 import type { ListedAgent } from "../views/views.ts";
 
-const params = z.object({ id: z.string() });
+const params = () => z.object({ id: z.string() });
 const rateLimit = [
   { requests: 300, seconds: 60 },
   { requests: 6_000, seconds: 3_600 },
@@ -22,7 +21,7 @@ export function addArtifactRoutes(api: Api, host: AgentHost): void {
       ...shared,
       path: "/v0/agents/{id}/artifacts",
       summary: "List the artifacts of an agent",
-      answer: { status: 200, schema: V0ArtifactList, description: "All of them" },
+      answer: { status: 200, schema: schema("v0", "V0ArtifactList"), description: "All of them" },
     },
     async ({ params: { id }, principal }) => {
       const artifacts = await shownArtifacts(platform, await find(principal, id));
@@ -36,8 +35,8 @@ export function addArtifactRoutes(api: Api, host: AgentHost): void {
       ...shared,
       path: "/v0/agents/{id}/artifacts/download",
       summary: "Get a link to one file, valid for 15 minutes",
-      query: V0ArtifactQuery,
-      answer: { status: 200, schema: ArtifactLink, description: "The link" },
+      query: schema("v0", "V0ArtifactQuery"),
+      answer: { status: 200, schema: schema("artifacts", "ArtifactLink"), description: "The link" },
       problems: ["artifact_not_found"],
     },
     async ({ params: { id }, query: { path }, principal }) =>

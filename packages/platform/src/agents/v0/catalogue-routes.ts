@@ -1,6 +1,5 @@
 // `GET /v0/me`, `GET /v0/models` and `GET /v0/repositories`.
-import { V0Me, V0Models, V0Repositories } from "@agentcli/protocol/api";
-import type { Api, PlatformContext } from "../../foundation/index.ts";
+import { type Api, type PlatformContext, schema } from "../../foundation/index.ts";
 import { type Principal, settingsOfTeam } from "../../identity/index.ts";
 import { listModels } from "../../inference/index.ts";
 import type { OfferedRepositories } from "../../repositories/index.ts";
@@ -18,7 +17,7 @@ export function addCatalogueRoutes(
       path: "/v0/me",
       summary: "Show the owner of this key",
       scope: null,
-      answer: { status: 200, schema: V0Me, description: "The key and its owner" },
+      answer: { status: 200, schema: schema("v0", "V0Me"), description: "The key and its owner" },
     },
     async ({ principal }) => ({
       apiKeyName: principal.keyName,
@@ -32,7 +31,7 @@ export function addCatalogueRoutes(
       path: "/v0/models",
       summary: "List the models agents can use",
       scope: null,
-      answer: { status: 200, schema: V0Models, description: "The configured one first" },
+      answer: { status: 200, schema: schema("v0", "V0Models"), description: "The configured one first" },
     },
     async ({ principal: { teamId } }) => {
       const { models } = await settingsOfTeam(platform, teamId);
@@ -49,7 +48,7 @@ export function addCatalogueRoutes(
         { requests: 1, seconds: 60 },
         { requests: 30, seconds: 3_600 },
       ],
-      answer: { status: 200, schema: V0Repositories, description: "As of v1" },
+      answer: { status: 200, schema: schema("v0", "V0Repositories"), description: "As of v1" },
     },
     async ({ principal }) => ({ repositories: (await repositories(principal)).urls.map(describe) }),
   );

@@ -1,15 +1,8 @@
 // Automations over HTTP: create, list, read, change, delete.
-import {
-  Acknowledged,
-  Automation,
-  AutomationPage,
-  ChangeAutomation,
-  CreateAutomation,
-  PageQuery,
-} from "@agentcli/protocol/api";
+import type { ChangeAutomation, CreateAutomation } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { checkModel } from "../../agents/index.ts";
-import { type Api, ApiError, decodeCursor, type Principal, pageOf, teamKey } from "../../foundation/index.ts";
+import { type Api, ApiError, decodeCursor, type Principal, pageOf, schema, teamKey } from "../../foundation/index.ts";
 import { settingsOfTeam } from "../../identity/index.ts";
 import { requireAccess, requireTeamManager } from "../access.ts";
 import { checkPrompt, checkTriggers, openDefinition } from "../definition.ts";
@@ -28,7 +21,7 @@ import { giveUpAgents } from "../subscriptions/batches.ts";
 import { automationOf, type ViewContext } from "../views.ts";
 
 export const tag = "Automations";
-export const one = z.object({ automationId: z.string() });
+export const one = () => z.object({ automationId: z.string() });
 export const viewOf = ({ platform }: AutomationHost): ViewContext => ({ platform, publicUrl: platform.publicUrl });
 
 export function addAutomationRoutes(api: Api, host: AutomationHost): void {
@@ -48,8 +41,8 @@ function addCreate(api: Api, host: AutomationHost): void {
       summary: "Create an automation; what its schedules fire next is planned",
       tag,
       scope: "agents:write",
-      body: CreateAutomation,
-      answer: { status: 201, schema: Automation, description: "The automation" },
+      body: schema("automations", "CreateAutomation"),
+      answer: { status: 201, schema: schema("automations", "Automation"), description: "The automation" },
       problems: [
         "automation_name_conflict",
         "invalid_model",
@@ -129,8 +122,8 @@ function addList(api: Api, host: AutomationHost): void {
       summary: "List automations, newest first",
       tag,
       scope: "agents:read",
-      query: PageQuery,
-      answer: { status: 200, schema: AutomationPage, description: "A page of automations" },
+      query: schema("common", "PageQuery"),
+      answer: { status: 200, schema: schema("automations", "AutomationPage"), description: "A page of automations" },
     },
     async ({ query: { cursor, limit }, principal }) => {
       const userId = principal.kind === "user" ? principal.userId : null;
@@ -151,7 +144,7 @@ function addRead(api: Api, host: AutomationHost): void {
       tag,
       scope: "agents:read",
       params: one,
-      answer: { status: 200, schema: Automation, description: "The automation" },
+      answer: { status: 200, schema: schema("automations", "Automation"), description: "The automation" },
       problems: ["automation_not_found"],
     },
     async ({ params, principal }) =>
@@ -169,8 +162,8 @@ function addChange(api: Api, host: AutomationHost): void {
       tag,
       scope: "agents:write",
       params: one,
-      body: ChangeAutomation,
-      answer: { status: 200, schema: Automation, description: "The automation" },
+      body: schema("automations", "ChangeAutomation"),
+      answer: { status: 200, schema: schema("automations", "Automation"), description: "The automation" },
       problems: [
         "automation_not_found",
         "automation_name_conflict",
@@ -228,7 +221,7 @@ function addDelete(api: Api, { platform: { db }, access }: AutomationHost): void
       tag,
       scope: "agents:write",
       params: one,
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
       problems: ["automation_not_found", "team_admin_required"],
     },
     async ({ params, principal }) => {

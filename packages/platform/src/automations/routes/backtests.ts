@@ -1,7 +1,6 @@
 // Back-tests over HTTP, and what runs of an automation have proposed.
-import { Backtest, ProposalList, RequestBacktest } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, principalName } from "../../foundation/index.ts";
+import { type Api, ApiError, principalName, schema } from "../../foundation/index.ts";
 import { findBacktest, requestBacktest, showBacktest } from "../backtests/index.ts";
 import type { AutomationHost } from "../host.ts";
 import { listProposals } from "../proposals/store.ts";
@@ -23,11 +22,11 @@ function addRequest(api: Api, { platform, access }: AutomationHost): void {
       scope: "agents:write",
       rateLimit: { requests: 30, seconds: 60 },
       params: one,
-      body: RequestBacktest,
+      body: schema("backtests", "RequestBacktest"),
       bodyIsOptional: true,
       answer: {
         status: 201,
-        schema: Backtest,
+        schema: schema("backtests", "Backtest"),
         description: "The back-test, which a server with the role scheduler begins",
       },
       problems: ["automation_not_found", "backtest_active", "team_admin_required"],
@@ -48,8 +47,8 @@ function addRead(api: Api, { platform, access }: AutomationHost): void {
       summary: "Read a back-test: what would have started, and what the runs would have written",
       tag,
       scope: "agents:read",
-      params: z.object({ automationId: z.string(), backtestId: z.string() }),
-      answer: { status: 200, schema: Backtest, description: "The back-test" },
+      params: () => z.object({ automationId: z.string(), backtestId: z.string() }),
+      answer: { status: 200, schema: schema("backtests", "Backtest"), description: "The back-test" },
       problems: ["automation_not_found", "backtest_not_found"],
     },
     async ({ params: { automationId, backtestId }, principal }) => {
@@ -68,8 +67,8 @@ function addProposals(api: Api, { platform, access }: AutomationHost): void {
         "List what the run of a firing would have written; it was recorded, because the automation only proposes",
       tag,
       scope: "agents:read",
-      params: z.object({ automationId: z.string(), firingId: z.string() }),
-      answer: { status: 200, schema: ProposalList, description: "In the order of the calls" },
+      params: () => z.object({ automationId: z.string(), firingId: z.string() }),
+      answer: { status: 200, schema: schema("backtests", "ProposalList"), description: "In the order of the calls" },
       problems: ["automation_not_found", "firing_not_found"],
     },
     async ({ params: { automationId, firingId }, principal }) => {

@@ -1,14 +1,8 @@
 // Where source hosts send events: the addresses of a team, and the receiver of them all.
 import { sizeBytes } from "@agentcli/host";
-import {
-  Acknowledged,
-  CreateEventSource,
-  type EventSource,
-  EventSourceCreated,
-  EventSourceList,
-} from "@agentcli/protocol/api";
+import type { EventSource } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, readBody, teamKey } from "../../foundation/index.ts";
+import { type Api, ApiError, readBody, schema, teamKey } from "../../foundation/index.ts";
 import { requireTeamManager } from "../access.ts";
 import type { AutomationHost } from "../host.ts";
 import { defaultStored, storeDelivery } from "../inbound/deliveries.ts";
@@ -47,8 +41,12 @@ function addCreate(api: Api, host: AutomationHost): void {
       summary: "Create an address that a source host sends events of the team to",
       tag,
       scope: "agents:write",
-      body: CreateEventSource,
-      answer: { status: 201, schema: EventSourceCreated, description: "Its address and the secret of the webhook" },
+      body: schema("automations", "CreateEventSource"),
+      answer: {
+        status: 201,
+        schema: schema("automations", "EventSourceCreated"),
+        description: "Its address and the secret of the webhook",
+      },
       problems: ["team_admin_required", "event_source_limit_reached"],
     },
     async ({ body: { name }, principal }) => {
@@ -68,7 +66,11 @@ function addList(api: Api, host: AutomationHost): void {
       summary: "List the addresses that source hosts send events of the team to",
       tag,
       scope: "agents:read",
-      answer: { status: 200, schema: EventSourceList, description: "All of them, oldest first" },
+      answer: {
+        status: 200,
+        schema: schema("automations", "EventSourceList"),
+        description: "All of them, oldest first",
+      },
     },
     async ({ principal }) => {
       const rows = await listSources(host.platform.db, principal.teamId);
@@ -85,8 +87,8 @@ function addRemove(api: Api, { platform: { db } }: AutomationHost): void {
       summary: "Remove an address for events, with the events that came there",
       tag,
       scope: "agents:write",
-      params: z.object({ sourceId: z.string() }),
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      params: () => z.object({ sourceId: z.string() }),
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
       problems: ["event_source_not_found", "team_admin_required"],
     },
     async ({ params: { sourceId }, principal }) => {

@@ -1,16 +1,6 @@
 // Firings and alerts over HTTP: run now, list; and the keys of webhooks.
-import {
-  Acknowledged,
-  AutomationAlertPage,
-  CreateWebhookKey,
-  Firing,
-  FiringPage,
-  FiringQuery,
-  PageQuery,
-  WebhookKeyCreated,
-} from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, decodeCursor, pageOf } from "../../foundation/index.ts";
+import { type Api, ApiError, decodeCursor, pageOf, schema } from "../../foundation/index.ts";
 import { listAlerts } from "../alerts.ts";
 import { fire } from "../firings/fire.ts";
 import { listFirings } from "../firings/store.ts";
@@ -37,7 +27,11 @@ function addRun(api: Api, host: AutomationHost): void {
       scope: "agents:write",
       rateLimit: { requests: 30, seconds: 60 },
       params: one,
-      answer: { status: 200, schema: Firing, description: "The firing; it says why if no run could start" },
+      answer: {
+        status: 200,
+        schema: schema("automations", "Firing"),
+        description: "The firing; it says why if no run could start",
+      },
       problems: ["automation_not_found", "automation_disabled", "idempotency_conflict", "team_admin_required"],
     },
     async ({ params, principal, header }) => {
@@ -63,8 +57,8 @@ function addList(api: Api, { platform: { db }, access }: AutomationHost): void {
       tag,
       scope: "agents:read",
       params: one,
-      query: FiringQuery,
-      answer: { status: 200, schema: FiringPage, description: "A page of firings" },
+      query: schema("automations", "FiringQuery"),
+      answer: { status: 200, schema: schema("automations", "FiringPage"), description: "A page of firings" },
       problems: ["automation_not_found"],
     },
     async ({ params, query: { cursor, limit, status }, principal }) => {
@@ -85,8 +79,8 @@ function addAlerts(api: Api, { platform: { db }, access }: AutomationHost): void
       tag,
       scope: "agents:read",
       params: one,
-      query: PageQuery,
-      answer: { status: 200, schema: AutomationAlertPage, description: "A page of alerts" },
+      query: schema("common", "PageQuery"),
+      answer: { status: 200, schema: schema("automations", "AutomationAlertPage"), description: "A page of alerts" },
       problems: ["automation_not_found"],
     },
     async ({ params, query: { cursor, limit }, principal }) => {
@@ -107,9 +101,13 @@ function addCreateKey(api: Api, { platform: { db, publicUrl }, access }: Automat
       tag,
       scope: "agents:write",
       params: one,
-      body: CreateWebhookKey,
+      body: schema("automations", "CreateWebhookKey"),
       bodyIsOptional: true,
-      answer: { status: 201, schema: WebhookKeyCreated, description: "The key, which is shown only here" },
+      answer: {
+        status: 201,
+        schema: schema("automations", "WebhookKeyCreated"),
+        description: "The key, which is shown only here",
+      },
       problems: ["automation_not_found", "team_admin_required"],
     },
     async ({ params, body: { name = "webhook" }, principal }) => {
@@ -128,8 +126,8 @@ function addRemoveKey(api: Api, { platform: { db }, access }: AutomationHost): v
       summary: "Remove a key of the webhook of an automation",
       tag,
       scope: "agents:write",
-      params: z.object({ automationId: z.string(), keyId: z.string() }),
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      params: () => z.object({ automationId: z.string(), keyId: z.string() }),
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
       problems: ["automation_not_found", "webhook_key_not_found", "team_admin_required"],
     },
     async ({ params: { automationId, keyId }, principal }) => {

@@ -1,20 +1,13 @@
 // Memories of automations over HTTP, for people: list, read, write, delete, history.
-import {
-  Acknowledged,
-  AutomationMemory,
-  AutomationMemoryHistory,
-  AutomationMemoryList,
-  WriteMemory,
-} from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, principalName, teamKey } from "../../foundation/index.ts";
+import { type Api, ApiError, principalName, schema, teamKey } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
 import { type Memories, type MemoryEntry, openMemories } from "../memories/store.ts";
 import type { AutomationRow } from "../store.ts";
 import { one, tag } from "./automations.ts";
 
 const path = "/v1/automations/{automationId}/memories";
-const named = one.extend({ name: z.string().min(1).max(200) });
+const named = () => one().extend({ name: z.string().min(1).max(200) });
 
 export function addMemoryRoutes(api: Api, host: AutomationHost): void {
   addList(api, host);
@@ -44,7 +37,11 @@ function addList(api: Api, host: AutomationHost): void {
       scope: "agents:read",
       params: one,
       summary: "List the memories of an automation, by name",
-      answer: { status: 200, schema: AutomationMemoryList, description: "Without their texts" },
+      answer: {
+        status: 200,
+        schema: schema("automations", "AutomationMemoryList"),
+        description: "Without their texts",
+      },
       problems: ["automation_not_found"],
     },
     async ({ params, principal }) => {
@@ -63,7 +60,7 @@ function addRead(api: Api, host: AutomationHost): void {
       scope: "agents:read",
       params: named,
       summary: "Read a memory of an automation",
-      answer: { status: 200, schema: AutomationMemory, description: "The memory" },
+      answer: { status: 200, schema: schema("automations", "AutomationMemory"), description: "The memory" },
       problems: ["automation_not_found", "memory_not_found"],
     },
     async ({ params, principal }) => {
@@ -83,9 +80,9 @@ function addWrite(api: Api, host: AutomationHost): void {
       tag,
       scope: "agents:write",
       params: named,
-      body: WriteMemory,
+      body: schema("automations", "WriteMemory"),
       summary: "Write a memory of an automation; the former version stays in its history",
-      answer: { status: 200, schema: AutomationMemory, description: "The memory" },
+      answer: { status: 200, schema: schema("automations", "AutomationMemory"), description: "The memory" },
       problems: ["automation_not_found", "team_admin_required"],
     },
     async ({ params, principal, body: { text } }) => {
@@ -104,7 +101,7 @@ function addRemove(api: Api, host: AutomationHost): void {
       scope: "agents:write",
       params: named,
       summary: "Delete a memory of an automation; its history stays",
-      answer: { status: 200, schema: Acknowledged, description: "Its name" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its name" },
       problems: ["automation_not_found", "memory_not_found", "team_admin_required"],
     },
     async ({ params: { automationId, name }, principal }) => {
@@ -124,7 +121,11 @@ function addHistory(api: Api, host: AutomationHost): void {
       scope: "agents:read",
       params: named,
       summary: "List the versions of a memory, latest first",
-      answer: { status: 200, schema: AutomationMemoryHistory, description: "A version without a text is a removal" },
+      answer: {
+        status: 200,
+        schema: schema("automations", "AutomationMemoryHistory"),
+        description: "A version without a text is a removal",
+      },
       problems: ["automation_not_found"],
     },
     async ({ params, principal }) => {

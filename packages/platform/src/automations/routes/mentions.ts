@@ -1,6 +1,5 @@
 // `GET /v1/mentions`: comments that addressed the platform, and what became of them.
-import { MentionPage, MentionQuery } from "@agentcli/protocol/api";
-import { type Api, decodeCursor, pageOf } from "../../foundation/index.ts";
+import { type Api, decodeCursor, pageOf, schema } from "../../foundation/index.ts";
 import { isTeamManager } from "../access.ts";
 import type { AutomationHost } from "../host.ts";
 import { listMentions, mentionOf } from "../inbound/list-mentions.ts";
@@ -15,8 +14,8 @@ export function addMentionRoutes(api: Api, { platform: { db } }: AutomationHost)
         "List comments that mentioned the platform, newest first, with the reason where one was refused: all of the team for administrators and service accounts, otherwise the caller's own",
       tag,
       scope: "agents:read",
-      query: MentionQuery,
-      answer: { status: 200, schema: MentionPage, description: "A page of mentions" },
+      query: schema("mentions", "MentionQuery"),
+      answer: { status: 200, schema: schema("mentions", "MentionPage"), description: "A page of mentions" },
     },
     async ({ query: { cursor, limit, status }, principal }) => {
       const userId = isTeamManager(principal) || principal.kind !== "user" ? null : principal.userId;

@@ -1,14 +1,13 @@
 // Subscriptions of agents over HTTP: people see them, make them and cancel them.
-import { Acknowledged, CreateSubscription, Subscription, SubscriptionList } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, principalName, teamKey } from "../../foundation/index.ts";
+import { type Api, ApiError, principalName, schema, teamKey } from "../../foundation/index.ts";
 import type { AutomationHost } from "../host.ts";
 import { endSubscription, listSubscriptions } from "../subscriptions/store.ts";
 import { subscribe } from "../subscriptions/subscribe.ts";
 import { subscriptionOf } from "../subscriptions/view.ts";
 
 const tag = "Subscriptions";
-const one = z.object({ id: z.string() });
+const one = () => z.object({ id: z.string() });
 const path = "/v1/agents/{id}/subscriptions";
 
 export function addSubscriptionRoutes(api: Api, host: AutomationHost): void {
@@ -28,8 +27,8 @@ function addCreate(api: Api, host: AutomationHost): void {
       scope: "agents:write",
       sharing: "follow_up",
       params: one,
-      body: CreateSubscription,
-      answer: { status: 201, schema: Subscription, description: "The subscription" },
+      body: schema("subscriptions", "CreateSubscription"),
+      answer: { status: 201, schema: schema("subscriptions", "Subscription"), description: "The subscription" },
       problems: ["agent_not_found", "forbidden"],
     },
     async ({ params, body, principal }) => {
@@ -53,7 +52,11 @@ function addList(api: Api, host: AutomationHost): void {
       scope: "agents:read",
       sharing: "read",
       params: one,
-      answer: { status: 200, schema: SubscriptionList, description: "Those that have ended as well, 200 at most" },
+      answer: {
+        status: 200,
+        schema: schema("subscriptions", "SubscriptionList"),
+        description: "Those that have ended as well, 200 at most",
+      },
       problems: ["agent_not_found"],
     },
     async ({ params, principal }) => {
@@ -73,8 +76,8 @@ function addCancel(api: Api, host: AutomationHost): void {
       tag,
       scope: "agents:write",
       sharing: "follow_up",
-      params: one.extend({ subscriptionId: z.string() }),
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      params: () => one().extend({ subscriptionId: z.string() }),
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
       problems: ["agent_not_found", "forbidden", "subscription_not_found"],
     },
     async ({ params: { id, subscriptionId }, principal }) => {

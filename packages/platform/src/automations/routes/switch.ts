@@ -1,6 +1,5 @@
 // Enables and disables automations over HTTP, and shows what one would do.
-import { Automation, DisableAutomation, DryRunAutomation, DryRunResult } from "@agentcli/protocol/api";
-import { type Api, principalName } from "../../foundation/index.ts";
+import { type Api, principalName, schema } from "../../foundation/index.ts";
 import { cancelRunsOf } from "../firings/admit.ts";
 import type { AutomationHost } from "../host.ts";
 import { dryRun } from "../inbound/dry-run.ts";
@@ -19,7 +18,7 @@ const switching = {
   tag,
   scope: "agents:write",
   params: one,
-  answer: { status: 200, schema: Automation, description: "The automation" },
+  answer: { status: 200, schema: schema("automations", "Automation"), description: "The automation" },
   problems: ["automation_not_found", "team_admin_required"],
 } as const;
 
@@ -36,16 +35,19 @@ function addDisable(api: Api, host: AutomationHost): void {
   const path = "/v1/automations/{automationId}/disable";
   const summary = "Disable an automation; what is planned or waits is skipped";
   const route = { ...switching, problems: [...switching.problems], path, summary };
-  api.route({ ...route, body: DisableAutomation, bodyIsOptional: true }, async ({ params, principal, body }) => {
-    const { id } = await host.access.find(principal, params.automationId, "manage");
-    const change = { id, reason: `Disabled by ${principalName(principal)}.`, now: host.now() };
-    const disabled = await host.platform.db.transaction().execute(async (tx) => {
-      const row = await disableAutomation(tx, change);
-      if (body.cancelRuns) await cancelRunsOf(tx, id);
-      return row;
-    });
-    return show(host, disabled);
-  });
+  api.route(
+    { ...route, body: schema("automations", "DisableAutomation"), bodyIsOptional: true },
+    async ({ params, principal, body }) => {
+      const { id } = await host.access.find(principal, params.automationId, "manage");
+      const change = { id, reason: `Disabled by ${principalName(principal)}.`, now: host.now() };
+      const disabled = await host.platform.db.transaction().execute(async (tx) => {
+        const row = await disableAutomation(tx, change);
+        if (body.cancelRuns) await cancelRunsOf(tx, id);
+        return row;
+      });
+      return show(host, disabled);
+    },
+  );
 }
 
 function addDryRun(api: Api, host: AutomationHost): void {
@@ -57,9 +59,13 @@ function addDryRun(api: Api, host: AutomationHost): void {
       tag,
       scope: "agents:write",
       params: one,
-      body: DryRunAutomation,
+      body: schema("automations", "DryRunAutomation"),
       bodyIsOptional: true,
-      answer: { status: 200, schema: DryRunResult, description: "What would start, and what would be skipped" },
+      answer: {
+        status: 200,
+        schema: schema("automations", "DryRunResult"),
+        description: "What would start, and what would be skipped",
+      },
       problems: ["automation_not_found", "team_admin_required"],
     },
     async ({ params, body, principal }) =>

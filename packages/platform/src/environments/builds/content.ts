@@ -87,7 +87,7 @@ async function findRepositoryFile(
   for (const { url, files } of repositories) {
     const text = await files.read(environmentFilePath, signal);
     if (text === null) continue;
-    const config = readRepositoryFile(text, shown(url));
+    const config = await readRepositoryFile(text, shown(url));
     if (config instanceof EnvironmentFault) throw config;
     return { url, config };
   }

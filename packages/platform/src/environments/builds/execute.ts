@@ -120,7 +120,7 @@ async function run(context: BuildContext, signal: AbortSignal): Promise<BuildEnd
 async function prepare({ claimed, environment, key, log, host }: BuildContext, signal: AbortSignal) {
   const { build } = claimed;
   const version = await readVersion(host.platform.db, build.version_id);
-  const saved = checkEnvironmentJson(key.openText(version.config, configAad(version.id)));
+  const saved = await checkEnvironmentJson(key.openText(version.config, configAad(version.id)));
   const overrides: BuildOverrides =
     build.overrides === null ? {} : JSON.parse(key.openText(build.overrides, overridesAad(build.id)));
   const request = { teamId: environment.team_id, repos: environment.repos, saved, overrides };

@@ -1,15 +1,14 @@
 // Builds of environments over HTTP: list, read, trigger, activate, cancel.
-import { ActiveBuild, Build, BuildPage, BuildQuery, TriggerBuild } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, decodeCursor, pageOf, principalName, teamKey } from "../../foundation/index.ts";
+import { type Api, decodeCursor, pageOf, principalName, schema, teamKey } from "../../foundation/index.ts";
 import { activateBuild, findBuild, insertBuild, listBuilds, requestBuildCancel } from "../builds/store.ts";
 import type { EnvironmentHost } from "../host.ts";
 
 import { buildOf } from "../views.ts";
 import { tag } from "./environments.ts";
 
-const ofEnvironment = z.object({ environmentId: z.string() });
-export const oneBuild = z.object({ environmentId: z.string(), buildId: z.string() });
+const ofEnvironment = () => z.object({ environmentId: z.string() });
+export const oneBuild = () => z.object({ environmentId: z.string(), buildId: z.string() });
 const builds = "/v1/environments/{environmentId}/builds";
 
 export function addBuildRoutes(api: Api, host: EnvironmentHost): void {
@@ -31,9 +30,9 @@ function addTrigger(api: Api, { platform: { db, vault }, access }: EnvironmentHo
       scope: "agents:write",
       rateLimit: { requests: 30, seconds: 60 },
       params: ofEnvironment,
-      body: TriggerBuild,
+      body: schema("environments", "TriggerBuild"),
       bodyIsOptional: true,
-      answer: { status: 201, schema: Build, description: "The build, in progress" },
+      answer: { status: 201, schema: schema("environments", "Build"), description: "The build, in progress" },
       problems: ["environment_not_found"],
     },
     async ({ params, body: { draft = false, ...overrides }, principal }) => {
@@ -58,8 +57,8 @@ function addList(api: Api, { platform: { db }, access }: EnvironmentHost): void 
       tag,
       scope: "agents:read",
       params: ofEnvironment,
-      query: BuildQuery,
-      answer: { status: 200, schema: BuildPage, description: "A page of builds" },
+      query: schema("environments", "BuildQuery"),
+      answer: { status: 200, schema: schema("environments", "BuildPage"), description: "A page of builds" },
       problems: ["environment_not_found"],
     },
     async ({ params, query: { cursor, limit }, principal }) => {
@@ -80,7 +79,7 @@ function addActive(api: Api, { access }: EnvironmentHost): void {
       tag,
       scope: "agents:read",
       params: ofEnvironment,
-      answer: { status: 200, schema: ActiveBuild, description: "The active build" },
+      answer: { status: 200, schema: schema("environments", "ActiveBuild"), description: "The active build" },
       problems: ["environment_not_found"],
     },
     async ({ params, principal }) => {
@@ -99,7 +98,7 @@ function addRead(api: Api, { platform: { db }, access }: EnvironmentHost): void 
       tag,
       scope: "agents:read",
       params: oneBuild,
-      answer: { status: 200, schema: Build, description: "The build" },
+      answer: { status: 200, schema: schema("environments", "Build"), description: "The build" },
       problems: ["environment_not_found", "build_not_found"],
     },
     async ({ params, principal }) => {
@@ -118,7 +117,7 @@ function addActivate(api: Api, { platform: { db }, access }: EnvironmentHost): v
       tag,
       scope: "agents:write",
       params: oneBuild,
-      answer: { status: 200, schema: Build, description: "The build" },
+      answer: { status: 200, schema: schema("environments", "Build"), description: "The build" },
       problems: ["environment_not_found", "build_not_found", "build_not_ready", "team_admin_required"],
     },
     async ({ params, principal }) => {
@@ -139,7 +138,11 @@ function addCancel(api: Api, { platform: { db, vault }, access }: EnvironmentHos
       tag,
       scope: "agents:write",
       params: oneBuild,
-      answer: { status: 200, schema: Build, description: "The build; it ends as soon as its processes have" },
+      answer: {
+        status: 200,
+        schema: schema("environments", "Build"),
+        description: "The build; it ends as soon as its processes have",
+      },
       problems: ["environment_not_found", "build_not_found", "build_not_cancellable", "team_admin_required"],
     },
     async ({ params, principal }) => {

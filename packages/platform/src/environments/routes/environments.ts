@@ -1,14 +1,4 @@
 // Environments over HTTP: create, list, read, change, delete, and their history.
-import {
-  Acknowledged,
-  ChangeEnvironment,
-  CreateEnvironment,
-  Environment,
-  EnvironmentDetail,
-  EnvironmentHistory,
-  EnvironmentPage,
-  PageQuery,
-} from "@agentcli/protocol/api";
 import { z } from "zod";
 import {
   type Api,
@@ -18,6 +8,7 @@ import {
   type Principal,
   pageOf,
   principalName,
+  schema,
   teamKey,
 } from "../../foundation/index.ts";
 import { requireTeamManager } from "../access.ts";
@@ -34,7 +25,7 @@ import {
 } from "../store.ts";
 import { detailOf, environmentOf, versionOf } from "../views.ts";
 
-const one = z.object({ environmentId: z.string() });
+const one = () => z.object({ environmentId: z.string() });
 export const tag = "Environments";
 /** Of an environment.json in which every character is escaped. */
 const bodyLimitBytes = 2 * 1024 * 1024;
@@ -56,9 +47,9 @@ function addCreate(api: Api, { platform: { db, vault }, checkRepositories }: Env
       summary: "Create an environment; its first build begins",
       tag,
       scope: "agents:write",
-      body: CreateEnvironment,
+      body: schema("environments", "CreateEnvironment"),
       bodyLimitBytes,
-      answer: { status: 201, schema: Environment, description: "The environment" },
+      answer: { status: 201, schema: schema("environments", "Environment"), description: "The environment" },
       problems: [
         "environment_name_conflict",
         "repository_access",
@@ -70,7 +61,7 @@ function addCreate(api: Api, { platform: { db, vault }, checkRepositories }: Env
     async ({ body: { owner, ...body }, principal }) => {
       const userId = owner === "personal" ? userOf(principal) : null;
       if (owner === "team") requireTeamManager(principal);
-      checkEnvironmentJson(body.environmentJson);
+      await checkEnvironmentJson(body.environmentJson);
       await checkRepositories(principal, body.repos);
       const { teamId } = principal;
       const key = await teamKey(db, vault, teamId);
@@ -99,8 +90,8 @@ function addList(api: Api, { platform: { db }, access }: EnvironmentHost): void 
       summary: "List environments, most recently updated first; a page may be short",
       tag,
       scope: "agents:read",
-      query: PageQuery,
-      answer: { status: 200, schema: EnvironmentPage, description: "A page of environments" },
+      query: schema("common", "PageQuery"),
+      answer: { status: 200, schema: schema("environments", "EnvironmentPage"), description: "A page of environments" },
     },
     async ({ query: { cursor, limit }, principal }) => {
       const userId = principal.kind === "user" ? principal.userId : null;
@@ -121,7 +112,7 @@ function addRead(api: Api, { platform: { db, vault }, access }: EnvironmentHost)
       tag,
       scope: "agents:read",
       params: one,
-      answer: { status: 200, schema: EnvironmentDetail, description: "The environment" },
+      answer: { status: 200, schema: schema("environments", "EnvironmentDetail"), description: "The environment" },
       problems: ["environment_not_found"],
     },
     async ({ params, principal }) => {
@@ -140,14 +131,14 @@ function addChange(api: Api, { platform: { db, vault }, access }: EnvironmentHos
       tag,
       scope: "agents:write",
       params: one,
-      body: ChangeEnvironment,
+      body: schema("environments", "ChangeEnvironment"),
       bodyLimitBytes,
       answer: { status: 204, description: "It is changed" },
       problems: ["environment_not_found", "environment_name_conflict", "team_admin_required"],
     },
     async ({ params, body, principal }) => {
       const environment = await access.find(principal, params.environmentId, "manage");
-      if (body.environmentJson !== undefined) checkEnvironmentJson(body.environmentJson);
+      if (body.environmentJson !== undefined) await checkEnvironmentJson(body.environmentJson);
       if (Object.keys(body).length === 0) return null;
       const key = await teamKey(db, vault, environment.team_id);
       await db.transaction().execute(async (tx) => {
@@ -169,7 +160,7 @@ function addDelete(api: Api, { platform: { db }, access }: EnvironmentHost): voi
       tag,
       scope: "agents:write",
       params: one,
-      answer: { status: 200, schema: Acknowledged, description: "Its id" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "Its id" },
       problems: ["environment_not_found", "team_admin_required"],
     },
     async ({ params, principal }) => {
@@ -189,8 +180,8 @@ function addHistory(api: Api, { platform: { db, vault }, access }: EnvironmentHo
       tag,
       scope: "agents:read",
       params: one,
-      query: PageQuery,
-      answer: { status: 200, schema: EnvironmentHistory, description: "A page of versions" },
+      query: schema("common", "PageQuery"),
+      answer: { status: 200, schema: schema("environments", "EnvironmentHistory"), description: "A page of versions" },
       problems: ["environment_not_found"],
     },
     async ({ params, query: { cursor, limit }, principal }) => {

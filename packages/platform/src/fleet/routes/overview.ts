@@ -1,6 +1,5 @@
 // `GET /v1/overview/workers`: what the page of workers shows. Members see pools and their own machines.
-import { FleetOverview } from "@agentcli/protocol/api";
-import type { Api } from "../../foundation/index.ts";
+import { type Api, schema } from "../../foundation/index.ts";
 import { listPools } from "../pools.ts";
 import { listWorkers, type ShownWorker } from "../workers.ts";
 import type { FleetHost } from "./host.ts";
@@ -15,7 +14,7 @@ export function addFleetOverview(api: Api, { platform: { db } }: FleetHost): voi
       summary: "List the connected workers and pools of the team; machines of other members only with the scope admin",
       tag: "Overview",
       scope: "agents:read",
-      answer: { status: 200, schema: FleetOverview, description: "The longest connected first" },
+      answer: { status: 200, schema: schema("overview", "FleetOverview"), description: "The longest connected first" },
     },
     async ({ principal: { teamId, scopes, ...caller } }) => {
       const userId = caller.kind === "user" ? caller.userId : null;

@@ -1,7 +1,7 @@
 // Pending requests: the list, and a stream of what changes after it.
-import { PendingList, PendingQuery, PendingStreamQuery } from "@agentcli/protocol/api";
+import type { PendingList, PendingQuery } from "@agentcli/protocol/api";
 import type { Context } from "hono";
-import { type Api, ApiError, decodeCursor, type Env, encodeCursor } from "../../foundation/index.ts";
+import { type Api, ApiError, decodeCursor, type Env, encodeCursor, schema } from "../../foundation/index.ts";
 import { databaseNow, encodeStreamCursor } from "../cursor.ts";
 import { isPending, type PoolRequest, readPoolRequests } from "../pending.ts";
 import type { PoolOwner } from "../pools.ts";
@@ -13,15 +13,19 @@ export function addPendingRoutes(api: Api, host: FleetHost, { workers, tag }: Ba
   const path = `${workers}/pending-requests`;
   api.route(
     {
-      ...{ method: "get", path, tag, scope, query: PendingQuery },
+      ...{ method: "get", path, tag, scope, query: schema("workers", "PendingQuery") },
       summary: "List requests that wait for a worker of a pool, the longest waiting first",
-      answer: { status: 200, schema: PendingList, description: "A page, and the cursor of the stream" },
+      answer: {
+        status: 200,
+        schema: schema("workers", "PendingList"),
+        description: "A page, and the cursor of the stream",
+      },
     },
     ({ principal, query }) => listPending(host, ownerOf(principal), query),
   );
   api.route(
     {
-      ...{ method: "get", path: `${path}/stream`, tag, scope, query: PendingStreamQuery },
+      ...{ method: "get", path: `${path}/stream`, tag, scope, query: schema("workers", "PendingStreamQuery") },
       summary: "Follow pending requests as Server-Sent Events, from the streamCursor of the list",
       answer: { status: 200, contentType: "text/event-stream", description: "Events until the client disconnects" },
       problems: ["cursor_expired"],

@@ -1,7 +1,7 @@
 // Connected workers: list, count, read.
-import { Worker, WorkerList, WorkerQuery, WorkerSummary } from "@agentcli/protocol/api";
+import type { WorkerList, WorkerQuery } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError, decodeCursor, encodeCursor } from "../../foundation/index.ts";
+import { type Api, ApiError, decodeCursor, encodeCursor, schema } from "../../foundation/index.ts";
 import { countWorkers, findWorker, listWorkers, type ShownWorker, toWorker } from "../workers.ts";
 import { type Base, type FleetHost, ownerOf } from "./host.ts";
 
@@ -10,9 +10,9 @@ const scope = "agents:read";
 export function addWorkerRoutes(api: Api, { platform: { db } }: FleetHost, { workers: path, tag }: Base): void {
   api.route(
     {
-      ...{ method: "get", path, tag, scope, query: WorkerQuery },
+      ...{ method: "get", path, tag, scope, query: schema("workers", "WorkerQuery") },
       summary: "List connected workers, the longest connected first",
-      answer: { status: 200, schema: WorkerList, description: "A page of workers" },
+      answer: { status: 200, schema: schema("workers", "WorkerList"), description: "A page of workers" },
     },
     async ({ principal, query }) => listPage(await listWorkers(db, ownerOf(principal).teamId, query), query),
   );
@@ -20,15 +20,25 @@ export function addWorkerRoutes(api: Api, { platform: { db } }: FleetHost, { wor
     {
       ...{ method: "get", path: `${path}/summary`, tag, scope },
       summary: "Count connected workers",
-      answer: { status: 200, schema: WorkerSummary, description: "How many are connected, and how many in use" },
+      answer: {
+        status: 200,
+        schema: schema("workers", "WorkerSummary"),
+        description: "How many are connected, and how many in use",
+      },
     },
     ({ principal }) => countWorkers(db, ownerOf(principal).teamId),
   );
   api.route(
     {
-      ...{ method: "get", path: `${path}/{workerId}`, tag, scope, params: z.object({ workerId: z.string().max(128) }) },
+      ...{
+        method: "get",
+        path: `${path}/{workerId}`,
+        tag,
+        scope,
+        params: () => z.object({ workerId: z.string().max(128) }),
+      },
       summary: "Read a connected worker",
-      answer: { status: 200, schema: Worker, description: "The worker" },
+      answer: { status: 200, schema: schema("workers", "Worker"), description: "The worker" },
       problems: ["worker_not_found"],
     },
     async ({ principal, params: { workerId } }) => {

@@ -1,5 +1,6 @@
 // Serves routes: authentication, limits, scope, validation, answer. Every failure is an error with a code.
 import { type Context, Hono } from "hono";
+import type { z } from "zod";
 import { retryOnce } from "../db/index.ts";
 import { type Principal, principalName } from "../principal.ts";
 import { type AdmissionLimits, type FindForwarded, openAdmission } from "./admission.ts";
@@ -7,6 +8,7 @@ import { answerError, toApiError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { defaultBodyLimitBytes, isEmpty, readJson } from "./body.ts";
 import type { Env } from "./env.ts";
+import { once } from "./once.ts";
 import { type FollowOptions, followRequests } from "./requests.ts";
 import type { AnyRoute, Api, Authenticate, Call, ErrorRenderer } from "./route.ts";
 import { isUpgrade, takeOver } from "./sockets.ts";
@@ -60,13 +62,15 @@ export function createApi({ authenticate, limits, forwarded, ...following }: Api
       }),
     route(route, answer) {
       routes.push(route as AnyRoute);
+      const readSchemas = once(() => schemasOf(route as AnyRoute));
       const path = route.path.replace(/\{(\w+)\}/g, ":$1");
       app.on(route.method.toUpperCase(), path, async (context) => {
         context.set("route", route.path);
         const principal = await retryOnce(() => admit(context, route as AnyRoute));
         const { body, bodyLimitBytes = defaultBodyLimitBytes } = route;
         if (body) admission.admitBody(context, { name: principalName(principal) }, bodyLimitBytes);
-        const call = { ...(await readCall(context, route as AnyRoute)), principal } as Parameters<typeof answer>[0];
+        const sent = await readCall(context, route as AnyRoute, await readSchemas());
+        const call = { ...sent, principal } as Parameters<typeof answer>[0];
         const answered = await (route.method === "get" ? retryOnce(() => answer(call)) : answer(call));
         if (answered instanceof Response) return answered;
         const headers = { "cache-control": "no-store" };
@@ -79,15 +83,24 @@ export function createApi({ authenticate, limits, forwarded, ...following }: Api
 
 const nameOf = ({ method, path }: AnyRoute): string => `${method} ${path}`;
 
-async function readCall(context: Context<Env>, route: AnyRoute): Promise<Omit<AnyCall, "principal">> {
-  const { params, query, body, bodyTexts, bodyLimitBytes = defaultBodyLimitBytes } = route;
-  const isLeftOut = route.bodyIsOptional && isEmpty(context.env.incoming);
+/** What a request is validated with. */
+async function schemasOf({ params, query, body }: AnyRoute): Promise<Schemas> {
+  const [path, search, sent] = await Promise.all([params?.(), query?.(), body?.()]);
+  return { params: path && strictly(path), query: search && strictly(search), body: sent && strictly(sent) };
+}
+
+type Schemas = Partial<Record<"params" | "query" | "body", z.ZodType>>;
+
+async function readCall(context: Context<Env>, route: AnyRoute, schemas: Schemas): Promise<Omit<AnyCall, "principal">> {
+  const { bodyIsOptional, bodyTexts, bodyLimitBytes = defaultBodyLimitBytes } = route;
+  const { params, query, body } = schemas;
+  const isLeftOut = bodyIsOptional && isEmpty(context.env.incoming);
   const sent =
     body && (isLeftOut ? { raw: Buffer.alloc(0), json: {} } : await readJson(context.env.incoming, bodyLimitBytes));
   return {
-    params: params && validate(strictly(params), context.req.param(), "path"),
-    query: query && validate(strictly(query), onlyOnce(context.req.queries()), "query"),
-    body: body && validate(strictly(body), sent?.json, "body", bodyTexts),
+    params: params && validate(params, context.req.param(), "path"),
+    query: query && validate(query, onlyOnce(context.req.queries()), "query"),
+    body: body && validate(body, sent?.json, "body", bodyTexts),
     rawBody: sent?.raw ?? Buffer.alloc(0),
     requestId: context.get("requestId"),
     header: (name) => context.req.header(name),

@@ -21,6 +21,7 @@ export type {
   Route,
   TakeSocket,
 } from "./route.ts";
+export { type Later, schema } from "./schema.ts";
 export { addSelfRoutes, type SelfOptions } from "./self.ts";
 export { type HttpServer, listen } from "./server.ts";
 export { endAnswered } from "./sockets.ts";

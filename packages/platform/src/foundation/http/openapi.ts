@@ -12,11 +12,11 @@ export interface DocumentOptions {
   url: string;
 }
 
-export function openApiDocument(routes: readonly AnyRoute[], { version, url }: DocumentOptions): Json {
+export async function openApiDocument(routes: readonly AnyRoute[], { version, url }: DocumentOptions): Promise<Json> {
   const components = new Map<string, Json>();
   const paths: Record<string, Json> = {};
   for (const route of routes)
-    paths[route.path] = { ...paths[route.path], [route.method]: operation(route, components) };
+    paths[route.path] = { ...paths[route.path], [route.method]: await operation(route, components) };
   return {
     openapi: "3.1.0",
     info: { title: "Platform", version, description: "Coding agents that work unattended." },
@@ -45,8 +45,10 @@ export function openApiDocument(routes: readonly AnyRoute[], { version, url }: D
   };
 }
 
-function operation(route: AnyRoute, components: Map<string, Json>): Json {
+async function operation(route: AnyRoute, components: Map<string, Json>): Promise<Json> {
   const { answer } = route;
+  const [params, query, body] = await Promise.all([route.params?.(), route.query?.(), route.body?.()]);
+  const content = answer.status === 204 ? {} : await contentOf(answer, components);
   return {
     operationId: operationId(route),
     summary: route.summary,
@@ -54,15 +56,15 @@ function operation(route: AnyRoute, components: Map<string, Json>): Json {
     security: security(route),
     ...(route.scope === null ? {} : { "x-scope": route.scope }),
     ...(route.sharing === undefined ? {} : { "x-sharing": route.sharing }),
-    parameters: [...parameters(route.params, "path", components), ...parameters(route.query, "query", components)],
-    ...(route.body ? { requestBody: requestBody(route.body, route.bodyIsOptional !== true, components) } : {}),
+    parameters: [...parameters(params, "path", components), ...parameters(query, "query", components)],
+    ...(body ? { requestBody: requestBody(body, route.bodyIsOptional !== true, components) } : {}),
     responses: {
       [answer.status]: {
         description: answer.description,
-        ...(answer.status !== 204 && { content: contentOf(answer, components) }),
+        ...(answer.status !== 204 && { content }),
       },
       ...("createdDescription" in answer && {
-        201: { description: answer.createdDescription, content: contentOf(answer, components) },
+        201: { description: answer.createdDescription, content },
       }),
       ...problems(route, components),
     },
@@ -76,8 +78,8 @@ function security({ method, scope }: AnyRoute): Json[] {
   return [{ bearer: needed }, { basic: needed }, session];
 }
 
-const contentOf = (answer: AnyRoute["answer"], components: Map<string, Json>): Json => ({
-  ...("schema" in answer && { "application/json": { schema: schemaOf(answer.schema, components) } }),
+const contentOf = async (answer: AnyRoute["answer"], components: Map<string, Json>): Promise<Json> => ({
+  ...("schema" in answer && { "application/json": { schema: schemaOf(await answer.schema(), components) } }),
   ...("contentType" in answer && { [answer.contentType]: { schema: { type: "string" } } }),
 });
 

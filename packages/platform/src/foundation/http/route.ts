@@ -9,6 +9,7 @@ import type { Admission } from "./admission.ts";
 import type { ApiError } from "./api-error.ts";
 import type { Env } from "./env.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import type { Later } from "./schema.ts";
 
 /** The authenticated sender of a request. */
 export interface Caller {
@@ -31,10 +32,10 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   scope: Scope | null;
   /** The action on the agent in the path; the sharing rule says who may perform it; `own` is for its owner alone. */
   sharing?: "read" | "follow_up" | "manage" | "own";
-  params?: Params;
+  params?: Later<Params>;
   /** Of texts, as they stand in the address. */
-  query?: Query;
-  body?: Body;
+  query?: Later<Query>;
+  body?: Later<Body>;
   /** No body at all stands for an empty object. */
   bodyIsOptional?: true;
   /** Max bytes of the body; 1 MiB by default. */
@@ -55,8 +56,8 @@ export type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, unknown>;
  * JSON of a schema, what the route writes itself (a stream, a file), or either, as the caller wants it.
  */
 export type AnswerDefinition<Answer> =
-  | { status: 200 | 201; schema: z.ZodType<Answer>; description: string; createdDescription?: string }
-  | { status: 200; schema: z.ZodType<Answer>; contentType: string; description: string }
+  | { status: 200 | 201; schema: Later<z.ZodType<Answer>>; description: string; createdDescription?: string }
+  | { status: 200; schema: Later<z.ZodType<Answer>>; contentType: string; description: string }
   | { status: 200; contentType: string; description: string }
   /** The route returns `noContent`. */
   | { status: 204; description: string };

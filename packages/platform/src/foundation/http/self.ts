@@ -1,6 +1,7 @@
 // Routes about the server itself: health, readiness, API description and metrics.
 import type { Metrics } from "../telemetry/index.ts";
 import { checkMetricsReader, type MetricsAccess } from "./metrics-access.ts";
+import { once } from "./once.ts";
 import { openApiDocument } from "./openapi.ts";
 import { referencePage } from "./reference-page.ts";
 import type { AnyRoute, Api } from "./route.ts";
@@ -29,9 +30,11 @@ export function addSelfRoutes({ app, routes }: Api, options: SelfOptions): void 
     checkMetricsReader(metricsAccess, { address: socket.remoteAddress, headers });
     return context.body(await metrics.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
   });
-  app.get("/openapi.json", (context) => context.body(description().json, 200, { "content-type": "application/json" }));
-  app.get("/docs/api", (context) =>
-    context.html(description().html, 200, {
+  app.get("/openapi.json", async (context) =>
+    context.body((await description()).json, 200, { "content-type": "application/json" }),
+  );
+  app.get("/docs/api", async (context) =>
+    context.html((await description()).html, 200, {
       "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
       "x-content-type-options": "nosniff",
       "referrer-policy": "same-origin",
@@ -45,13 +48,12 @@ interface Description {
 }
 
 /** Made for the first reader, and kept as text: at the start it took 100 ms and 45 MB, for what most servers are never asked. */
-function describeOnce(makeDocument: () => Record<string, unknown>, routes: readonly AnyRoute[]): () => Description {
-  let made: Description | undefined;
-  return () => {
-    if (made === undefined) {
-      const document = makeDocument();
-      made = { json: JSON.stringify(document), html: referencePage(routes, document) };
-    }
-    return made;
-  };
+function describeOnce(
+  makeDocument: () => Promise<Record<string, unknown>>,
+  routes: readonly AnyRoute[],
+): () => Promise<Description> {
+  return once(async () => {
+    const document = await makeDocument();
+    return { json: JSON.stringify(document), html: referencePage(routes, document) };
+  });
 }

@@ -1,7 +1,6 @@
 // `GET /v1/audit`: the audit log of a team, newest first.
-import { AuditPage, AuditQuery } from "@agentcli/protocol/api";
 import type { Kysely } from "kysely";
-import type { Api, Tables } from "../../foundation/index.ts";
+import { type Api, schema, type Tables } from "../../foundation/index.ts";
 import { readEntries } from "./read.ts";
 
 export function addAuditRoute(api: Api, db: Kysely<Tables>): void {
@@ -12,8 +11,12 @@ export function addAuditRoute(api: Api, db: Kysely<Tables>): void {
       summary: "List what was changed in the team, by whom and when, newest first",
       tag: "Audit",
       scope: "admin",
-      query: AuditQuery,
-      answer: { status: 200, schema: AuditPage, description: "A page of entries; it may be short of its limit" },
+      query: schema("audit", "AuditQuery"),
+      answer: {
+        status: 200,
+        schema: schema("audit", "AuditPage"),
+        description: "A page of entries; it may be short of its limit",
+      },
     },
     ({ query, principal }) => readEntries(db, principal.teamId, query),
   );

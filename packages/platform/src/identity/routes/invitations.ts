@@ -1,7 +1,6 @@
 // Invitations to a team over HTTP, for its administrators. The link is only in the answer that creates one.
-import { Acknowledged, CreatedInvitation, InvitationList, NewInvitation } from "@agentcli/protocol/api";
 import { z } from "zod";
-import { type Api, ApiError } from "../../foundation/index.ts";
+import { type Api, ApiError, schema } from "../../foundation/index.ts";
 import { openInvitations } from "../invitations/index.ts";
 import { isEmail } from "../principals/index.ts";
 import { answering, type IdentityHost } from "./host.ts";
@@ -15,7 +14,7 @@ export function addInvitationRoutes(api: Api, { db, publicUrl }: IdentityHost): 
       ...shared,
       method: "get",
       summary: "List the open invitations",
-      answer: { status: 200, schema: InvitationList, description: "The oldest first" },
+      answer: { status: 200, schema: schema("members", "InvitationList"), description: "The oldest first" },
     },
     async ({ principal: { teamId } }) => {
       const items = (await invitations.list(teamId)).map(({ id, email, role, createdAt, expiresAt }) => ({
@@ -31,8 +30,12 @@ export function addInvitationRoutes(api: Api, { db, publicUrl }: IdentityHost): 
       ...shared,
       method: "post",
       summary: "Invite an address; an open invitation of the same address is replaced",
-      body: NewInvitation,
-      answer: { status: 201, schema: CreatedInvitation, description: "The invitation, with its link" },
+      body: schema("members", "NewInvitation"),
+      answer: {
+        status: 201,
+        schema: schema("members", "CreatedInvitation"),
+        description: "The invitation, with its link",
+      },
     },
     async ({ body: { email, role }, principal: { teamId } }) => {
       if (!isEmail(email)) throw new ApiError("validation_error", `Invalid e-mail address: ${JSON.stringify(email)}.`);
@@ -47,8 +50,8 @@ export function addInvitationRoutes(api: Api, { db, publicUrl }: IdentityHost): 
       path: "/v1/invitations/{invitationId}",
       method: "delete",
       summary: "Revoke an open invitation",
-      params: z.object({ invitationId: z.string().max(100) }),
-      answer: { status: 200, schema: Acknowledged, description: "The id of the invitation" },
+      params: () => z.object({ invitationId: z.string().max(100) }),
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "The id of the invitation" },
       problems: ["not_found"],
     },
     async ({ params: { invitationId: id }, principal: { teamId } }) => {

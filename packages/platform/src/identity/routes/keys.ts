@@ -1,21 +1,12 @@
 // API keys over HTTP: users manage their own, administrators all of the team. A key is created and rotated by a logged in
 // user, never with another key.
-import {
-  Acknowledged,
-  type ApiKey,
-  ApiKeyList,
-  CreatedApiKey,
-  KeyId,
-  NewApiKey,
-  RotateApiKey,
-  RotatedApiKey,
-} from "@agentcli/protocol/api";
-import { type Api, ApiError } from "../../foundation/index.ts";
+import type { ApiKey } from "@agentcli/protocol/api";
+import { type Api, ApiError, schema } from "../../foundation/index.ts";
 import { type KeyEntry, type KeyOwner, listServiceAccounts, type Principal, teamName } from "../principals/index.ts";
 import { answering, type IdentityHost, requireSession } from "./host.ts";
 
 const shared = { path: "/v1/keys", tag: "Keys" } as const;
-const one = { path: "/v1/keys/{keyId}", tag: "Keys", scope: "agents:write", params: KeyId } as const;
+const one = { path: "/v1/keys/{keyId}", tag: "Keys", scope: "agents:write", params: schema("keys", "KeyId") } as const;
 
 export function addKeyRoutes(api: Api, host: IdentityHost): void {
   api.route(
@@ -24,7 +15,11 @@ export function addKeyRoutes(api: Api, host: IdentityHost): void {
       method: "get",
       scope: null,
       summary: "List keys: one's own, and with the scope admin all of the team",
-      answer: { status: 200, schema: ApiKeyList, description: "The newest first, without their secrets" },
+      answer: {
+        status: 200,
+        schema: schema("keys", "ApiKeyList"),
+        description: "The newest first, without their secrets",
+      },
     },
     async ({ principal }) => ({ items: (await manageable(host, principal)).map((key) => viewOf(key, principal)) }),
   );
@@ -33,7 +28,7 @@ export function addKeyRoutes(api: Api, host: IdentityHost): void {
       ...one,
       method: "delete",
       summary: "Revoke a key; it is refused within a second",
-      answer: { status: 200, schema: Acknowledged, description: "The id of the key" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "The id of the key" },
       problems: ["not_found"],
     },
     async ({ params, principal }) => {
@@ -54,8 +49,8 @@ function addSecrets(api: Api, host: IdentityHost): void {
       method: "post",
       scope: "agents:write",
       summary: "Create a key of one's own or, as an administrator, of a service account. Only in the web app",
-      body: NewApiKey,
-      answer: { status: 201, schema: CreatedApiKey, description: "The key. It is shown this once" },
+      body: schema("keys", "NewApiKey"),
+      answer: { status: 201, schema: schema("keys", "CreatedApiKey"), description: "The key. It is shown this once" },
       problems: ["forbidden", "key_not_supported", "not_found"],
     },
     async ({ body: { name, scopes = null, expiresInDays, serviceAccountId }, principal }) => {
@@ -74,8 +69,12 @@ function addSecrets(api: Api, host: IdentityHost): void {
       path: "/v1/keys/{keyId}/rotate",
       method: "post",
       summary: "Replace a key by a new one like it; both are valid for the overlap. Only in the web app",
-      body: RotateApiKey,
-      answer: { status: 201, schema: RotatedApiKey, description: "The new key. It is shown this once" },
+      body: schema("keys", "RotateApiKey"),
+      answer: {
+        status: 201,
+        schema: schema("keys", "RotatedApiKey"),
+        description: "The new key. It is shown this once",
+      },
       problems: ["forbidden", "key_not_supported", "not_found"],
     },
     async ({ params, body: { overlapHours }, principal }) => {

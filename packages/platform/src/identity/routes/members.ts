@@ -1,22 +1,19 @@
 // Members of a team over HTTP: all members read them, administrators change them.
-import {
-  Acknowledged,
-  EndedSessions,
-  LoginLink,
-  Member,
-  MemberChange,
-  MemberId,
-  MemberList,
-  type ProblemCode,
-} from "@agentcli/protocol/api";
-import { type Api, ApiError, type Queries } from "../../foundation/index.ts";
+import type { Member, ProblemCode } from "@agentcli/protocol/api";
+import { type Api, ApiError, type Queries, schema } from "../../foundation/index.ts";
 import { changeUser, removeUser } from "../principals/index.ts";
 import { makeLoginLink, type Presence } from "../sessions/index.ts";
 import { answering, type IdentityHost, requireSession } from "./host.ts";
 
 const tag = "Team";
 const problems: ProblemCode[] = ["not_found"];
-const one = { path: "/v1/members/{memberId}", tag, scope: "admin", params: MemberId, problems } as const;
+const one = {
+  path: "/v1/members/{memberId}",
+  tag,
+  scope: "admin",
+  params: schema("members", "MemberId"),
+  problems,
+} as const;
 
 export function addMemberRoutes(api: Api, host: IdentityHost): void {
   const { db, sessions } = host;
@@ -27,7 +24,7 @@ export function addMemberRoutes(api: Api, host: IdentityHost): void {
       summary: "List the members of the team",
       tag,
       scope: null,
-      answer: { status: 200, schema: MemberList, description: "The members, the first one first" },
+      answer: { status: 200, schema: schema("members", "MemberList"), description: "The members, the first one first" },
     },
     async ({ principal: { teamId } }) => {
       const [rows, presence] = await Promise.all([membersOf(db, teamId).execute(), sessions.presence(teamId)]);
@@ -44,8 +41,8 @@ function addChanges(api: Api, { db, sessions }: IdentityHost): void {
       ...one,
       method: "patch",
       summary: "Change the role of a member",
-      body: MemberChange,
-      answer: { status: 200, schema: Member, description: "The member" },
+      body: schema("members", "MemberChange"),
+      answer: { status: 200, schema: schema("members", "Member"), description: "The member" },
     },
     async ({ params, body, principal: { teamId } }) => {
       const member = await findMember(db, teamId, params.memberId);
@@ -59,7 +56,7 @@ function addChanges(api: Api, { db, sessions }: IdentityHost): void {
       ...one,
       method: "delete",
       summary: "Remove a member: keys and sessions end, what they created stays",
-      answer: { status: 200, schema: Acknowledged, description: "The id of the member" },
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "The id of the member" },
     },
     async ({ params, principal: { teamId } }) => {
       const member = await findMember(db, teamId, params.memberId);
@@ -77,7 +74,7 @@ function addLogins(api: Api, host: IdentityHost): void {
       path: "/v1/members/{memberId}/sessions",
       method: "delete",
       summary: "End all sessions of a member",
-      answer: { status: 200, schema: EndedSessions, description: "How many were ended" },
+      answer: { status: 200, schema: schema("members", "EndedSessions"), description: "How many were ended" },
     },
     async ({ params, principal: { teamId } }) => {
       const { id } = await findMember(db, teamId, params.memberId);
@@ -90,7 +87,7 @@ function addLogins(api: Api, host: IdentityHost): void {
       path: "/v1/members/{memberId}/login-link",
       method: "post",
       summary: "Create a link that logs a member in once",
-      answer: { status: 201, schema: LoginLink, description: "The link. No other answer has it" },
+      answer: { status: 201, schema: schema("members", "LoginLink"), description: "The link. No other answer has it" },
       problems: ["not_found", "forbidden", "key_not_supported"],
     },
     async ({ params, principal }) => {

@@ -1,6 +1,6 @@
 // Service accounts of a team over HTTP, for its administrators.
-import { NewServiceAccount, ServiceAccount, ServiceAccountList } from "@agentcli/protocol/api";
-import type { Api } from "../../foundation/index.ts";
+import type { ServiceAccount } from "@agentcli/protocol/api";
+import { type Api, schema } from "../../foundation/index.ts";
 import { createServiceAccount, listServiceAccounts, type ServiceAccountEntry } from "../principals/index.ts";
 import { answering, type IdentityHost } from "./host.ts";
 
@@ -12,7 +12,7 @@ export function addServiceAccountRoutes(api: Api, { db }: IdentityHost): void {
       ...shared,
       method: "get",
       summary: "List the service accounts of the team",
-      answer: { status: 200, schema: ServiceAccountList, description: "By name" },
+      answer: { status: 200, schema: schema("keys", "ServiceAccountList"), description: "By name" },
     },
     async ({ principal: { teamId } }) => ({ items: (await listServiceAccounts(db, teamId)).map(viewOf) }),
   );
@@ -21,8 +21,8 @@ export function addServiceAccountRoutes(api: Api, { db }: IdentityHost): void {
       ...shared,
       method: "post",
       summary: "Create a service account: an owner of keys that stay valid when members leave",
-      body: NewServiceAccount,
-      answer: { status: 201, schema: ServiceAccount, description: "The service account" },
+      body: schema("keys", "NewServiceAccount"),
+      answer: { status: 201, schema: schema("keys", "ServiceAccount"), description: "The service account" },
     },
     async ({ body: { name }, principal: { teamId } }) =>
       viewOf(await answering(() => createServiceAccount(db, teamId, name))),

@@ -1,6 +1,6 @@
 // `GET /v1/me`, `GET /v1/models` and `GET /v1/repositories`.
-import { Me, ModelList, RepositoryList } from "@agentcli/protocol/api";
-import type { Api, PlatformContext } from "../../foundation/index.ts";
+import type { Me } from "@agentcli/protocol/api";
+import { type Api, type PlatformContext, schema } from "../../foundation/index.ts";
 import { type Principal, settingsOfTeam } from "../../identity/index.ts";
 import type { OfferedRepositories } from "../../repositories/index.ts";
 import { listModels } from "./models.ts";
@@ -18,7 +18,7 @@ export function addCatalogueRoutes(
       summary: "Show the owner of this key",
       tag: "account",
       scope: null,
-      answer: { status: 200, schema: Me, description: "The key and its owner" },
+      answer: { status: 200, schema: schema("catalogue", "Me"), description: "The key and its owner" },
     },
     async ({ principal }) => describe(principal),
   );
@@ -29,7 +29,7 @@ export function addCatalogueRoutes(
       summary: "List the models agents can use",
       tag: "account",
       scope: null,
-      answer: { status: 200, schema: ModelList, description: "The configured one first" },
+      answer: { status: 200, schema: schema("catalogue", "ModelList"), description: "The configured one first" },
     },
     async ({ principal }) => ({ items: listModels((await settingsOfTeam(platform, principal.teamId)).models) }),
   );
@@ -46,7 +46,7 @@ export function addCatalogueRoutes(
       ],
       answer: {
         status: 200,
-        schema: RepositoryList,
+        schema: schema("catalogue", "RepositoryList"),
         description: "Repositories of the embedded git host, then those of connected hosts",
       },
     },

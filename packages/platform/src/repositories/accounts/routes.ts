@@ -1,6 +1,5 @@
 // A user's accounts on source hosts over HTTP. Connecting one is a page, since it goes through the host's login.
-import { AccountHost, Acknowledged, SourceAccountList } from "@agentcli/protocol/api";
-import { type Api, ApiError } from "../../foundation/index.ts";
+import { type Api, ApiError, schema } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { connectPath } from "./connect.ts";
 import { type AccountStore, listAccounts, removeAccount } from "./store.ts";
@@ -21,7 +20,11 @@ export function addAccountRoutes(api: Api, { db, host }: AccountRoutesOptions): 
       summary: "List one's own accounts on source hosts",
       tag,
       scope: "agents:read",
-      answer: { status: 200, schema: SourceAccountList, description: "Connected accounts, and where others can be" },
+      answer: {
+        status: 200,
+        schema: schema("accounts", "SourceAccountList"),
+        description: "Connected accounts, and where others can be",
+      },
       problems: ["forbidden"],
     },
     async ({ principal }) => {
@@ -39,8 +42,8 @@ export function addAccountRoutes(api: Api, { db, host }: AccountRoutesOptions): 
       summary: "Disconnect one's own account on a source host",
       tag,
       scope: "agents:write",
-      params: AccountHost,
-      answer: { status: 200, schema: Acknowledged, description: "The host" },
+      params: schema("accounts", "AccountHost"),
+      answer: { status: 200, schema: schema("common", "Acknowledged"), description: "The host" },
       problems: ["forbidden", "not_found"],
     },
     async ({ params, principal }) => {

@@ -1,6 +1,6 @@
 // Credentials of the team for git hosts over HTTP, for its administrators. No answer has a value.
-import { Credential, CredentialList, CredentialName, RemovedCredential, SetCredential } from "@agentcli/protocol/api";
-import { type Api, ApiError } from "../../foundation/index.ts";
+import type { Credential, CredentialName, RemovedCredential, SetCredential } from "@agentcli/protocol/api";
+import { type Api, ApiError, schema } from "../../foundation/index.ts";
 import { readCredentialHost } from "./host.ts";
 import { type CredentialStore, listCredentials, removeCredential, setCredential } from "./store.ts";
 import { readCredential } from "./value.ts";
@@ -13,7 +13,7 @@ export function addCredentialRoutes(api: Api, store: CredentialStore): void {
       ...shared,
       method: "get",
       summary: "List the credentials of the team for git hosts, without their values",
-      answer: { status: 200, schema: CredentialList, description: "By host and kind" },
+      answer: { status: 200, schema: schema("credentials", "CredentialList"), description: "By host and kind" },
     },
     async ({ principal }) => ({ items: await listCredentials(store, principal.teamId) }),
   );
@@ -22,8 +22,12 @@ export function addCredentialRoutes(api: Api, store: CredentialStore): void {
       ...shared,
       method: "put",
       summary: "Set a credential of the team for a git host; an existing one is replaced",
-      body: SetCredential,
-      answer: { status: 200, schema: Credential, description: "The credential, without its value" },
+      body: schema("credentials", "SetCredential"),
+      answer: {
+        status: 200,
+        schema: schema("credentials", "Credential"),
+        description: "The credential, without its value",
+      },
     },
     async ({ body, principal: { teamId } }) => putCredential(store, teamId, body),
   );
@@ -32,8 +36,8 @@ export function addCredentialRoutes(api: Api, store: CredentialStore): void {
       ...shared,
       method: "delete",
       summary: "Remove a credential of the team",
-      query: CredentialName,
-      answer: { status: 200, schema: RemovedCredential, description: "What was removed" },
+      query: schema("credentials", "CredentialName"),
+      answer: { status: 200, schema: schema("credentials", "RemovedCredential"), description: "What was removed" },
     },
     async ({ query, principal: { teamId } }) => deleteCredential(store, teamId, query),
   );

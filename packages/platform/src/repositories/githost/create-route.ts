@@ -1,6 +1,5 @@
 // `POST /v1/repositories`: an empty repository of the embedded git host.
-import { HostedRepositoryEntry, NewRepository } from "@agentcli/protocol/api";
-import type { Api } from "../../foundation/index.ts";
+import { type Api, schema } from "../../foundation/index.ts";
 import type { GitHost } from "./host.ts";
 
 export function addCreateRoute(api: Api, host: GitHost): void {
@@ -11,9 +10,13 @@ export function addCreateRoute(api: Api, host: GitHost): void {
       summary: "Create an empty repository on the embedded git host",
       tag: "account",
       scope: "repositories:write",
-      body: NewRepository,
+      body: schema("overview", "NewRepository"),
       rateLimit: { requests: 60, seconds: 3_600 },
-      answer: { status: 201, schema: HostedRepositoryEntry, description: "The repository, to push to" },
+      answer: {
+        status: 201,
+        schema: schema("overview", "HostedRepositoryEntry"),
+        description: "The repository, to push to",
+      },
       problems: ["repository_name_conflict"],
     },
     async ({ body: { name }, principal: { teamId } }) => {

@@ -1,6 +1,6 @@
 // JSON routes for pull requests, next to the routes of the git protocol.
 import type { Context, Hono } from "hono";
-import { z } from "zod";
+import type { z } from "zod";
 import { ApiError, type Env, readJson } from "../../foundation/index.ts";
 import { type Principal, principalName, type Scope } from "../../identity/index.ts";
 import type { RepositoryAuthenticator } from "./authenticator.ts";
@@ -9,42 +9,6 @@ import type { GitHost } from "./host.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
 import { mergeAs } from "./merge.ts";
 import type { PullRequestRecord } from "./pull-requests.ts";
-
-const text = z.string().max(65_536);
-const branch = z.string().min(1).max(240);
-
-const NewPull = z.strictObject({
-  title: z.string().min(1).max(256),
-  body: text.default(""),
-  head: branch,
-  base: branch.optional(),
-  draft: z.boolean().default(false),
-});
-const Change = z.strictObject({
-  title: z.string().min(1).max(256).optional(),
-  body: text.optional(),
-  draft: z.boolean().optional(),
-  state: z.enum(["open", "closed"]).optional(),
-});
-const NewComment = z.union([
-  z.strictObject({ body: text.min(1) }),
-  z.strictObject({ body: text.min(1), path: z.string().min(1).max(4096), line: z.int().min(1) }),
-]);
-const NewLabels = z.strictObject({ labels: z.array(z.string().min(1).max(100)).min(1).max(20) });
-const NewStatus = z.strictObject({
-  state: z.enum(["pending", "success", "failure", "error"]),
-  context: z.string().min(1).max(200).default("default"),
-  description: z.string().max(1000).default(""),
-  targetUrl: z
-    .url({ protocol: /^https?$/ })
-    .max(2000)
-    .nullable()
-    .default(null),
-});
-const NewReview = z.strictObject({
-  verdict: z.enum(["approved", "changes_requested", "commented"]),
-  body: text.default(""),
-});
 
 const maxBodyBytes = 512 * 1024;
 
@@ -87,7 +51,7 @@ function addPulls(serve: Serve, host: GitHost): void {
     return context.json({ items: await Promise.all(pulls.map((pull) => toJson(request, pull))) });
   });
   serve("POST", "/pulls", async (context, request) => {
-    const { draft, base = request.repository.defaultBranch, ...rest } = await readBody(context, NewPull);
+    const { draft, base = request.repository.defaultBranch, ...rest } = await readBody(context, "NewPull");
     const author = principalName(request.principal);
     const pull = await host.pullRequests(request.repository).open({ ...rest, base, isDraft: draft, author });
     return context.json(await toJson(request, pull), 201);
@@ -97,7 +61,7 @@ function addPulls(serve: Serve, host: GitHost): void {
   );
   serve("PATCH", "/pulls/:number", async (context, request) => {
     const store = host.pullRequests(request.repository);
-    const { draft, ...change } = await readBody(context, Change);
+    const { draft, ...change } = await readBody(context, "Change");
     const { state } = await store.read(request.number);
     if (state === "merged" && change.state !== undefined)
       throw new ApiError("pull_request_conflict", `Pull request ${request.number} is already merged.`);
@@ -121,7 +85,7 @@ function addComments(serve: Serve, host: GitHost): void {
   });
   serve("POST", "/pulls/:number/comments", async (context, { repository, number, principal }) => {
     const pull = await host.pullRequests(repository).read(number);
-    const comment = await readBody(context, NewComment);
+    const comment = await readBody(context, "NewComment");
     await host.commentStore(repository).comment(pull, { ...comment, author: principalName(principal) });
     return context.json({ number }, 201);
   });
@@ -131,7 +95,7 @@ function addComments(serve: Serve, host: GitHost): void {
   });
   serve("POST", "/pulls/:number/reviews", async (context, { repository, number, principal }) => {
     const pull = await host.pullRequests(repository).read(number);
-    const review = await readBody(context, NewReview);
+    const review = await readBody(context, "NewReview");
     await host.commentStore(repository).review(pull, { ...review, author: principalName(principal) });
     return context.json({ number }, 201);
   });
@@ -140,7 +104,7 @@ function addComments(serve: Serve, host: GitHost): void {
 function addLabels(serve: Serve, host: GitHost): void {
   serve("POST", "/pulls/:number/labels", async (context, { repository, number, principal }) => {
     const pull = await host.pullRequests(repository).read(number);
-    const { labels } = await readBody(context, NewLabels);
+    const { labels } = await readBody(context, "NewLabels");
     const store = host.marks(repository).labels;
     for (const label of new Set(labels)) await store.add(pull, label, principalName(principal));
     return context.json({ labels: await store.list(number) });
@@ -160,7 +124,7 @@ function addStatuses(serve: Serve, host: GitHost): void {
   );
   serve("POST", path, async (context, { repository, principal }) => {
     const commit = readCommit(context);
-    const status = await readBody(context, NewStatus);
+    const status = await readBody(context, "NewStatus");
     await host.marks(repository).statuses.report(commit, { ...status, author: principalName(principal) });
     return context.json({ commit, ...status }, 201);
   });
@@ -181,10 +145,13 @@ interface RequestContext {
 /** Returns 0, which is never a pull request number, if the path has no valid number. */
 const readNumber = (text: string | undefined): number => (/^[1-9]\d{0,8}$/.test(text ?? "") ? Number(text) : 0);
 
-async function readBody<T>(context: Context<Env>, schema: z.ZodType<T>): Promise<T> {
+type Bodies = typeof import("./bodies.ts");
+
+async function readBody<Name extends keyof Bodies>(context: Context<Env>, name: Name): Promise<z.output<Bodies[Name]>> {
   const { json } = await readJson(context.env.incoming, maxBodyBytes);
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
+  const { [name]: body } = await import("./bodies.ts");
+  const parsed = body.safeParse(json);
+  if (parsed.success) return parsed.data as z.output<Bodies[Name]>;
   const [issue] = parsed.error.issues;
   throw new ApiError("validation_error", `${issue?.path.join(".") || "The body"}: ${issue?.message}.`);
 }

@@ -1,5 +1,5 @@
 // Artifacts over HTTP: a list, and links that need no API key.
-import { AgentId, type Artifact, ArtifactLink, ArtifactList, ArtifactQuery } from "@agentcli/protocol/api";
+import { type Artifact, agentIdPattern } from "@agentcli/protocol/api";
 import { z } from "zod";
 import {
   type Api,
@@ -8,6 +8,7 @@ import {
   type PlatformContext,
   readDataId,
   type ServerContext,
+  schema,
 } from "../../foundation/index.ts";
 import type { FindReadableAgent, ReadableAgent } from "../agent-reader.ts";
 import { findDiskHolder } from "../disks/index.ts";
@@ -16,7 +17,7 @@ import { makeLink, readLink } from "./links.ts";
 import { artifactKey, readArtifact } from "./objects.ts";
 import { listArtifacts, type Owner, type StoredArtifact } from "./store.ts";
 
-const params = z.object({ id: z.string() });
+const params = () => z.object({ id: z.string() });
 const tag = "Artifacts";
 
 export interface ArtifactHost {
@@ -41,7 +42,7 @@ function addList(api: Api, { platform, findAgent }: ArtifactHost): void {
       scope: "agents:read",
       sharing: "read",
       params,
-      answer: { status: 200, schema: ArtifactList, description: "All of them" },
+      answer: { status: 200, schema: schema("artifacts", "ArtifactList"), description: "All of them" },
     },
     async ({ params: { id }, principal }) => {
       const agent = await findAgent(principal, id);
@@ -60,8 +61,8 @@ function addLinks(api: Api, host: ArtifactHost): void {
       scope: "agents:read",
       sharing: "read",
       params,
-      query: ArtifactQuery,
-      answer: { status: 200, schema: ArtifactLink, description: "The link" },
+      query: schema("artifacts", "ArtifactQuery"),
+      answer: { status: 200, schema: schema("artifacts", "ArtifactLink"), description: "The link" },
       problems: ["artifact_not_found"],
     },
     async ({ params: { id }, query: { path }, principal }) => {
@@ -92,7 +93,7 @@ function addDownload(api: Api, platform: ServerContext): void {
   api.app.get("/artifacts/:id/:token", async (context) => {
     const { id, token } = context.req.param();
     const gone = new ApiError("artifact_not_found", "This link has expired or is not valid; request a new one.");
-    if (!AgentId.safeParse(id).success) throw gone;
+    if (!agentIdPattern.test(id)) throw gone;
     const agent = await db
       .selectFrom("agents")
       .select(["data_key", "directory", "team_id"])

@@ -1,6 +1,6 @@
 // `GET /v1/agents/{id}/runs/{runId}/stream`: Server-Sent Events, without loss or repetition after a reconnect.
 import type { ServerResponse } from "node:http";
-import { AgentId, RunId } from "@agentcli/protocol/api";
+import { agentIdPattern, runIdPattern } from "@agentcli/protocol/api";
 import type { Context } from "hono";
 import { z } from "zod";
 import {
@@ -22,7 +22,7 @@ import { findEvent } from "./store.ts";
 const heartbeatMs = 15_000;
 
 const scope = "agents:read";
-const params = z.object({ id: z.string(), runId: z.string() });
+const params = () => z.object({ id: z.string(), runId: z.string() });
 
 export interface StreamHost {
   platform: PlatformContext;
@@ -77,9 +77,9 @@ async function findRun(request: StreamRequest): Promise<StreamedRun> {
   const { db, settings } = request.platform;
   const id = request.agentId.toLowerCase();
   const runId = request.runId.toLowerCase();
-  if (!AgentId.safeParse(id).success) throw new ApiError("agent_not_found", `There is no agent ${id}.`);
+  if (!agentIdPattern.test(id)) throw new ApiError("agent_not_found", `There is no agent ${id}.`);
   await request.findAgent(request.principal, id);
-  const run = RunId.safeParse(runId).success
+  const run = runIdPattern.test(runId)
     ? await db
         .selectFrom("runs")
         .select(["id", "status", "ended_at", "stream_removed_at"])

@@ -1,9 +1,9 @@
 // `GET /v1/agents/{id}/usage`: tokens and cost, of the agent and of each run.
-import { AgentUsage, type TokenUsage, UsageQuery } from "@agentcli/protocol/api";
+import type { AgentUsage, TokenUsage } from "@agentcli/protocol/api";
 import { toCents } from "@agentcli/protocol/money";
 import type { Kysely, Selectable } from "kysely";
 import { z } from "zod";
-import { type Api, ApiError, type RunTable, type Tables } from "../../foundation/index.ts";
+import { type Api, ApiError, type RunTable, schema, type Tables } from "../../foundation/index.ts";
 import type { FindReadableAgent } from "../agent-reader.ts";
 
 type RunRow = Selectable<RunTable>;
@@ -22,9 +22,9 @@ export function addUsageRoute(api: Api, { db, findAgent }: UsageHost): void {
       tag: "Usage",
       scope: "agents:read",
       sharing: "read",
-      params: z.object({ id: z.string() }),
-      query: UsageQuery,
-      answer: { status: 200, schema: AgentUsage, description: "Tokens and cost" },
+      params: () => z.object({ id: z.string() }),
+      query: schema("usage", "UsageQuery"),
+      answer: { status: 200, schema: schema("usage", "AgentUsage"), description: "Tokens and cost" },
       problems: ["run_not_found"],
     },
     async ({ params, query: { runId }, principal }) => {
