@@ -136,6 +136,7 @@ export {
 } from "./objects/index.ts";
 export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export { inBatches, type RetentionRule } from "./retention.ts";
+export { hasShare, openSharedSlots, openSlotsPerOwner, type Slots } from "./slots.ts";
 export { dataIdFile, isStorageFull, readDataId, type Storage, storageFullMessage } from "./storage/index.ts";
 export type { Activity, Subject } from "./subject.ts";
 export { type Log, type Metrics, silentLog } from "./telemetry/index.ts";

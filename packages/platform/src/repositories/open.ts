@@ -1,6 +1,6 @@
 // Repositories of agents: their source hosts, access checks, workspaces and the handoff of commits.
 import { join } from "node:path";
-import type { NetworkPolicy, ServerContext, Subject } from "../foundation/index.ts";
+import { type NetworkPolicy, openSlotsPerOwner, type ServerContext, type Subject } from "../foundation/index.ts";
 import { type Principal, type Principals, type RepositoryReading, teamName } from "../identity/index.ts";
 import {
   addAccountRoutes,
@@ -182,6 +182,7 @@ function sourceHostsOf(context: ServerContext, githost: GitHost, github: Github 
     rules: openAccessRules({ ...settings.sourceHosts, teamName: nameOf }),
     github,
     credentialsOf: openHostCredentials({ db, vault, policy, teamName: nameOf }),
+    slots: openSlotsPerOwner(settings.rateLimits.gitProcesses),
   });
 }
 

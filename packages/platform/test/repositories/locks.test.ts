@@ -22,7 +22,9 @@ test("a lock excludes other servers and other work of the same server", async ()
     order.push(name);
     inside -= 1;
   };
-  await Promise.all(servers.flatMap((locks) => [1, 2, 3, 4].map((name) => locks.hold("one", work(name), never()))));
+  await Promise.all(
+    servers.flatMap((locks) => [1, 2, 3, 4].map((name) => locks.hold({ name: "one" }, work(name), never()))),
+  );
   expect(maxInside).toBe(1);
   expect(order).toHaveLength(8);
 });
@@ -35,7 +37,7 @@ test("different names do not block each other, and connections remain for other 
   const query = () => database.db.selectFrom("teams").selectAll().execute();
   const hold = (name: string) =>
     locks.hold(
-      name,
+      { name },
       async () => {
         inside += 1;
         maxInside = Math.max(maxInside, inside);
@@ -51,18 +53,20 @@ test("different names do not block each other, and connections remain for other 
 
 test("a lock is released when the work fails, and an aborted waiter stops waiting", async () => {
   const [first, second] = [openLocks(database.db), openLocks(database.db)];
-  await expect(first.hold("two", () => Promise.reject(new Error("failed")), never())).rejects.toThrow("failed");
+  await expect(first.hold({ name: "two" }, () => Promise.reject(new Error("failed")), never())).rejects.toThrow(
+    "failed",
+  );
   const stop = new AbortController();
   await first.hold(
-    "two",
+    { name: "two" },
     async () => {
-      const waiting = second.hold("two", async () => "held", stop.signal);
+      const waiting = second.hold({ name: "two" }, async () => "held", stop.signal);
       stop.abort(new Error("stopped"));
       await expect(waiting).rejects.toThrow();
     },
     never(),
   );
-  expect(await second.hold("two", async () => "held", never())).toBe("held");
+  expect(await second.hold({ name: "two" }, async () => "held", never())).toBe("held");
 });
 
 test("an aborted waiter of the same server leaves the queue without blocking those behind it", async () => {
@@ -72,18 +76,18 @@ test("an aborted waiter of the same server leaves the queue without blocking tho
     free = resolve;
   });
   const names = Array.from({ length: 20 }, (_, index) => `slow-${index}`);
-  const slow = names.map((name) => locks.hold(name, () => isFree, never()));
+  const slow = names.map((name) => locks.hold({ name }, () => isFree, never()));
   const stop = new AbortController();
   const [sameName, anotherName] = ["slow-0", "patient"].map((name) =>
-    locks.hold(name, async () => "held", stop.signal),
+    locks.hold({ name }, async () => "held", stop.signal),
   );
   stop.abort(new Error("stopped"));
   await expect(sameName).rejects.toThrow("stopped");
   await expect(anotherName).rejects.toThrow("stopped");
-  await expect(locks.hold("late", async () => "held", stop.signal)).rejects.toThrow("stopped");
+  await expect(locks.hold({ name: "late" }, async () => "held", stop.signal)).rejects.toThrow("stopped");
   free();
   await Promise.all(slow);
-  expect(await locks.hold("slow-0", async () => "held", never())).toBe("held");
+  expect(await locks.hold({ name: "slow-0" }, async () => "held", never())).toBe("held");
 });
 
 test("work that has begun is awaited, even after an abort", async () => {
@@ -91,7 +95,7 @@ test("work that has begun is awaited, even after an abort", async () => {
   const stop = new AbortController();
   const order: string[] = [];
   await locks.hold(
-    "begun",
+    { name: "begun" },
     async () => {
       stop.abort(new Error("stopped"));
       await database.db.selectFrom("teams").selectAll().execute();

@@ -15,6 +15,24 @@ export function readMounts(table = readMountTable()): (path: string) => string {
   };
 }
 
+/** Finds further names of a real path: where a directory above it, or it or a part of it, is mounted a second time. */
+export function readOtherNames(table = readMountTable()): (path: string) => string[] {
+  const stored = readMounts(table);
+  const mounts = mountsIn(table).map(({ device, root, point }) => ({
+    point,
+    root: `${device}:${root === "/" ? "" : root}`,
+  }));
+  return (path) => {
+    const own = stored(path);
+    const names = mounts.flatMap(({ root, point }) => {
+      if (contains(own, root)) return [point];
+      return contains(root, own) ? [join(point, own.slice(root.length))] : [];
+    });
+    // What another mount covers has no name there.
+    return [...new Set(names)].filter((name) => name !== path && contains(own, stored(name)));
+  };
+}
+
 /** Where something is mounted. */
 export const mountPoints = (table = readMountTable()): string[] => mountsIn(table).map(({ point }) => point);
 

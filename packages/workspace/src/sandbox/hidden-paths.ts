@@ -1,7 +1,8 @@
-// Where a hidden path is, or would appear: symbolic links are followed, and missing directories are named.
+// Where a hidden path is, or would appear: symbolic links are followed, missing directories and second mounts are named.
 import { lstatSync, readlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { resolveExisting } from "../paths.ts";
+import { readOtherNames } from "../programs/index.ts";
 
 export interface HiddenPath {
   /** Exists; without symlinks. */
@@ -12,16 +13,30 @@ export interface HiddenPath {
 
 const maxLinks = 40;
 
-/** A link is hidden itself, and so is what it points to: either may be replaced later. */
-export function locateHidden(paths: string[]): HiddenPath[] {
+/**
+ * A link is hidden itself, and so is what it points to: either may be replaced later. Where a home is mounted a second time, as
+ * in a container for development, its files have two names.
+ */
+export function locateHidden(paths: string[], otherNames = readOtherNames()): HiddenPath[] {
   // Most of them are in a few directories.
   const realPaths = new Map<string, string | undefined>();
   const realPath = (path: string): string | undefined => {
     if (!realPaths.has(path)) realPaths.set(path, resolveExisting(path)[0]);
     return realPaths.get(path);
   };
-  return paths.flatMap((path) => locate(path, realPath, maxLinks));
+  const located = paths.flatMap((path) => locate(path, realPath, maxLinks));
+  return [...located, ...located.flatMap((hidden) => locateElsewhere(hidden, realPath, otherNames))];
 }
+
+/** What this process cannot find there, no process of the user can. */
+const locateElsewhere = (
+  { directory, name }: HiddenPath,
+  realPath: RealPath,
+  otherNames: (path: string) => string[],
+): HiddenPath[] =>
+  otherNames(join(directory, name))
+    .map((path) => ({ directory: dirname(path), name: basename(path) }))
+    .filter((other) => realPath(other.directory) === other.directory);
 
 type RealPath = (path: string) => string | undefined;
 

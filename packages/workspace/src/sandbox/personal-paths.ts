@@ -38,6 +38,11 @@ const credentials = split(`
 
   .kaggle .huggingface .cache/huggingface/token .cache/huggingface/stored_tokens .config/wandb .config/solana .electrum
   .bitcoin .ethereum .foundry/keystores
+
+  .dbt/profiles.yml .pg_service.conf .odbc.ini .actrc .Renviron .condarc .vault_pass .config/borg .config/restic
+  .config/rustic .config/aerc .config/himalaya .config/gopass .local/share/gopass .config/jira .config/.jira .jira.d
+  .config/lab .config/aws-sso .aws-sso .config/hatch .config/teams .config/KeePass .cdsapirc
+  .netrc~ .netrc.bak .npmrc~ .npmrc.save .npmrc.bak .pypirc~ .ssh.bak .ssh.old .aws.bak .gnupg.bak .local/share/Trash
 `);
 
 const otherAgents = split(`
@@ -48,6 +53,8 @@ const otherAgents = split(`
   .config/Cursor .config/Windsurf .config/Claude .local/share/zed .cursor-server .openai .anthropic
   .vscode-server/data/User/globalStorage
   .local/share/crush .local/share/amazon-q .local/share/kiro-cli .local/share/agent-worker
+  .config/claude .local/share/claude .local/state/claude .openclaw .clawdbot .trae .config/Trae .antigravity
+  .config/Antigravity .junie .warp .local/share/warp-terminal .goose .lmstudio
 `);
 
 const histories = split(`
@@ -55,6 +62,10 @@ const histories = split(`
   .local/share/atuin .local/share/mcfly .local/state/bash .local/state/zsh .python_history .node_repl_history .irb_history .Rhistory
   .psql_history .mysql_history .mariadb_history .sqlite_history .duckdb_history .rediscli_history .dbshell .mongodb
   .zsh_sessions .gdb_history .lesshst .viminfo .local/state/nvim/shada
+  .ipython/profile_default/history.sqlite .local/share/powershell/PSReadLine .config/nushell/history.txt
+  .config/nushell/history.sqlite3 .local/share/nushell .local/share/xonsh .config/pgcli/history .mycli-history
+  .sqlplus_history .cassandra/cqlsh_history .clickhouse-client-history .php_history .ghc/ghci_history
+  .bash_eternal_history
 `);
 
 const browserProfiles = [
@@ -63,6 +74,9 @@ const browserProfiles = [
     .config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera .cache/mozilla .cache/google-chrome
     .config/google-chrome-unstable .zen .waterfox .floorp .cache/BraveSoftware .cache/microsoft-edge
     .local/share/epiphany .local/share/qutebrowser
+    .config/microsoft-edge-dev .config/microsoft-edge-beta .config/google-chrome-for-testing .config/opera-beta
+    .config/vivaldi-snapshot .config/yandex-browser .cache/opera .cache/vivaldi .cache/thunderbird snap/brave
+    snap/thunderbird snap/opera
     .cache/chromium .var/app snap/firefox snap/chromium Library/Safari
   `),
   ...["Library/Application Support/Google/Chrome", "Library/Application Support/Firefox"],

@@ -1,8 +1,9 @@
 // Measures the files of an agent or a build while it runs, and reports once that they exceed the limit. No file system quota is
 // needed: between two measurements it can exceed the limit, so the free space of the disk decides how soon to measure again.
+// Of an agent that holds files which cannot be measured, what the disk has lost since counts instead.
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { unlinkedBytes } from "./unlinked-files.ts";
+import { findUnlinkedFiles } from "./unlinked-files.ts";
 import { walk } from "./walk.ts";
 
 export interface DiskWatchOptions {
@@ -10,6 +11,8 @@ export interface DiskWatchOptions {
   maxBytes: number;
   /** Called once, with the size that was found. */
   onExceeded(bytes: number): void;
+  /** Bytes that are free on the disk of a directory. */
+  freeSpace?(directory: string): Promise<number>;
 }
 
 const pollMs = 1_000;
@@ -28,18 +31,20 @@ export interface DiskWatch {
   stop(): void;
 }
 
-export function watchDisk({ directory, maxBytes, onExceeded }: DiskWatchOptions): DiskWatch {
+export function watchDisk({ directory, maxBytes, onExceeded, freeSpace = freeSpaceOf }: DiskWatchOptions): DiskWatch {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let allowed = maxBytes;
   let next = { atMs: 0, belowFreeBytes: 0 };
-  let unlinked = { bytes: 0, atMs: Date.now() + unlinkedPollMs, belowFreeBytes: 0 };
+  let unlinked = { bytes: 0, isPartial: false, atMs: Date.now() + unlinkedPollMs, belowFreeBytes: 0 };
+  let first = { named: 0, freeBytes: 0 };
 
   async function begin(): Promise<void> {
     const bytes = await measure(directory);
     if (bytes > maxBytes) allowed = bytes + cleanUpBytes;
     // A new agent has no directory yet.
     const freeBytes = await freeSpace(directory).catch(() => freeSpace(dirname(directory)).catch(() => 0));
+    first = { named: bytes, freeBytes };
     unlinked.belowFreeBytes = freeBytes - (allowed - bytes);
     if (!isStopped) timer = setTimeout(poll, pollMs);
   }
@@ -69,8 +74,13 @@ export function watchDisk({ directory, maxBytes, onExceeded }: DiskWatchOptions)
   }
 
   async function findUnlinked(named: number, freeBytes: number): Promise<void> {
-    const bytes = await unlinkedBytes(directory);
-    unlinked = { bytes, atMs: Date.now() + unlinkedPollMs, belowFreeBytes: freeBytes - (allowed - named - bytes) };
+    const { bytes: known, isPartial } = await findUnlinkedFiles(directory);
+    // Twice, because descriptors are on their way between processes for moments only.
+    const isHiding = isPartial && unlinked.isPartial;
+    const lost = first.freeBytes - freeBytes - (named - first.named);
+    const bytes = isHiding ? Math.max(known, lost) : known;
+    const belowFreeBytes = isPartial ? Number.POSITIVE_INFINITY : freeBytes - (allowed - named - bytes);
+    unlinked = { bytes, isPartial, atMs: Date.now() + unlinkedPollMs, belowFreeBytes };
   }
 
   return {
@@ -82,7 +92,7 @@ export function watchDisk({ directory, maxBytes, onExceeded }: DiskWatchOptions)
   };
 }
 
-async function freeSpace(directory: string): Promise<number> {
+async function freeSpaceOf(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return bavail * bsize;
 }

@@ -3,26 +3,41 @@ import type { Stats } from "node:fs";
 import { readdir, readFile, readlink, stat } from "node:fs/promises";
 import { basename } from "node:path";
 
-/** Of all processes that have the directory mounted. Those that may not be inspected are left out. */
-export async function unlinkedBytes(directory: string): Promise<number> {
+export interface UnlinkedFiles {
+  bytes: number;
+  /**
+   * Whether there may be more: descriptors on their way between two processes, mapped files of which only the mapped part is
+   * known, processes that may not be inspected.
+   */
+  isPartial: boolean;
+}
+
+/** Of all processes that have the directory mounted. */
+export async function findUnlinkedFiles(directory: string): Promise<UnlinkedFiles> {
   const { dev } = await stat(directory);
-  const sizes: Sizes = new Map();
+  const found: Found = { device: dev, sizes: new Map(), partly: new Set(), isPartial: false };
   for (const thread of (await Promise.all((await processesIn(directory)).map(threadsOf))).flat()) {
-    for (const name of await readdir(`${thread}/fd`).catch(() => []))
-      addOpened(await stat(`${thread}/fd/${name}`).catch(() => null), dev, sizes);
-    addMapped(await readFile(`${thread}/maps`, "utf8").catch(() => ""), dev, sizes);
+    await addOpened(thread, found);
+    await addMapped(thread, found);
   }
-  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const bytes = [...found.sizes.values()].reduce((sum, size) => sum + size, 0);
+  return { bytes, isPartial: found.isPartial || found.partly.size > 0 };
+}
+
+interface Found {
+  device: number;
+  /** Bytes by inode: several processes may use one file. */
+  sizes: Map<string, number>;
+  /** Inodes of which only the mapped part is known. */
+  partly: Set<string>;
+  isPartial: boolean;
 }
 
 /** A thread may have descriptors of its own, and go on when the first one has ended, which then has none. */
 const threadsOf = async (process: string): Promise<string[]> =>
   (await readdir(`${process}/task`).catch(() => [])).map((id) => `${process}/task/${id}`);
 
-/** Bytes by inode: several processes may use one file. */
-type Sizes = Map<string, number>;
-
-const add = (sizes: Sizes, inode: string, bytes: number): void =>
+const add = ({ sizes }: Found, inode: string, bytes: number): void =>
   void sizes.set(inode, Math.max(bytes, sizes.get(inode) ?? 0));
 
 /** Their name contains the directory's, which is unique, in the list of the mounts of each. */
@@ -58,22 +73,46 @@ async function hasMounted(process: string, name: string): Promise<boolean> {
   return mounts.split("\n").some((line) => `${line.split(" ")[3]}/`.includes(`${name}/`));
 }
 
-function addOpened(stats: Stats | null, device: number, sizes: Sizes): void {
-  if (stats?.isFile() && stats.nlink === 0 && stats.dev === device)
-    add(sizes, String(stats.ino), Math.max(stats.blocks * 512, stats.size));
+async function addOpened(thread: string, found: Found): Promise<void> {
+  const names = await readdir(`${thread}/fd`).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "EACCES" || error.code === "EPERM") found.isPartial = true;
+    return [];
+  });
+  for (const name of names) {
+    const stats = await stat(`${thread}/fd/${name}`).catch(() => null);
+    if (stats?.isSocket() && (await hasDescriptorsInFlight(`${thread}/fdinfo/${name}`))) found.isPartial = true;
+    if (stats) addFile(stats, found);
+  }
+}
+
+/** Sent over a socket and not received yet: no process has them. */
+const hasDescriptorsInFlight = async (socket: string): Promise<boolean> =>
+  /^scm_fds:\s*[1-9]/m.test(await readFile(socket, "utf8").catch(() => ""));
+
+function addFile(stats: Stats, found: Found): void {
+  if (!stats.isFile() || stats.nlink > 0 || stats.dev !== found.device) return;
+  add(found, String(stats.ino), Math.max(stats.blocks * 512, stats.size));
+  found.partly.delete(String(stats.ino));
 }
 
 /** `7f00-7f10 rw-s 00001000 fd:01 1234 /workspace/file (deleted)` */
 const deletedMapping = /^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) ([0-9a-f]+):([0-9a-f]+) (\d+) .* \(deleted\)$/gm;
 
-function addMapped(maps: string, device: number, sizes: Sizes): void {
-  for (const [, ...fields] of maps.matchAll(deletedMapping)) {
-    const [start = 0, end = 0, offset = 0, major = 0, minor = 0] = fields
-      .slice(0, 5)
-      .map((text) => Number(`0x${text}`));
-    if (deviceNumber(major, minor) === device) add(sizes, fields[5] ?? "", offset + end - start);
+/** A page of it keeps the whole file. Only root may ask for the file itself. */
+async function addMapped(thread: string, found: Found): Promise<void> {
+  const maps = await readFile(`${thread}/maps`, "utf8").catch(() => "");
+  for (const [, start = "", end = "", offset = "", major = "", minor = "", inode = ""] of maps.matchAll(
+    deletedMapping,
+  )) {
+    if (deviceNumber(hex(major), hex(minor)) !== found.device) continue;
+    const stats = await stat(`${thread.replace(/\/task\/.*/, "")}/map_files/${start}-${end}`).catch(() => null);
+    if (stats) addFile(stats, found);
+    else if (!found.sizes.has(inode)) found.partly.add(inode);
+    if (!stats) add(found, inode, hex(offset) + hex(end) - hex(start));
   }
 }
+
+const hex = (text: string): number => Number(`0x${text}`);
 
 /** As the kernel reports it for a file. */
 const deviceNumber = (major: number, minor: number): number =>

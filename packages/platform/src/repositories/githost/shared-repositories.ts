@@ -69,7 +69,7 @@ export function openSharedRepositories(options: SharedOptions): SharedRepositori
     isCurrent: async ({ directory }, version) =>
       existsSync(directory) ? isPublished(directory, version) : version === null,
     sync: (repository) =>
-      locks.hold(`hosted:${repository.id}`, () => syncWatched(repository), new AbortController().signal),
+      locks.hold({ name: `hosted:${repository.id}` }, () => syncWatched(repository), new AbortController().signal),
     watch({ id }) {
       const watch: Watch = { lost: new Set(), end: () => watches.delete(watch) };
       watches.set(watch, id);

@@ -1,6 +1,6 @@
 // Finds the host of a repository, and rejects repositories that no agent may access when an agent is created.
 import { hostText } from "@agentcli/workspace/hosts";
-import { type AgentRepository, ApiError, privateAddressReason } from "../../foundation/index.ts";
+import { type AgentRepository, ApiError, privateAddressReason, type Slots } from "../../foundation/index.ts";
 import { RepositoryFault } from "../git/index.ts";
 import type { AccessRules } from "./access.ts";
 import type { Github } from "./github/host.ts";
@@ -44,6 +44,8 @@ export interface SourceHostsOptions extends PinOptions {
   github: Github | null;
   /** Of a team. Without them, git authenticates to no other host than GitHub. */
   credentialsOf?(teamId: number): HostCredentials;
+  /** Git processes of each team that wait for such hosts; no limit without it. */
+  slots?: Slots;
 }
 
 export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
@@ -62,32 +64,38 @@ export function openSourceHosts(options: SourceHostsOptions): SourceHosts {
       const refusals = await Promise.all(urls.map((url) => options.rules.refusal(teamId, parseStoredUrl(url))));
       return urls.filter((_url, index) => refusals[index] === undefined);
     },
-    async open(teamId, text) {
-      const url = parseStoredUrl(text);
-      const name = await options.own.nameOf(urlText(url));
-      const refusal = (target: RepositoryUrl) => options.rules.refusal(teamId, target);
-      const { policy, sshDirectory, certificateFile } = options;
-      const access = { policy, sshDirectory, certificateFile, refusal };
-      if (name === undefined) {
-        const credentials = options.credentialsOf?.(teamId);
-        return (
-          options.github?.open(url, access) ?? plainGitHost(url, { ...access, ...(credentials && { credentials }) })
-        );
-      }
-      const reason = await refusal(url);
-      if (reason !== undefined)
-        throw new RepositoryFault("repository_access", `The repository ${shownUrl(url)} ${reason}.`);
-      const host = await options.own.open(teamId, name);
-      if (host === undefined)
-        throw new RepositoryFault("repository_unreachable", `There is no repository "${name}" on this platform.`);
-      return host;
-    },
+    open: async (teamId, text) => limitReach(await openHost(teamId, text), teamId, options.slots),
     canonical: (url) => urlText(parseStoredUrl(url)),
     shown: (url) => shownUrl(parseStoredUrl(url)),
     hostOf: (url) => hostOf(parseStoredUrl(url)),
     directoryName: (url) => repositoryName(parseStoredUrl(url)),
     pullRequestNumber: (prUrl, url) => readPullRequestUrl(prUrl, parseStoredUrl(url)),
   };
+
+  async function openHost(teamId: number, text: string): Promise<SourceHost> {
+    const url = parseStoredUrl(text);
+    const name = await options.own.nameOf(urlText(url));
+    const refusal = (target: RepositoryUrl) => options.rules.refusal(teamId, target);
+    const { policy, sshDirectory, certificateFile } = options;
+    const access = { policy, sshDirectory, certificateFile, refusal };
+    if (name === undefined) {
+      const credentials = options.credentialsOf?.(teamId);
+      return options.github?.open(url, access) ?? plainGitHost(url, { ...access, ...(credentials && { credentials }) });
+    }
+    const reason = await refusal(url);
+    if (reason !== undefined)
+      throw new RepositoryFault("repository_access", `The repository ${shownUrl(url)} ${reason}.`);
+    const host = await options.own.open(teamId, name);
+    if (host === undefined)
+      throw new RepositoryFault("repository_unreachable", `There is no repository "${name}" on this platform.`);
+    return host;
+  }
+}
+
+/** A host that never answers keeps its git process for minutes. Repositories of the platform's own need no network. */
+function limitReach(host: SourceHost, teamId: number, slots: Slots | undefined): SourceHost {
+  if (slots === undefined || host.directory !== null) return host;
+  return { ...host, reach: (work, signal) => slots.run(teamId, () => host.reach(work, signal), signal) };
 }
 
 function hostOf(url: RepositoryUrl): string {

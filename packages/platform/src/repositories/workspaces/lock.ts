@@ -3,11 +3,17 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
-import type { Tables } from "../../foundation/index.ts";
+import { openSharedSlots, type Tables } from "../../foundation/index.ts";
 
 export interface Locks {
   /** Waits for the lock, and throws the signal's reason if aborted while waiting. Work that has started is awaited. */
-  hold<T>(name: string, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  hold<T>(lock: Lock, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+export interface Lock {
+  name: string;
+  /** The team whose work it is: it may wait for a host that the team chose. */
+  teamId?: number;
 }
 
 const pollIntervalMs = 50;
@@ -18,9 +24,9 @@ const maxHeld = 8;
 export function openLocks(db: Kysely<Tables>): Locks {
   // Callers within this process queue here, without occupying a connection.
   const last = new Map<string, Promise<unknown>>();
-  const slots = openSlots(maxHeld);
+  const slots = openSharedSlots(maxHeld);
   return {
-    async hold(name, work, signal) {
+    async hold({ name, teamId }, work, signal) {
       const previous = last.get(name) ?? Promise.resolve();
       const started = createSignal();
       const runInSlot = () => {
@@ -28,7 +34,7 @@ export function openLocks(db: Kysely<Tables>): Locks {
         started.notify();
         return holdAmongServers({ db, name, work }, signal);
       };
-      const turn = previous.then(() => slots.run(runInSlot));
+      const turn = previous.then(() => slots.run(teamId, runInSlot, signal));
       const settled = turn.then(
         () => {},
         () => {},
@@ -60,25 +66,6 @@ async function unlessAborted(awaited: Promise<void>, signal: AbortSignal): Promi
   } finally {
     finished.abort();
   }
-}
-
-/** Limits concurrency. Waiting callers run in order of arrival. */
-function openSlots(max: number): { run<T>(work: () => Promise<T>): Promise<T> } {
-  const waiting: (() => void)[] = [];
-  let used = 0;
-  return {
-    async run(work) {
-      if (used >= max) await new Promise<void>((resolve) => waiting.push(resolve));
-      else used += 1;
-      try {
-        return await work();
-      } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else used -= 1;
-      }
-    },
-  };
 }
 
 interface LockRequest<T> {

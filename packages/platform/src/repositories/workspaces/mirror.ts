@@ -34,15 +34,16 @@ export interface MirrorOptions {
   limits: RepositoryLimits;
 }
 
-/** `key` identifies the repository and the team: teams do not share mirrors, because their read access may differ. */
+/** Teams do not share mirrors, because their read access may differ. */
 export async function openMirror(
-  { key, host }: { key: string; host: SourceHost },
+  { teamId, url, host }: { teamId: number; url: string; host: SourceHost },
   options: MirrorOptions,
   signal: AbortSignal,
 ): Promise<Source> {
-  const name = createHash("sha256").update(key).digest("hex").slice(0, 32);
+  const name = createHash("sha256").update(`${teamId} ${url}`).digest("hex").slice(0, 32);
   const directory = join(options.directory, name);
   const { limits } = options;
+  const lock = { name: `mirror:${name}`, teamId };
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   const bringUpToDate = async (): Promise<Advertisement> => {
     const advertisement = await readAdvertisement(host, limits.answerMs, signal);
@@ -54,17 +55,13 @@ export async function openMirror(
     await utimes(directory, new Date(), new Date());
     return advertisement;
   };
-  const advertisement = await options.locks.hold(`mirror:${name}`, bringUpToDate, signal);
+  const advertisement = await options.locks.hold(lock, bringUpToDate, signal);
   return {
     directory,
     isPartial: existsSync(directory) && isPartial(directory),
     advertisement,
     fetch: (objects, fetchSignal) =>
-      options.locks.hold(
-        `mirror:${name}`,
-        () => fetchObjects({ directory, host, limits, objects }, fetchSignal),
-        fetchSignal,
-      ),
+      options.locks.hold(lock, () => fetchObjects({ directory, host, limits, objects }, fetchSignal), fetchSignal),
   };
 }
 

@@ -47,7 +47,7 @@ export const mirrorRetention = ({ dataDirectory, locks, mirrorDays, now }: FileR
 async function locked(locks: Locks, name: string, work: () => Promise<boolean>): Promise<boolean> {
   const signal = AbortSignal.timeout(lockTimeoutMs);
   try {
-    return await locks.hold(`mirror:${name}`, work, signal);
+    return await locks.hold({ name: `mirror:${name}` }, work, signal);
   } catch (error) {
     if (signal.aborted) return false;
     throw error;

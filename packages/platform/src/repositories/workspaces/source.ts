@@ -20,6 +20,6 @@ export async function openSource(
 ): Promise<Source> {
   const host = await sources.open(teamId, url);
   if (host.directory !== null) return ownSource(host, host.directory, signal);
-  const key = `${teamId} ${sources.canonical(url)}`;
-  return openMirror({ key, host }, { directory: join(dataDirectory, "mirrors"), locks, limits }, signal);
+  const repository = { teamId, url: sources.canonical(url), host };
+  return openMirror(repository, { directory: join(dataDirectory, "mirrors"), locks, limits }, signal);
 }

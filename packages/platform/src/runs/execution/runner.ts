@@ -28,16 +28,18 @@ export async function startRunner(host: RunHost): Promise<Runner> {
   // How many runs may be waiting. Most of the time it is the one that was just created: to look for a further one after it
   // would cost as much again.
   let expected = 0;
+  let isWaitingForShare = false;
   const claimRuns = oneAtATime(async () => {
     while (!stopped && expected > 0 && active.size < settings.concurrentRuns) {
       const before = expected;
       expected = 0;
       const claimed = await leases.claim();
+      isWaitingForShare = leases.hasFullTeam();
       // Without one, only those are left that were announced meanwhile.
       if (!claimed) continue;
       // One that was begun was not announced.
       expected += claimed.status === "CREATING" ? before - 1 : before;
-      holdRun(claimed, { host, leases, active, onEnd: claimed.claimsWithoutProgress > 0 ? expectAny : claimRuns });
+      holdRun(claimed, { host, leases, active, onEnd: nextAfter(claimed) });
     }
   });
   const expect = (count: number): Promise<void> => {
@@ -45,6 +47,8 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     return claimRuns();
   };
   const expectAny = () => expect(Number.POSITIVE_INFINITY);
+  const nextAfter = (ended: ClaimedRun) => () =>
+    ended.claimsWithoutProgress > 0 || isWaitingForShare ? expectAny() : claimRuns();
 
   // A cancellation may have been missed.
   const renewAll = () => {
@@ -116,6 +120,7 @@ async function startReporting({ platform: { db, settings, log, nodeId } }: RunHo
 const leaseOptions = ({ nodeId, settings }: RunHost["platform"]): LeaseOptions => ({
   nodeId,
   leaseMs: settings.leaseMs,
+  maxRuns: settings.concurrentRuns,
   dataId: readDataId(settings.dataDirectory),
   workerWaitSeconds: settings.workers.waitSeconds,
 });

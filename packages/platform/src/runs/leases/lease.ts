@@ -1,7 +1,7 @@
 // Leases of runs: renewed by the driver, claimed by another after they expire, and fenced by an epoch that only grows.
 import { type Kysely, sql } from "kysely";
 import { type ReadyOptions, workerIsReady } from "../../fleet/index.ts";
-import { prepared, type Tables } from "../../foundation/index.ts";
+import { hasShare, prepared, type Tables } from "../../foundation/index.ts";
 import { diskIsReachable } from "../disks/index.ts";
 
 /** Identifies one claim of a run. Every write of its driver carries it. */
@@ -32,8 +32,13 @@ export const maxClaimsWithoutProgress = 5;
 const suspectFrom = 2;
 
 export interface Leases {
-  /** A run without a driver: suspects last, otherwise the longest waiting first; null if there is none. */
+  /**
+   * A run without a driver: suspects last, otherwise the team first of which this server drives fewest, and of its runs the
+   * longest waiting. Null if there is none.
+   */
   claim(): Promise<ClaimedRun | null>;
+  /** Whether runs of a team wait because this server drives its share of them. */
+  hasFullTeam(): boolean;
   /** Still held, held with a requested cancellation, or claimed by another driver. */
   renew(fence: Fence): Promise<"held" | "cancel" | "lost">;
   /** Lets another process claim the run at once; later writes of this driver are refused. */
@@ -44,6 +49,8 @@ export interface LeaseOptions {
   /** A restarted server keeps its id, so it need not wait for its own leases to expire. */
   nodeId: string;
   leaseMs: number;
+  /** Runs that this server drives at once; without it, teams have no share. */
+  maxRuns?: number;
   /** How long a run may wait for a worker; a day unless given. */
   workerWaitSeconds?: number;
   /** Of the data directory of this server. */
@@ -54,20 +61,24 @@ const daySeconds = 86_400;
 
 export function openLeases(
   db: Kysely<Tables>,
-  { nodeId, leaseMs, workerWaitSeconds: waitSeconds = daySeconds, dataId = "" }: LeaseOptions,
+  { nodeId, leaseMs, maxRuns = Number.POSITIVE_INFINITY, workerWaitSeconds = daySeconds, dataId = "" }: LeaseOptions,
 ): Leases {
   // By the claim: a driver that ends late must not give up what this server has claimed again since.
-  const mine = new Map<string, Fence["epoch"]>();
+  const mine = new Map<string, ClaimedRun>();
   const forget = ({ runId, epoch }: Fence) => {
-    if (mine.get(runId) === epoch) mine.delete(runId);
+    if (mine.get(runId)?.epoch === epoch) mine.delete(runId);
   };
+  const fullTeams = () => teamsWithTheirShare([...mine.values()], maxRuns);
   const until = sql<Date>`now() + ${`${leaseMs} milliseconds`}::interval`;
   return {
     async claim() {
-      const claimed = await claimOne(db, { nodeId, waitSeconds, dataId, until, held: [...mine.keys()] });
-      if (claimed) mine.set(claimed.runId, claimed.epoch);
+      const waitSeconds = workerWaitSeconds;
+      const held = [...mine.values()];
+      const claimed = await claimOne(db, { nodeId, waitSeconds, dataId, until, held, fullTeams: fullTeams() });
+      if (claimed) mine.set(claimed.runId, claimed);
       return claimed;
     },
+    hasFullTeam: () => fullTeams().length > 0,
     async renew({ runId, epoch }) {
       const row = await db
         .updateTable("runs")
@@ -110,13 +121,24 @@ interface Claim extends ReadyOptions {
   dataId: string;
   until: ReturnType<typeof sql<Date>>;
   /** Runs this server drives right now. */
-  held: string[];
+  held: ClaimedRun[];
+  /** Teams that get no further run, unless there is no other team. */
+  fullTeams: number[];
+}
+
+/** A team that fills a server with runs leaves slots for the runs of others. */
+function teamsWithTheirShare(held: ClaimedRun[], maxRuns: number): number[] {
+  const counts = new Map<number, number>();
+  for (const { teamId } of held) counts.set(teamId, (counts.get(teamId) ?? 0) + 1);
+  const free = maxRuns - held.length;
+  return [...counts].filter(([, count]) => !hasShare(count, free)).map(([teamId]) => teamId);
 }
 
 async function claimOne(
   db: Kysely<Tables>,
-  { nodeId, waitSeconds, dataId, until, held }: Claim,
+  { nodeId, waitSeconds, dataId, until, held, fullTeams }: Claim,
 ): Promise<ClaimedRun | null> {
+  const heldIds = held.map(({ runId }) => runId);
   const row = await db
     .updateTable("runs")
     .set({
@@ -132,7 +154,8 @@ async function claimOne(
         .where(sql<boolean>`status in ('CREATING', 'RUNNING')`)
         .where(workerIsReady({ nodeId, waitSeconds }))
         .where(diskIsReachable(dataId))
-        .where(sql<boolean>`id <> all(${held}::text[])`)
+        .where(sql<boolean>`id <> all(${heldIds}::text[])`)
+        .where(hasSlots(fullTeams))
         .where((condition) =>
           condition.or([
             condition("lease_until", "is", null),
@@ -141,9 +164,10 @@ async function claimOne(
           ]),
         )
         .where((condition) =>
-          condition.or([condition(claimsWithoutProgressSoFar, "<", suspectFrom), condition.not(holdsSuspect(held))]),
+          condition.or([condition(claimsWithoutProgressSoFar, "<", suspectFrom), condition.not(holdsSuspect(heldIds))]),
         )
         .orderBy(claimsWithoutProgressSoFar)
+        .orderBy(heldOfTeam(held.map(({ teamId }) => teamId)))
         .orderBy("created_at")
         .limit(1)
         .forUpdate()
@@ -178,6 +202,12 @@ async function claimOne(
 
 /** A regular release clears the owner; only a crashed driver leaves it set. */
 const claimsWithoutProgressSoFar = sql<number>`claims_without_progress + (lease_owner is not null)::integer`;
+
+/** Where there is one team alone, no other needs slots. */
+const hasSlots = (fullTeams: number[]) =>
+  sql<boolean>`(team_id <> all(${fullTeams}::integer[]) or not exists (select from teams where id <> runs.team_id))`;
+
+const heldOfTeam = (teamIds: number[]) => sql<number>`cardinality(array_positions(${teamIds}::integer[], team_id))`;
 
 const holdsSuspect = (held: string[]) =>
   sql<boolean>`exists (

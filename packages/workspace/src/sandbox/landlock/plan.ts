@@ -27,9 +27,9 @@ export interface PlanOptions {
 
 export function planRules(policy: SandboxPolicy, { temporary, euid }: PlanOptions): Rule[] {
   const requested = [...policy.hidden, ...(euid === 0 ? hiddenFromRoot : [])];
-  const hidden = requested.flatMap(resolveExisting);
   // Also where they may appear later: rules name what exists now, so what is created beside it is not readable.
   const located = locateHidden(requested).map(({ directory, name }) => join(directory, name));
+  const hidden = [...new Set([...requested, ...located].flatMap(resolveExisting))];
   const roots = policy.mode === "workspace-write" ? [policy.root, ...policy.writableRoots].map(resolveRoot) : [];
   for (const root of roots) refuseHiddenInside(root, hidden);
   const cache = policy.mode === "workspace-write" && policy.cache !== null ? [policy.cache] : [];

@@ -18,7 +18,12 @@ export async function findReadableSecret(
   { systemPaths, mountTable = readMountTable() }: Host = {},
 ): Promise<{ reason: string; remedy: string } | null> {
   const storedPath = readMounts(mountTable);
-  const namesOf = (path: string) => [path, realPath(path), storedPath(realPath(path))];
+  const known = new Map<string, string[]>();
+  const namesOf = (path: string): string[] => {
+    const names = known.get(path) ?? [path, realPath(path), storedPath(realPath(path))];
+    known.set(path, names);
+    return names;
+  };
   const isIn = (directory: string, path: string) =>
     namesOf(directory).some((outer) => namesOf(path).some((inner) => contains(outer, inner)));
   const own = settings.readableDirectories;
