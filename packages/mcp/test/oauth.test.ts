@@ -134,20 +134,32 @@ describe("an unattended run", () => {
     expect(grants.authorizations).toHaveLength(1);
   });
 
-  test("does not refresh a login that was stored without its issuer: the MCP server could name any", async () => {
-    const { grants, server, store } = await loggedIn();
-    grants.access.clear();
-    const { url, client, tokens } = store.kept.get("web") as Credentials;
-    const { issuer, ...unbound } = tokens;
-    expect(issuer).toBeTruthy();
-    store.kept.set("web", { url, client, tokens: unbound });
-    const { servers } = await openHarness({ web: { url: server.url } }, unattended(store));
-    expect((await servers.started())[0]).toMatchObject({
-      status: "failed",
-      reason: expect.stringMatching(/the stored login does not say which server issued it; log in again$/),
-    });
-    expect([...grants.refresh]).toEqual(["refresh-1"]);
-  });
+  test.each([
+    ["none", undefined],
+    ["a number", 5],
+    ["an object", {}],
+    ["an empty text", ""],
+  ])(
+    "does not refresh a login that was stored without its issuer, or with %s: the MCP server could name any",
+    async (_, stored) => {
+      const { grants, server, store } = await loggedIn();
+      grants.access.clear();
+      const { url, client, tokens } = store.kept.get("web") as Credentials;
+      const { issuer, ...unbound } = tokens;
+      expect(issuer).toBeTruthy();
+      store.kept.set("web", {
+        url,
+        client,
+        tokens: { ...unbound, ...(stored !== undefined && { issuer: stored as string }) },
+      });
+      const { servers } = await openHarness({ web: { url: server.url } }, unattended(store));
+      expect((await servers.started())[0]).toMatchObject({
+        status: "failed",
+        reason: expect.stringMatching(/the stored login does not say which server issued it; log in again$/),
+      });
+      expect([...grants.refresh]).toEqual(["refresh-1"]);
+    },
+  );
 
   test("does not send a refresh token to an authorization server that did not issue it", async () => {
     const { grants, server, store } = await loggedIn();

@@ -168,6 +168,18 @@ describe("a failure", () => {
     expect(await guardVerdict(servers, "mcp__fake__write")).toMatchObject({ kind: "declined" });
   });
 
+  test("a tool that its server describes in another way once it is started again is not called", async () => {
+    const { servers, call } = await openHarness({ fake: fake(`altered=${await traceFile()}`) });
+    await servers.started();
+    expect(textOf(await call("echo", { message: "first" }))).toContain("first");
+    await call("crash");
+    const outcome = await call("echo", { message: "second" });
+    expect(outcome).toMatchObject({ status: "failed" });
+    expect(textOf(outcome)).toContain("the tool changed when the server was started again, so it was not called");
+    expect(await guardVerdict(servers, "mcp__fake__echo")).toMatchObject({ kind: "declined" });
+    expect(textOf(await call("erase"))).toContain("erased");
+  });
+
   test("a call that is stopped while its server restarts ends at once", async () => {
     const { servers, call } = await openHarness({ fake: fake("slow=100") });
     await servers.started();

@@ -23,7 +23,7 @@ export interface Server {
   capabilities(): InitializeResult["capabilities"];
   /** Its own name and version, once initialized. */
   info(): InitializeResult["info"];
-  /** Restarts a lost server, once per loss. */
+  /** Restarts a lost server, once per loss. A tool that it then describes in another way is not called. */
   request(request: RpcRequest, signal: AbortSignal): Promise<RpcResponse>;
   close(): Promise<void>;
 }
@@ -95,6 +95,12 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
     return { kind: "fault", fault: { kind: "lost", message: `it is not running: ${state.reason}` } };
   }
 
+  /** Of the tool that is to be called: it was approved as the server described it then. */
+  function definitionFor({ method, params }: RpcRequest): string | undefined {
+    const called = method === "tools/call" ? toolList.find(({ name }) => name === params?.name) : undefined;
+    return called && definitionOf(called);
+  }
+
   return {
     settings,
     started,
@@ -103,8 +109,10 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
     capabilities: () => capabilities,
     info: () => info,
     async request(request, signal) {
+      const before = definitionFor(request);
       const connected = await Promise.race([connect(), faultOnAbort(signal)]);
       if (connected.kind === "fault") return connected;
+      if (before !== undefined && definitionFor(request) !== before) return changedFault;
       const response = await connected.connection.client.request(request, signal);
       // It may have been lost between its initialization and the state "ready".
       if (response.kind === "fault" && response.fault.kind === "lost") lose(response.fault.message);
@@ -121,6 +129,14 @@ export function openServer(settings: ServerSettings, host: McpHost): Server {
     },
   };
 }
+
+const changedFault: RpcResponse = {
+  kind: "fault",
+  fault: {
+    kind: "refused",
+    message: "the tool changed when the server was started again, so it was not called; check it and start a new run",
+  },
+};
 
 /** Settles when the caller aborts: a restart may take longer. */
 const faultOnAbort = (signal: AbortSignal): Promise<Extract<ConnectionResult, { kind: "fault" }>> =>

@@ -42,7 +42,8 @@ export function oauthAuthorization(options: OAuthOptions): Authorization {
       // Another process was faster: most servers accept a refresh token only once.
       if (newer && newer.tokens.access_token !== used?.tokens.access_token) return true;
       if (!newer?.tokens.refresh_token || challenge.status !== 401) return false;
-      if (!newer.tokens.issuer) throw withoutIssuer(options.advice);
+      // Of a file that another program wrote, it may be anything.
+      if (typeof newer.tokens.issuer !== "string" || newer.tokens.issuer === "") throw withoutIssuer(options.advice);
     }
     const keep = async (credentials: Credentials) => {
       cached = credentials;

@@ -11,8 +11,11 @@ export function isPublic(address: string): boolean {
   return globalIPv6.check(address, "ipv6") && !specialIPv6.check(address, "ipv6");
 }
 
-export const isOwn = (address: string): boolean =>
-  Object.values(networkInterfaces()).some((entries) => entries?.some((entry) => entry.address === address));
+/** Also behind a gateway between IPv6 and IPv4, which may send it back. */
+export function isOwn(address: string): boolean {
+  const own = embeddedIPv4(address, "64:ff9b::") ?? address;
+  return Object.values(networkInterfaces()).some((entries) => entries?.some((entry) => entry.address === own));
+}
 
 const privateIPv4 = blockList("ipv4", [
   "0.0.0.0/8", // this network

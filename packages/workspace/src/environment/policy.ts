@@ -51,12 +51,15 @@ const secretAddresses = [
   /[?&]sig=[^&\s]/,
 ];
 /** Addresses and data sources without ://. */
-const userAndPassword = /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@)/;
+const userAndPassword =
+  /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@|[\w$.-]+\/[^\s/@]+@\/\/)|(?:^|[\s"'=])\/\/[^\s/?#@:]*:[^\s@]+@/;
 const passwordSetting = /(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]/i;
+/** In options, JSON, YAML and lines of a .netrc; a prompt such as `Password: ` has nothing after it. */
+const passwordText = /pass(?:word|wd|phrase)["']?\s{0,3}[=:]\s{0,3}["']?[^\s;,"'=:}]|\blogin\s+\S+\s+password\s+\S/i;
 /** Tokens and keys that are recognized by how they begin, under any name. One expression: each costs time at every start. */
 const secretValue = new RegExp(
   [
-    /\b(?:sk|rk|pk)_live_\w{3}/,
+    /\b(?:(?:sk|rk|pk)_live|[sr]k_test)_\w{3}/,
     /\bsk-[\w-]{16}/,
     /\b(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[abeoprs]-|xapp-|hf_|pypi-|dop_v1_|shpat_|SG\.)[\w-]{16}/,
     /\b(?:lin_api_|gsk_|xai-|ATATT|HRKU-|whsec_|hvs\.|dckr_pat_|figd_|pul-|dp\.pt\.|sbp_|NRAK-|glsa_)[\w-]{16}/,
@@ -68,6 +71,11 @@ const secretValue = new RegExp(
     /\b(?:hooks\.slack\.com\/services|discord(?:app)?\.com\/api\/webhooks|webhook\.office\.com)\//,
     /\b[Aa](?:uthorization|UTHORIZATION)[:=] *(?:[Bb]asic|[Bb]earer|[Tt]oken|BASIC|BEARER|TOKEN)\b/,
     /\bAGE-SECRET-KEY-1/,
+    /\b(?:gl(?:rt|dt|cbt|ft|soat|imt|agent|ptt)-|ntn_|secret_|pscale_(?:tkn|pw)_)[\w-]{16}|\bkey-[0-9a-f]{32}/,
+    /^(?:[Bb]asic|[Bb]earer) +(?=\S*[\dA-Z=])\S{8}|\b[Xx]-[\w-]*(?:[Kk]ey|[Tt]oken|[Ss]ecret) *[:=] *\S{6}/,
+    // Options of curl, the credentials of a container, and private keys of PEM in base64.
+    /(?:^|\s)(?:-u|--user)[ =]*[^\s:=]+:\S|\b169\.254\.170\.2\b/,
+    /\bLS0tLS1CRUdJTi(?:BQUk|BSU0|BFQy|BPUE|BFTk|BEU0|BQR1)/,
   ]
     .map(({ source }) => source)
     .join("|"),
@@ -113,6 +121,7 @@ const looksLikeSecret = (value: string): boolean =>
   (value.includes("://") && secretAddresses.some((pattern) => pattern.test(value))) ||
   (value.includes("@") && userAndPassword.test(value)) ||
   (value.includes("=") && passwordSetting.test(value)) ||
+  (value.toLowerCase().includes("pass") && passwordText.test(value)) ||
   (value.length >= minSecretCharacters && secretValue.test(value));
 
 /** Explicitly set variables only have to match `includeOnly`. */

@@ -100,6 +100,19 @@ describe.each<Architecture>(["x86_64", "aarch64"])("on %s", (architecture) => {
     }
   });
 
+  test("where processes of the user are visible, commands do not change how others are scheduled", () => {
+    const shared = seccompProgram({ ...strict, ipc: "shared" });
+    expect(calls.schedulingOf).toHaveLength(6);
+    for (const { number, own } of calls.schedulingOf) {
+      expect(run(shared, audit[architecture], number, own)).toBe(allowed);
+      for (const index of own.keys()) {
+        const others = own.map((value, at) => (at === index ? value + 2 : value));
+        expect(run(shared, audit[architecture], number, others)).toBe(EPERM);
+        expect(ask(number, ...others)).toBe(allowed);
+      }
+    }
+  });
+
   test("every call ends in a verdict", () => {
     const word = fc.integer({ min: 0, max: 0xffffffff });
     const property = fc.property(word, fc.array(word, { maxLength: 6 }), (number, values) =>

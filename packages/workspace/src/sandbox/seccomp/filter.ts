@@ -9,7 +9,10 @@ export interface FilterOptions {
   internetSockets: "allowed" | "refused";
   /** Whether processes may create user namespaces, as nested sandboxes do. */
   nestedSandboxes: "allowed" | "refused";
-  /** Whether shared memory, semaphores and message queues are those of the machine: then they are refused. */
+  /**
+   * Whether shared memory, semaphores and message queues are those of the machine: then they are refused. So are changes of
+   * how other processes are scheduled, which are then those of the user.
+   */
   ipc?: "own" | "shared";
   /** Whether files may get the set-id bits. Only where their owner has no rights outside. */
   setIdFiles?: "allowed" | "refused";
@@ -124,7 +127,10 @@ function argumentRules(options: FilterOptions): Instruction[] {
     ...whenCall(calls.ioctl, refuseValues(1, terminalInjection)),
     ...whenCall(calls.socket, allowOnlyValues(0, allowed)),
     // With shared processes, a limit could end processes of others.
-    ...whenCall(calls.prlimit, allowOnlyZero(0)),
+    ...whenCall(calls.prlimit, allowOnly([0])),
+    ...(options.ipc === "shared"
+      ? calls.schedulingOf.flatMap(({ number, own }) => whenCall(number, allowOnly(own)))
+      : []),
     ...(setIdFiles === "refused" ? setIdRules : []),
   ];
 }
@@ -148,11 +154,14 @@ const allowOnlyValues = (argument: number, values: number[]): Instruction[] => [
   verdict(refuse(errno.EAFNOSUPPORT)),
 ];
 
-const allowOnlyZero = (argument: number): Instruction[] => [
-  load(argumentOffset(argument)),
-  ifEqual(0, 1),
+/** The first arguments must have these values. */
+const allowOnly = (values: number[]): Instruction[] => [
+  ...values.flatMap((value, argument) => [
+    load(argumentOffset(argument)),
+    { ...ifEqual(value, 0), jumpIfTrue: 1 },
+    verdict(refuse(errno.EPERM)),
+  ]),
   verdict(allow),
-  verdict(refuse(errno.EPERM)),
 ];
 
 /** Without these flags the mode register is arbitrary. */

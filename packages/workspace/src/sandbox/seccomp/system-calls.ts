@@ -93,6 +93,8 @@ export interface ArgumentNumbers {
   ioctl: number;
   socket: number;
   prlimit: number;
+  /** Calls that change how other processes are scheduled, and what their arguments are for the calling thread. */
+  schedulingOf: { number: number; own: number[] }[];
   /** Calls that set a file mode, and which argument it is. */
   modeAt: { number: number; argument: number }[];
   /** Calls that may create a file, and which arguments are flags and mode. */
@@ -107,6 +109,14 @@ const x86: ArgumentNumbers = {
   ioctl: 16,
   socket: 41,
   prlimit: 302,
+  schedulingOf: [
+    { number: 141 /* setpriority */, own: [0, 0] },
+    { number: 251 /* ioprio_set */, own: [1, 0] },
+    { number: 142 /* sched_setparam */, own: [0] },
+    { number: 144 /* sched_setscheduler */, own: [0] },
+    { number: 203 /* sched_setaffinity */, own: [0] },
+    { number: 314 /* sched_setattr */, own: [0] },
+  ],
   modeAt: [
     { number: 90 /* chmod */, argument: 1 },
     { number: 91 /* fchmod */, argument: 1 },
@@ -130,6 +140,14 @@ const arm: ArgumentNumbers = {
   ioctl: 29,
   socket: 198,
   prlimit: 261,
+  schedulingOf: [
+    { number: 140 /* setpriority */, own: [0, 0] },
+    { number: 30 /* ioprio_set */, own: [1, 0] },
+    { number: 118 /* sched_setparam */, own: [0] },
+    { number: 119 /* sched_setscheduler */, own: [0] },
+    { number: 122 /* sched_setaffinity */, own: [0] },
+    { number: 274 /* sched_setattr */, own: [0] },
+  ],
   modeAt: [
     { number: 52 /* fchmod */, argument: 1 },
     { number: 53 /* fchmodat */, argument: 2 },
