@@ -206,7 +206,7 @@ export const PlatformConfig = z.object({
     .positive()
     .max(1000)
     .optional()
-    .describe("Maximum number of concurrent runs of this server (50)"),
+    .describe("Maximum number of concurrent runs of this server; with several teams, one alone has three quarters of them (50)"),
   model: z
     .string()
     .optional()
