@@ -32,7 +32,9 @@ const RateLimits = z.object({
   ),
   concurrent_requests: limit.describe("Concurrent requests and streams of one user or service account (1000)"),
   concurrent_requests_per_address: limit.describe("Concurrent requests and streams from one address (4000)"),
-  git_processes: limit.describe("Concurrent git processes for requests of one team, and as many that fetch and push for its agents (32)"),
+  git_processes: limit.describe(
+    "Concurrent git processes for requests of one team, and as many that fetch and push for its agents (32)",
+  ),
   trusted_proxies: z
     .array(z.string())
     .optional()
@@ -206,7 +208,9 @@ export const PlatformConfig = z.object({
     .positive()
     .max(1000)
     .optional()
-    .describe("Maximum number of concurrent runs of this server; with several teams, one alone has three quarters of them (50)"),
+    .describe(
+      "Maximum number of concurrent runs of this server; with several teams, one alone has three quarters of them (50)",
+    ),
   model: z
     .string()
     .optional()
