@@ -103,6 +103,7 @@ function openServerSandbox(
   const policy = sandboxPolicy({
     mode,
     root,
+    ownDirectories: [agentHome],
     ...networkOf(mode, config.sandbox_workspace_write ?? {}),
     hidden: [
       ...hiddenByDefault(userHome, agentHome),

@@ -70,6 +70,7 @@ function policyOf(settings: SandboxSettings, config: Config, environment: Enviro
     root: settings.cwd,
     writableRoots: settings.sandbox === "workspace-write" ? configuredRoots(settings, config) : [],
     protectedPaths: settings.protectedPaths ?? [],
+    ownDirectories: [agentHome],
     ...networkOf(settings.sandbox, write),
     ...(settings.network && { network: settings.network }),
     git: write.git ?? "commit",

@@ -80,6 +80,7 @@ export function policyOf(mode: SandboxMode, request: Omit<SandboxRequest, "secre
     root: cwd,
     writableRoots: mode === "workspace-write" ? dirs : [],
     protectedPaths,
+    ownDirectories: [settingsHome, sdkHome],
     hidden: [
       settingsHome,
       ...hiddenByDefault(userHome, sdkHome),

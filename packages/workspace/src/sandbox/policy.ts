@@ -32,6 +32,8 @@ export interface SandboxPolicy {
   protectedNames: string[];
   /** Existing files and directories that cannot be changed, moved or replaced, also inside writable roots. */
   protectedPaths: string[];
+  /** Of the program itself, such as the agent home. Those in writable roots are kept from being replaced. */
+  ownDirectories: string[];
   /** Paths below writable roots at which nothing exists, and nothing can be created. Found when the sandbox is opened. */
   absentPaths: string[];
   /** Whether commands see a writable shadow of protected repositories, from which the host imports what is safe. */
@@ -72,6 +74,7 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     git: "commit",
     nestedRepositories: "protected",
     protectedRepositories: [],
+    ownDirectories: [],
     absentPaths: [],
     nestedSandboxes: "refused",
     ...options,

@@ -22,6 +22,7 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   git: "commit",
   nestedRepositories: "protected",
   absentPaths: [],
+  ownDirectories: [],
   protectedRepositories: [],
   nestedSandboxes: "refused",
   ...more,

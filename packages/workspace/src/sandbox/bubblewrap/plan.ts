@@ -9,6 +9,7 @@ import { contains, resolveExisting } from "../../paths.ts";
 import { findShadows, hostDirectory, type Shadow } from "../commits/shadow.ts";
 import type { MachineDisk } from "../machine-disk.ts";
 import { isMountPoint } from "../mount-points.ts";
+import { guardOwnDirectories } from "../own-directories.ts";
 import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import { insidePath } from "../placement.ts";
 import { mayBeLink, type SandboxPolicy } from "../policy.ts";
@@ -36,6 +37,7 @@ export interface PlannedMounts extends MountPlan {
 
 export function planMounts(policy: SandboxPolicy, options: PlanOptions): PlannedMounts {
   const roots = policy.mode === "workspace-write" ? writableRoots(policy) : [];
+  const linked = guardOwnDirectories(policy.ownDirectories, roots);
   const hidden = [...policy.hidden, ...(options.euid === 0 ? hiddenFromRoot : [])].flatMap(resolveExisting);
   const shadows = findShadows(policy).filter(({ commonDirectory }) => !isInside(commonDirectory, hidden));
   const sizes = sizesOf(policy, options, shadows);
@@ -48,7 +50,8 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
   const cache = policy.mode === "workspace-write" && policy.cache !== null ? [policy.cache] : [];
   mounts.push(...[...roots, ...cache].map((path): Mount => ({ kind: "writable", path })));
   mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)).filter((mount) => !isShadowed(mount)));
-  mounts.push(...protectPaths(policy, roots, mounts));
+  mounts.push(...protectPaths([...policy.protectedPaths, ...linked], roots, mounts));
+  mounts.push(...pinHidden(policy.ownDirectories, roots, mounts));
   if (roots.length > 0)
     mounts.push(...protectRepositories(policy.protectedRepositories, mounts).filter((mount) => !isShadowed(mount)));
   if (roots.length > 0) mounts.push(...protectAbsent(policy.absentPaths, mounts));
@@ -130,7 +133,7 @@ function protect(root: string, policy: SandboxPolicy, hidden: string[]): Mount[]
 }
 
 /** A mount point cannot be renamed, so every directory above a protected path becomes one too. */
-function protectPaths({ protectedPaths }: SandboxPolicy, roots: string[], mounts: Mount[]): Mount[] {
+function protectPaths(protectedPaths: string[], roots: string[], mounts: Mount[]): Mount[] {
   const protectedMounts = protectedPaths.flatMap((path): Mount[] => {
     const root = roots.findLast((candidate) => contains(candidate, path) && candidate !== path);
     if (root === undefined || decidingMount(path, mounts)?.kind !== "writable") return [];
@@ -140,6 +143,17 @@ function protectPaths({ protectedPaths }: SandboxPolicy, roots: string[], mounts
   const byPath = new Map<string, Mount>();
   for (const mount of protectedMounts) if (byPath.get(mount.path)?.kind !== "read-only") byPath.set(mount.path, mount);
   return [...byPath.values()];
+}
+
+/** The same for hidden directories of the program itself: others could be created there under their names. */
+function pinHidden(directories: string[], roots: string[], mounts: Mount[]): Mount[] {
+  return directories.flatMap(resolveExisting).flatMap((path) => {
+    const root = roots.findLast((candidate) => contains(candidate, path) && candidate !== path);
+    const between = root === undefined ? [] : directoriesBetween(root, path);
+    return between
+      .filter((directory) => decidingMount(directory, mounts)?.path !== directory)
+      .map((directory): Mount => ({ kind: "writable", path: directory }));
+  });
 }
 
 function directoriesBetween(root: string, path: string): string[] {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { contains, resolveExisting } from "../../paths.ts";
 import { locateHidden } from "../hidden-paths.ts";
+import { guardOwnDirectories } from "../own-directories.ts";
 import { hiddenFromRoot } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import type { Grant } from "./rights.ts";
@@ -31,7 +32,9 @@ export function planRules(policy: SandboxPolicy, { temporary, euid }: PlanOption
   const located = locateHidden(requested).map(({ directory, name }) => join(directory, name));
   const hidden = [...new Set([...requested, ...located].flatMap(resolveExisting))];
   const roots = policy.mode === "workspace-write" ? [policy.root, ...policy.writableRoots].map(resolveRoot) : [];
-  for (const root of roots) refuseHiddenInside(root, hidden);
+  const linked = guardOwnDirectories(policy.ownDirectories, roots);
+  for (const root of roots) refuseInside(root, hidden, "hide");
+  for (const root of roots) refuseInside(root, linked, "protect");
   const cache = policy.mode === "workspace-write" && policy.cache !== null ? [policy.cache] : [];
   const systemPaths = readableParts("/", [...located, ...notShared]);
   const shown = [policy.root, ...policy.shown].flatMap(resolveExisting).flatMap((path) => readableParts(path, hidden));
@@ -71,11 +74,11 @@ function resolveRoot(path: string): string {
   );
 }
 
-function refuseHiddenInside(root: string, hidden: string[]): void {
-  const secret = hidden.find((path) => contains(root, path));
-  if (secret === undefined) return;
+function refuseInside(root: string, paths: string[], what: "hide" | "protect"): void {
+  const found = paths.find((path) => contains(root, path));
+  if (found === undefined) return;
   throw new SandboxUnavailable(
-    `Landlock cannot hide ${secret} inside the writable directory ${root}.`,
+    `Landlock cannot ${what} ${found} inside the writable directory ${root}.`,
     "Work in another directory, run read-only, or fix bubblewrap: see agentcli sandbox probe.",
   );
 }
