@@ -1,5 +1,5 @@
 // Leases of runs: renewed by the driver, claimed by another after they expire, and fenced by an epoch that only grows.
-import { type Kysely, sql } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
 import { type ReadyOptions, workerIsReady } from "../../fleet/index.ts";
 import { hasShare, prepared, type Tables } from "../../foundation/index.ts";
 import { diskIsReachable } from "../disks/index.ts";
@@ -173,32 +173,37 @@ async function claimOne(
         .forUpdate()
         .skipLocked(),
     )
-    .returning([
-      "id",
-      "agent_id",
-      "team_id",
-      "user_id",
-      "lease_epoch",
-      "status",
-      "cancel_requested_at",
-      "claims_without_progress",
-      "created_at",
-    ])
+    .returning(claimedColumns)
     .modifyEnd(prepared)
     .executeTakeFirst();
-  if (!row) return null;
-  return {
-    runId: row.id,
-    epoch: row.lease_epoch,
-    agentId: row.agent_id,
-    teamId: row.team_id,
-    userId: row.user_id,
-    status: row.status as ClaimedRun["status"],
-    createdAt: row.created_at,
-    cancelRequested: row.cancel_requested_at !== null,
-    claimsWithoutProgress: row.claims_without_progress,
-  };
+  return row ? claimedRun(row) : null;
 }
+
+type ClaimedRow = Pick<Selectable<Tables["runs"]>, (typeof claimedColumns)[number]>;
+
+const claimedRun = (row: ClaimedRow): ClaimedRun => ({
+  runId: row.id,
+  epoch: row.lease_epoch,
+  agentId: row.agent_id,
+  teamId: row.team_id,
+  userId: row.user_id,
+  status: row.status as ClaimedRun["status"],
+  createdAt: row.created_at,
+  cancelRequested: row.cancel_requested_at !== null,
+  claimsWithoutProgress: row.claims_without_progress,
+});
+
+const claimedColumns = [
+  "id",
+  "agent_id",
+  "team_id",
+  "user_id",
+  "lease_epoch",
+  "status",
+  "cancel_requested_at",
+  "claims_without_progress",
+  "created_at",
+] as const;
 
 /** A regular release clears the owner; only a crashed driver leaves it set. */
 const claimsWithoutProgressSoFar = sql<number>`claims_without_progress + (lease_owner is not null)::integer`;
