@@ -1,13 +1,13 @@
 // Builds what users run: the CLI and the platform with lazily loaded chunks, the programs beside them, and the SDKs.
 import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import Module, { createRequire } from "node:module";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import vm from "node:vm";
 import { rolldown } from "rolldown";
 import { buildAction } from "./build-action.mjs";
 import { buildDocs } from "./build-docs.mjs";
 import { buildWeb } from "./build-web.mjs";
+import { compileChunk, compiledChunks } from "./compile-chunk.mjs";
 import { declarePlatformSdk, declareSdk } from "./declarations.mjs";
 import { exportValues } from "./export-values.mjs";
 import { withoutOptionalPackages } from "./optional-packages.mjs";
@@ -55,12 +55,10 @@ await build({
   directory: "packages/cli/dist",
   input: { agentcli: entry, ...sandboxPrograms },
 });
-// What a run loads, what its first command loads, and the terminal interface.
-const ofTerminal = ["terminal", "tui", "interactive", "schemas", "protocol", "serving"];
-for (const name of ["run", "resume", "sandbox", "server", "commits", ...ofTerminal]) {
+for (const name of compiledChunks) {
   const chunk = join(root, `packages/cli/dist/chunks/${name}.cjs`);
   escapeOtherThanAscii(chunk);
-  compile(chunk);
+  compileChunk(chunk);
 }
 await build({
   directory: "packages/worker/dist",
@@ -70,7 +68,7 @@ await build({
 // What a worker loads until it is registered.
 for (const chunk of ["start", "server"].map((name) => `packages/worker/dist/chunks/${name}.cjs`)) {
   escapeOtherThanAscii(join(root, chunk));
-  compile(join(root, chunk));
+  compileChunk(join(root, chunk));
 }
 await build({ directory: "packages/platform/dist", input: sandboxPrograms });
 await buildPlatform();
@@ -129,20 +127,6 @@ async function buildTestDatabase() {
 function escapeOtherThanAscii(path) {
   const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   writeFileSync(path, readFileSync(path, "utf8").replace(/[^\0-\x7f]/g, escaped));
-}
-
-/** Beside the chunk, for the Node that builds: `packages/command-line/src/compiled.ts` loads it. */
-function compile(path) {
-  const script = new vm.Script(Module.wrap(readFileSync(path, "utf8")), { filename: path });
-  const load = createRequire(path);
-  // Chunks take the version from the program, which must not start here.
-  for (const name of ["agentcli.cjs", "agent.cjs"]) {
-    const program = join(dirname(path), "..", name);
-    load.cache[program] ??= Object.assign(new Module(program), { loaded: true });
-  }
-  // Run once: only what has been run is in the compiled form.
-  script.runInThisContext()({}, load, { exports: {} }, path, dirname(path));
-  writeFileSync(`${path}.compiled`, script.createCachedData());
 }
 
 /** A server starts once: plain ES modules, for the oldest supported Node. */

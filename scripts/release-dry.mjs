@@ -1,4 +1,4 @@
-// Makes everything that a release consists of, without publishing it: `npm run release:dry [-- --out DIR --parts npm,man]`.
+// Makes everything that a release consists of, without publishing it: `npm run release:dry [-- --out DIR --parts npm,man --arch x64]`.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { writeBillOfMaterials } from "./release/bill-of-materials.mjs";
 import { writeChecksums } from "./release/checksums.mjs";
+import { architectures, writeExecutable } from "./release/executable.mjs";
 import { writeManPages } from "./release/man-pages.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -36,9 +37,14 @@ const parts = {
       writeFileSync(join(out, `agentcli.${shell}`), runProgram(programs.agentcli, "completion", shell));
   },
   sbom: (out) => writeBillOfMaterials(root, packages, out),
+  executable: async (out) => {
+    for (const architecture of values.arch?.split(",") ?? architectures) await writeExecutable(root, out, architecture);
+  },
 };
 
-const { values } = parseArgs({ options: { out: { type: "string" }, parts: { type: "string" } } });
+const { values } = parseArgs({
+  options: { out: { type: "string" }, parts: { type: "string" }, arch: { type: "string" } },
+});
 const directory = resolve(values.out ?? join(root, "release"));
 const chosen = values.parts?.split(",") ?? Object.keys(parts);
 const unknown = chosen.find((name) => !(name in parts));
@@ -49,7 +55,7 @@ for (const name of chosen) {
   const out = join(directory, name);
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  parts[name](out);
+  await parts[name](out);
 }
 const count = writeChecksums(directory);
 console.log(`${directory}: ${count} files, with SHA256SUMS. Nothing was published.`);

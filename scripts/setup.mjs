@@ -75,6 +75,7 @@ const otherInputs = [
   "scripts/build.mjs",
   "scripts/build-web.mjs",
   "scripts/build-docs.mjs",
+  "scripts/compile-chunk.mjs",
   "scripts/docs.css",
   "scripts/declarations.mjs",
   "packages/platform/test/harness/database.ts",

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { nodeComponent } from "./executable.mjs";
 
 export function writeBillOfMaterials(root, packages, directory) {
   const locked = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
@@ -9,15 +10,22 @@ export function writeBillOfMaterials(root, packages, directory) {
     const folder = join(root, "packages", name);
     const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     const bundled = JSON.parse(readFileSync(join(folder, "dist/third-party.json"), "utf8"));
-    const bill = billOf(manifest, [...bundled, ...installedOf(manifest, locked)], locked);
+    const components = [...bundled, ...installedOf(manifest, locked)];
     const file = manifest.name.replace("@", "").replace("/", "-");
-    writeFileSync(join(directory, `${file}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`);
+    writeBill(join(directory, `${file}.cdx.json`), billOf(manifest, components, locked));
+    if (name === "cli")
+      writeBill(
+        join(directory, `${file}-executable.cdx.json`),
+        billOf(manifest, [...components, nodeComponent], locked),
+      );
     writeFileSync(
       join(directory, `${file}-THIRD-PARTY-LICENSES.txt`),
       readFileSync(join(folder, "dist/THIRD-PARTY-LICENSES.txt")),
     );
   }
 }
+
+const writeBill = (path, bill) => writeFileSync(path, `${JSON.stringify(bill, null, 2)}\n`);
 
 /** What npm installs beside the package. */
 const installedOf = ({ dependencies = {}, optionalDependencies = {} }, locked) =>

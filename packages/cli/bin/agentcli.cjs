@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-require("../dist/agentcli.cjs");
+require("../dist/agentcli.cjs").start();

@@ -3,10 +3,16 @@ import { join } from "node:path";
 import { preload } from "@agentcli/command-line/compiled";
 import { version } from "./version.ts";
 
-const argv = process.argv.slice(2);
-if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-  process.stdout.write(`agentcli ${version}\n`);
-} else {
-  preload(join(__dirname, "chunks", "run.cjs"));
-  void import("./main.ts").then(({ main }) => main(argv, __dirname));
+export { requireFrom } from "@agentcli/command-line/compiled";
+
+/** `findDirectory` tells where the built program is. */
+export function start(findDirectory = () => __dirname): void {
+  const argv = process.argv.slice(2);
+  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
+    process.stdout.write(`agentcli ${version}\n`);
+    return;
+  }
+  const directory = findDirectory();
+  preload(join(directory, "chunks", "run.cjs"));
+  void import("./main.ts").then(({ main }) => main(argv, directory));
 }

@@ -16,11 +16,15 @@ export function readEnvironment(): Environment {
     userHome,
     // For packagers whose system files are elsewhere.
     systemDirectory: variables.AGENT_SYSTEM_DIR || standardSystemDirectory,
-    agentHome: resolve(cwd, variables.AGENT_HOME || join(userHome, ".agentcli")),
+    agentHome: agentHomeOf(variables),
     cwd,
     programs: openHostPrograms({ path: variables.PATH, home: userHome, untrusted: [cwd] }),
   };
 }
+
+/** Also for what has to be known before anything else of the environment. */
+export const agentHomeOf = (variables: NodeJS.ProcessEnv): string =>
+  resolve(currentDirectory(variables), variables.AGENT_HOME || join(findUserHome(variables.HOME), ".agentcli"));
 
 /** Below it nothing can be created: without a home, whatever needs one says so. */
 const noHome = "/dev/null";

@@ -10,6 +10,8 @@ let chunks: string | null = null;
 /** Where the compiled form is missing, or is another Node's, the chunk is loaded the usual way when it is first needed. */
 export function preload(path: string): void {
   chunks ??= dirname(path);
+  const load = createRequire(path);
+  if (load.cache[path] !== undefined) return;
   const cachedData = readOr(`${path}.compiled`);
   if (!cachedData) return;
   const source = Module.wrap(readFileSync(path, "utf8"));
@@ -17,9 +19,8 @@ export function preload(path: string): void {
   if (script.cachedDataRejected) return;
   const chunk = new Module(path);
   chunk.filename = path;
-  const load = createRequire(path);
   load.cache[path] = chunk;
-  script.runInThisContext()(chunk.exports, preloading(load, path), chunk, path, dirname(path));
+  script.runInThisContext()(chunk.exports, requireFrom(path), chunk, path, dirname(path));
   chunk.loaded = true;
 }
 
@@ -28,8 +29,9 @@ export function preloadChunk(name: string): void {
   if (chunks !== null) preload(join(chunks, `${name}.cjs`));
 }
 
-/** Other chunks that it needs later may be compiled too. */
-function preloading(load: NodeJS.Require, path: string): NodeJS.Require {
+/** The function with which a chunk loads others: they may be compiled too. */
+export function requireFrom(path: string): NodeJS.Require {
+  const load = createRequire(path);
   // Kept here: a tool call asks for four of them, and Node would resolve their names each time.
   const loaded = new Map<string, unknown>();
   const loadChunk = (id: string) => {

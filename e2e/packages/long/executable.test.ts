@@ -1,0 +1,60 @@
+// The executables of a release, made from a Node that is fetched from the registry: a minute, not seconds.
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { projectRoot, temporaryDirectory } from "@agentcli/testkit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const run = promisify(execFile);
+
+let release: Awaited<ReturnType<typeof temporaryDirectory>>;
+let home: string;
+beforeAll(async () => {
+  release = await temporaryDirectory();
+  home = join(release.path, "home");
+  mkdirSync(home);
+  const script = join(projectRoot, "scripts/release-dry.mjs");
+  await run(process.execPath, [script, "--out", release.path, "--parts", "executable,sbom"]);
+}, 600_000);
+afterAll(() => release.remove());
+
+const executable = (architecture: string) => join(release.path, `executable/agentcli-linux-${architecture}`);
+
+/** Nothing of the clone and no Node is in the environment. */
+const agentcli = (...args: string[]) =>
+  run(executable(process.arch), args, {
+    cwd: home,
+    env: { PATH: "/usr/local/sbin:/usr/sbin:/bin", HOME: home, SHELL: "/bin/bash" },
+  });
+
+test("the executable runs prompts and commands in the sandbox, from one file", async () => {
+  const flags = ["--skip-git-repo-check", "--model", "practice", "--sandbox", "workspace-write"];
+  const prompt = "create hello.txt containing Hello, then run cat hello.txt";
+  expect((await agentcli("exec", ...flags, prompt)).stdout).toContain("2 steps done");
+  expect((await agentcli("exec", "resume", "--last", "--skip-git-repo-check", "run true")).stdout).toContain("1 step");
+  expect((await agentcli("--help")).stdout).toContain("Usage: agentcli");
+});
+
+test("the executable has the sandbox of the package, with both back ends", { timeout: 300_000 }, async () => {
+  expect((await agentcli("sandbox", "probe")).stdout).toMatch(/^landlock +works/m);
+  expect((await agentcli("sandbox", "selftest")).stdout).toMatch(/bubblewrap: \d\d+ held, \d admitted, 0 escaped/);
+});
+
+test("what the executable has unpacked belongs to its user alone", () => {
+  expect(statSync(join(home, ".agentcli/cache/program")).mode & 0o077).toBe(0);
+});
+
+test("the executable for the other processor is one, with the same program in it", () => {
+  const machines = { x64: 62, arm64: 183 };
+  for (const [architecture, machine] of Object.entries(machines)) {
+    const bytes = readFileSync(executable(architecture));
+    expect(bytes.readUInt16LE(18)).toBe(machine);
+    expect(bytes.includes("workspace-server.cjs")).toBe(true);
+  }
+});
+
+test("its bill of materials names Node", () => {
+  const bill = readFileSync(join(release.path, "sbom/agentcli-executable.cdx.json"), "utf8");
+  expect(bill).toMatch(/"purl": "pkg:npm\/node@\d+\.\d+\.\d+"/);
+});
