@@ -52,7 +52,7 @@ export interface AssemblyRequest {
   /** Null: the run has no sub-agents. */
   subagents: SubagentSettings | null;
   /** Null: no hooks. A function, so that the code for hooks is loaded only if there are hooks. */
-  hooks: (() => Promise<HookSource>) | null;
+  hooks: (() => Promise<HookSource | null>) | null;
   /** Null: no MCP servers. A function for the same reason. */
   servers: (() => Promise<ServerSource>) | null;
   /** Tools of the calling program, such as those of the web; absent: none. */
@@ -225,9 +225,9 @@ const noHooks: OpenHooks = { threadHooks: undefined, recordedHooks: [], warnings
 
 /** Read before the sandboxes open, which protect the files that hooks run. */
 async function openHookSource({ hooks, program, newId }: AssemblyRequest) {
-  if (!hooks) return null;
+  const source = await hooks?.();
+  if (!source) return null;
   const { openThreadHooks, protectedPaths } = await import("./hooks.ts");
-  const source = await hooks();
   return {
     protectedPaths: protectedPaths(source),
     open: ({ main }: Sandboxes): OpenHooks =>

@@ -7,9 +7,10 @@ import type { Config } from "@agentcli/protocol";
 import { searchUnfinished } from "@agentcli/workspace";
 import { type Assembly, type AssemblyRequest, assemble } from "../assemble.ts";
 import { utcToday } from "../date.ts";
+import type { HookSource } from "../hooks.ts";
 import { joinServers } from "../join-servers.ts";
 import { defaultMaxOpen, type RoleSource, readRoles } from "../sub-agents.ts";
-import type { ServiceHooks } from "./hooks.ts";
+import type { FoundHooks, ServiceHooks } from "./hooks.ts";
 import type { ServiceServers } from "./servers.ts";
 
 type ChosenHere = "costOf" | "subagents" | "limits" | "today" | "callbacks" | "warnings";
@@ -64,9 +65,18 @@ export async function assembleService(request: ServiceRequest, signal: AbortSign
 const findUnreportedChanges = async (unfinishedRuns: string): Promise<string[]> =>
   existsSync(unfinishedRuns) ? searchUnfinished(unfinishedRuns) : [];
 
-async function hookSource({ hooks, servers, limits }: ServiceRequest) {
+async function hookSource({ hooks, servers, limits }: ServiceRequest): Promise<HookSource | null> {
+  const found = await findHooks(hooks);
+  if (found === null) return null;
   const { serviceHookSource } = await import("./hooks.ts");
-  return serviceHookSource(hooks, servers.list, durationMs(limits?.hook ?? "60s"));
+  return serviceHookSource({ ...hooks, found }, servers.list, durationMs(limits?.hook ?? "60s"));
+}
+
+/** Null: there are none, and nothing to report about them. */
+async function findHooks({ recordedHooks, read }: ServiceHooks): Promise<FoundHooks | null> {
+  const found: FoundHooks = recordedHooks === null ? await read() : { definitions: recordedHooks, warnings: [] };
+  const { definitions, skipped = [], warnings } = found;
+  return definitions.length + skipped.length + warnings.length === 0 ? null : found;
 }
 
 async function serverSource({ servers, settings: { cwd }, limits }: ServiceRequest) {

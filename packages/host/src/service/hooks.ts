@@ -5,7 +5,7 @@ import { type HookSource, type ServerCommand, serverLocations } from "../hooks.t
 export interface ServiceHooks extends Pick<HookSource, "runner" | "projectRoot"> {
   /** The hooks that the conversation began with; null if they are read now. */
   recordedHooks: HookDefinition[] | null;
-  read(): FoundHooks;
+  read(): FoundHooks | Promise<FoundHooks>;
 }
 
 export interface FoundHooks extends Pick<HookSource, "definitions" | "warnings"> {
@@ -13,15 +13,19 @@ export interface FoundHooks extends Pick<HookSource, "definitions" | "warnings">
   skipped?: HookSource["skipped"];
 }
 
+export interface FoundServiceHooks extends Pick<ServiceHooks, "runner" | "projectRoot"> {
+  found: FoundHooks;
+}
+
 export function serviceHookSource(
-  { recordedHooks, read, ...options }: ServiceHooks,
+  { runner, projectRoot, found }: FoundServiceHooks,
   servers: [name: string, server: ServerCommand][],
   limitMs: number | null,
 ): HookSource {
-  const found: FoundHooks = recordedHooks === null ? read() : { definitions: recordedHooks, warnings: [] };
   const { definitions, skipped = [], warnings } = found;
   return {
-    ...options,
+    runner,
+    projectRoot,
     definitions,
     skipped,
     recordedHooks: definitions,

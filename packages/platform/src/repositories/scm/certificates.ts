@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { rootCertificates } from "node:tls";
 
 /** Where distributions keep theirs. */
 const systemFiles = [
@@ -18,6 +17,8 @@ const systemFiles = [
  */
 export function writeCertificates(extraFile: string | undefined, directory: string): string | undefined {
   if (!extraFile) return undefined;
+  // Not imported: a server that adds none would still keep all of them in memory, as text.
+  const { rootCertificates } = process.getBuiltinModule("node:tls");
   const lists = [readFileSync(extraFile, "utf8"), ...systemFiles.flatMap(readIfExists), ...rootCertificates];
   const file = join(directory, "git-certificates.pem");
   const draft = `${file}.${randomUUID()}`;

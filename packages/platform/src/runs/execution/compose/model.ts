@@ -1,6 +1,6 @@
 // The model of a run: the practice model where it was chosen, or a model of a provider in the server's configuration. No model
 // stands in for another: one that cannot be used answers every request with the reason.
-import type { ModelFault, Secret } from "@agentcli/engine";
+import type { Model, ModelFault, Secret } from "@agentcli/engine";
 import { type ChosenModel, compactAtWindow, type OtherModels, openChosenModel, providerTimeouts } from "@agentcli/host";
 import {
   describeProvider,
@@ -13,7 +13,6 @@ import {
   presetKeys,
 } from "@agentcli/models";
 import { withFallback } from "@agentcli/models/fallback";
-import { openPracticeModel } from "@agentcli/models/practice";
 import type { RunModel } from "@agentcli/protocol/api";
 import { type ModelSettings, type Settings, version } from "../../../foundation/index.ts";
 
@@ -159,10 +158,18 @@ const unusable = (id: string, provider: string, { code, message }: ModelFault): 
   obstacle: message,
 });
 
+/** Loaded with the first request: a server that has a provider does not use it. */
+const practiceReplies: Model = {
+  async reply(request, onProgress, signal) {
+    const { openPracticeModel } = await import("@agentcli/models/practice");
+    return openPracticeModel().reply(request, onProgress, signal);
+  },
+};
+
 const practiceModel = (): LocatedModel => ({
   id: practice,
   provider: practice,
-  model: openPracticeModel(),
+  model: practiceReplies,
   facts: modelFacts(practice, "responses"),
   secrets: [],
   baseUrl: null,

@@ -1,15 +1,18 @@
 // The command hooks in the repositories of an agent. Others are skipped, each with the reason.
 import type { FoundHooks } from "@agentcli/host";
 import { repositoryHookFiles } from "@agentcli/project";
-import { readHookFiles, selectHooks } from "@agentcli/project/hooks";
 import type { HookDefinition } from "@agentcli/protocol";
 import type { AgentPaths } from "../agent-paths.ts";
 import { hookWithSandboxPaths } from "./relocate-hooks.ts";
 
 /** `roots` are the directories of the repositories, on the host. */
-export function readHooks(roots: string[], paths: AgentPaths): FoundHooks {
-  const read = roots.map((root) =>
-    readHookFiles(repositoryHookFiles(root), { directories: [root], repository: root, pinning: "script" }),
+export async function readHooks(roots: string[], paths: AgentPaths): Promise<FoundHooks> {
+  const found = roots.map((root) => ({ root, files: repositoryHookFiles(root) }));
+  if (found.every(({ files }) => files.length === 0)) return { definitions: [], warnings: [] };
+  // Loaded with the first hook: what reads the code of hooks is large.
+  const { readHookFiles, selectHooks } = await import("@agentcli/project/hooks");
+  const read = found.map(({ root, files }) =>
+    readHookFiles(files, { directories: [root], repository: root, pinning: "script" }),
   );
   const definitions = read.flatMap((files) => files.definitions).map((hook) => hookWithSandboxPaths(hook, paths));
   return {
