@@ -41,6 +41,8 @@ export const securityTests = [
   "packages/platform/test/runs/team-shares.test.ts",
   "packages/project/test/hook-code.test.ts",
   "packages/project/test/sanitize.test.ts",
+  "packages/workspace/test/cache/clear.test.ts",
+  "packages/workspace/test/sandbox/local-peer.test.ts",
   "packages/workspace/test/sandbox/own-directories.test.ts",
   "packages/workspace/test/sandbox/replaced-directory.test.ts",
   "packages/workspace/test/environment/environment.test.ts",

@@ -1,6 +1,8 @@
+import { connect } from "node:net";
 import { startGuardedServer, startHttpMcpServer } from "@agentcli/testkit/mcp";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type CredentialStore, type Credentials, logIn, oauthAuthorization, readSettings } from "../src/index.ts";
+import { openLoopback } from "../src/oauth/loopback.ts";
 import { openHarness, textOf } from "./harness.ts";
 
 function memory(): CredentialStore & { kept: Map<string, Credentials> } {
@@ -170,6 +172,27 @@ describe("an unattended run", () => {
     expect((await servers.started())[0]).toMatchObject({ status: "failed" });
     expect([...grants.refresh]).toEqual(["refresh-1"]);
   });
+
+  test.each(["GET // HTTP/1.1", "GET http://[ HTTP/1.1", "GET //x:99999/ HTTP/1.1", "OPTIONS * HTTP/1.1"])(
+    "goes on while any other program sends %s to where the browser is expected",
+    async (line) => {
+      const loopback = await openLoopback(undefined, () => {});
+      onTestFinished(() => loopback.close());
+      const { port } = new URL(loopback.redirectUrl);
+      const ask = async (first: string, host = `127.0.0.1:${port}`) => {
+        const socket = connect(Number(port), "127.0.0.1").setEncoding("utf8");
+        socket.end(`${first}\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+        let answer = "";
+        for await (const text of socket) answer += text;
+        return answer.split("\r\n")[0];
+      };
+      expect(await ask(line)).toMatch(/ (?:404 Not Found|400 Bad Request)$/);
+      const callback = `GET /callback?code=secret&state=${loopback.state} HTTP/1.1`;
+      expect(await ask(callback, "rebound.example.com")).toContain(" 404 ");
+      expect(await ask(callback)).toContain(" 200 ");
+      expect(await loopback.ask(new URL("https://example.com"), new AbortController().signal)).toBe("secret");
+    },
+  );
 
   test("does not send tokens of one address to another", async () => {
     const { store } = await loggedIn();

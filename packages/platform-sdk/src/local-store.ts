@@ -47,6 +47,8 @@ export interface LocalAgentRecord {
   model?: ModelSelection;
   mode?: "agent" | "plan";
   latestRunId?: string;
+  /** Of its last run; later ones keep it unless they say otherwise. */
+  sandbox?: "workspace-write" | "none";
   /** The hooks its conversation began with. */
   hooks?: object[];
 }

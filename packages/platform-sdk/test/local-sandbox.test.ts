@@ -1,5 +1,5 @@
 // The sandbox of local agents: there when asked for, or no run at all.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
@@ -26,6 +26,26 @@ test("inside the sandbox an agent writes its directory and those it was given, a
   expect(existsSync(join(extra, "more"))).toBe(true);
   expect(bodiesOf(harness).at(-1)).toContain("Sandbox: workspace-write");
   expect(bodiesOf(harness).at(-1)).not.toContain("hush");
+});
+
+test("an agent that is resumed stays in its sandbox, unless the caller turns it off", async () => {
+  const outside = (name: string) => join("..", `${name}-${process.pid}`);
+  const replies = ["first", "second", "third"].flatMap((name) => [
+    shell(`touch ${outside(name)}; true`),
+    replyWith("Tried."),
+  ]);
+  const harness = await openLocalHarness(replies);
+  const isThere = (name: string) => existsSync(join(harness.repository.path, outside(name)));
+  const { agentId, send } = await harness.Agent.create(harness.options({ local: { sandboxOptions } }));
+  await readAll(await send("Try"));
+  const resumed = await harness.Agent.resume(agentId, harness.options());
+  await readAll(await resumed.send("Try again"));
+  expect(bodiesOf(harness).at(-1)).toContain("Sandbox: workspace-write");
+  expect([isThere("first"), isThere("second")]).toEqual([false, false]);
+  const free = await harness.Agent.resume(agentId, harness.options({ local: { sandboxOptions: { enabled: false } } }));
+  await readAll(await free.send("Try again"));
+  expect(isThere("third")).toBe(true);
+  rmSync(join(harness.repository.path, outside("third")));
 });
 
 test("limits of the sandbox hold for commands, and one that cannot be read is refused", async () => {

@@ -51,7 +51,11 @@ function openAnswer(): PendingCode {
 }
 
 function receive(request: IncomingMessage, response: ServerResponse, state: string, answer: PendingCode): void {
-  const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
+  const target = `http://127.0.0.1${request.url}`;
+  // Any page and any user of this machine can send requests here.
+  if (!request.url?.startsWith("/") || !URL.canParse(target) || !isForThisMachine(request.headers.host))
+    return void reply(response, 404, "This address only accepts the redirect of the current login.");
+  const { pathname, searchParams } = new URL(target);
   const code = searchParams.get("code");
   const refusal = searchParams.get("error");
   if (pathname !== "/callback" || searchParams.get("state") !== state || (!code && !refusal)) {
@@ -65,6 +69,9 @@ function receive(request: IncomingMessage, response: ServerResponse, state: stri
     answer.reject(new Error(`the login was refused: ${refusal}${why ? ` (${why})` : ""}`));
   }
 }
+
+/** A name that leads here belongs to another site. */
+const isForThisMachine = (host = ""): boolean => /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(host);
 
 function reply(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" });

@@ -51,9 +51,10 @@ export async function beginRun(prompt: Prompt, context: LocalContext): Promise<B
 }
 
 /** What a prompt chose holds for later ones too. */
-const chosenFor = ({ selection, mode }: Intent): Pick<LocalAgentRecord, "model" | "mode"> => ({
+const chosenFor = ({ selection, mode, sandbox }: Intent): Pick<LocalAgentRecord, "model" | "mode" | "sandbox"> => ({
   model: selection,
   mode,
+  sandbox,
 });
 
 /** Before anything is written down: a sandbox that was asked for is there, or the prompt is refused. */

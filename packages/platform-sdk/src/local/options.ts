@@ -13,7 +13,8 @@ export interface ResolvedOptions {
   cwd: string | undefined;
   dirs: string[];
   sources: Set<"project" | "user" | "mdm">;
-  sandbox: "workspace-write" | "none";
+  /** Undefined: as the agent had it before. */
+  sandbox: "workspace-write" | "none" | undefined;
   limits: SandboxLimits;
   customTools: Record<string, CustomTool>;
   retries: "some" | "none";
@@ -33,12 +34,17 @@ export function resolveOptions(options: AgentOptions, machine: Machine, operatio
     cwd: local.cwd === undefined ? undefined : directory(local.cwd, "local.cwd"),
     dirs: (local.dirs ?? []).map((path) => directory(path, "local.dirs")),
     sources: sourcesOf(local.settingSources ?? ["project"], operation),
-    sandbox: local.sandboxOptions?.enabled ? "workspace-write" : "none",
+    sandbox: sandboxOf(local.sandboxOptions?.enabled),
     limits: checkLimits(local.sandboxOptions?.limits ?? {}, operation),
     customTools: local.customTools ?? {},
     retries: local.enableAgentRetries === false ? "none" : "some",
     provider: local.provider,
   };
+}
+
+function sandboxOf(isEnabled: boolean | undefined): ResolvedOptions["sandbox"] {
+  if (isEnabled === undefined) return undefined;
+  return isEnabled ? "workspace-write" : "none";
 }
 
 export type SandboxLimits = NonNullable<NonNullable<LocalAgentOptions["sandboxOptions"]>["limits"]>;

@@ -2,13 +2,18 @@
 import { createHash } from "node:crypto";
 import {
   chmodSync,
+  closeSync,
+  constants,
   type Dirent,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  rmdirSync,
   rmSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -110,10 +115,53 @@ function sizeOf(directory: string): number {
   return bytes;
 }
 
-/** Go makes its directories read-only. */
 function removeTree(directory: string): void {
+  if (process.platform === "linux") {
+    removeDirectory(directory);
+    return;
+  }
   unlock(directory);
   rmSync(directory, { recursive: true, force: true });
+}
+
+/** O_PATH, which Node does not name: it opens what cannot be read. */
+const pathOnly = 0o10000000;
+
+function removeEntry(path: string, entry: Dirent): void {
+  if (entry.isDirectory()) removeDirectory(path);
+  else unlessReplaced(() => unlinkSync(path));
+}
+
+/**
+ * By descriptors: a command of a run may put a link in the position of a directory at any moment. Go makes its directories
+ * read-only.
+ */
+function emptyDirectory(directory: string): void {
+  const descriptor = openSync(directory, pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const held = `/proc/self/fd/${descriptor}`;
+    chmodSync(held, 0o700);
+    for (const entry of readEntries(held)) removeEntry(join(held, entry.name), entry);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function removeDirectory(directory: string): void {
+  unlessReplaced(() => {
+    emptyDirectory(directory);
+    rmdirSync(directory);
+  });
+}
+
+/** What a command has created or replaced since stays for the next time. */
+function unlessReplaced(remove: () => void): void {
+  try {
+    remove();
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!["ENOENT", "ENOTDIR", "ELOOP", "ENOTEMPTY", "EISDIR"].includes(code)) throw error;
+  }
 }
 
 function unlock(directory: string): void {

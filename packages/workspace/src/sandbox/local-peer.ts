@@ -1,4 +1,7 @@
 // Whether the other end of a TCP connection is a sandboxed process of this machine. Linux only.
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { isIPv6 } from "node:net";
 import { isOwn, isProxied } from "../egress/index.ts";
 import { type ConnectionEnds, findHolder, findSocket, maxReads, readLines, readLink } from "../sockets/index.ts";
 
@@ -12,8 +15,8 @@ export type Peer = "unconfined" | "sandboxed" | "unidentified";
 
 export async function identifyPeer(ends: ConnectionEnds): Promise<Peer> {
   if (process.platform !== "linux") return "unconfined";
-  const { remoteAddress = "" } = ends;
-  const isLocal = isOfThisMachine(remoteAddress);
+  const { remoteAddress = "", localAddress = "" } = ends;
+  const isLocal = isOfThisMachine(remoteAddress) || isLoopback(localAddress) || (await isAssigned(remoteAddress));
   const socket = await findSocket(ends, isLocal ? maxReads : 1);
   if (socket === undefined) return isLocal ? "unidentified" : "unconfined";
   // The peer has closed it, and what it sent before is still to be read: the kernel lists it as root's, without an inode.
@@ -27,10 +30,33 @@ export async function identifyPeer(ends: ConnectionEnds): Promise<Peer> {
   return isOwnProxy || isSandboxed(holder) ? "sandboxed" : "unconfined";
 }
 
-const isOfThisMachine = (address: string): boolean => {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
-  return plain === "" || plain === "::1" || plain.startsWith("127.") || isOwn(plain);
-};
+const plainAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "");
+
+const isLoopback = (address: string): boolean =>
+  plainAddress(address) === "::1" || plainAddress(address).startsWith("127.");
+
+const isOfThisMachine = (address: string): boolean =>
+  address === "" || isLoopback(address) || isOwn(plainAddress(address));
+
+const documentationAddress = "192.0.2.1";
+
+/** Node does not list interfaces without a carrier, nor routes that make addresses local: the kernel knows whether it has one. */
+const isAssigned = async (address: string): Promise<boolean> =>
+  // Some machines may bind to all addresses.
+  (await canBind(plainAddress(address))) && !(await canBind(documentationAddress));
+
+async function canBind(address: string): Promise<boolean> {
+  const socket = createSocket(isIPv6(address) ? "udp6" : "udp4");
+  try {
+    socket.bind({ address, port: 0, exclusive: true });
+    await once(socket, "listening");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.close();
+  }
+}
 
 /** Every sandbox has a user namespace or a system-call filter of its own, and no process can leave either. */
 const isSandboxed = (pid: string): boolean =>

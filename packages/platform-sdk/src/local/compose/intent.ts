@@ -21,6 +21,7 @@ export interface Intent {
   root: string;
   cwd: string;
   mode: "agent" | "plan";
+  sandbox: NonNullable<LocalAgentRecord["sandbox"]>;
   selection: ModelSelection;
   chosen: ChosenModel;
   settings: TurnSettings;
@@ -44,6 +45,7 @@ export function intentOf({ message, agent, options, send, resolved, machine }: I
   const selection = send.model ?? agent.model ?? options.model;
   if (!selection) throw modelMissing();
   const { cwd } = agent;
+  const sandbox = resolved.sandbox ?? agent.sandbox ?? "none";
   const mode = send.mode ?? agent.mode ?? options.mode ?? "agent";
   const { provider: own, retries, sources } = resolved;
   const chosen = chooseModel({ id: selection.id, own, retries, connection: options, variables: machine.variables });
@@ -56,17 +58,32 @@ export function intentOf({ message, agent, options, send, resolved, machine }: I
     effort: effortOf(selection),
     cwd,
     shell: machine.shell,
-    sandbox: sandboxModeOf(mode, resolved),
+    sandbox: sandboxModeOf(mode, sandbox),
     contextWindow: chosen.facts.contextWindow,
   });
   return {
-    ...{ message, options, resolved, machine, root, cwd, mode, selection, chosen, settings, servers, custom, secrets },
+    ...{
+      message,
+      options,
+      resolved,
+      machine,
+      root,
+      cwd,
+      mode,
+      sandbox,
+      selection,
+      chosen,
+      settings,
+      servers,
+      custom,
+      secrets,
+    },
     scrub: scrubber(secrets),
   };
 }
 
 /** A plan never changes files. */
-function sandboxModeOf(mode: Intent["mode"], { sandbox }: ResolvedOptions): SandboxMode {
+function sandboxModeOf(mode: Intent["mode"], sandbox: Intent["sandbox"]): SandboxMode {
   if (mode === "plan") return "read-only";
   return sandbox === "none" ? "danger-full-access" : sandbox;
 }

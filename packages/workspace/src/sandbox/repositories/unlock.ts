@@ -37,8 +37,9 @@ function unlock(directory: DirectoryPath): { directory: DirectoryPath; mode: num
   return mode === null || (mode & 0o500) === 0o500 ? null : { directory, mode };
 }
 
-/** Returns the mode before, or null if it is not a directory whose mode this user can change. */
+/** Returns the mode before, or null if it is not a directory whose mode this user can change; only Linux opens such a one. */
 function changeMode(directory: DirectoryPath, next: (mode: number) => number): number | null {
+  if (process.platform !== "linux") return null;
   let descriptor: number | undefined;
   try {
     descriptor = openSync(directory, pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -55,7 +56,7 @@ function changeMode(directory: DirectoryPath, next: (mode: number) => number): n
 }
 
 /** O_PATH, which Node does not name: it opens what cannot be read. */
-const pathOnly = process.platform === "linux" ? 0o10000000 : constants.O_RDONLY;
+const pathOnly = 0o10000000;
 
 function isChangedSince(directory: DirectoryPath, ms: number): boolean {
   try {

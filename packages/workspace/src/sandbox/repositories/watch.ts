@@ -120,13 +120,16 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
   return {
     async findChanges() {
       const search = await searchUnlocked(roots, { maxEntries, listings, changedSinceMs: startedMs });
-      const { repositories, unreadable } = search;
-      const isUnknown = ({ entry, directory }: Repository) => !known.has(`${entry} ${directory}`);
-      const all = [...[...known.values()].map(({ repository }) => repository), ...repositories.filter(isUnknown)];
-      const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
-      search.lockAgain();
-      const unknown = unreadable.map((path) => notSearched(nameIn(roots, path)));
-      return shorten([...(search.isComplete ? [] : [tooLarge]), ...unknown, ...plainLast(sentences)]);
+      try {
+        const { repositories, unreadable } = search;
+        const isUnknown = ({ entry, directory }: Repository) => !known.has(`${entry} ${directory}`);
+        const all = [...[...known.values()].map(({ repository }) => repository), ...repositories.filter(isUnknown)];
+        const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
+        const unknown = unreadable.map((path) => notSearched(nameIn(roots, path)));
+        return shorten([...(search.isComplete ? [] : [tooLarge]), ...unknown, ...plainLast(sentences)]);
+      } finally {
+        search.lockAgain();
+      }
     },
     prepare: async (signal) => void (await searchRepositories(roots, { maxEntries, listings, signal })),
   };
