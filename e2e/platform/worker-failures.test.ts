@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type NetworkNamespaces, openNetworkNamespaces, openRelay, type Relay, replyWith } from "@agentcli/testkit";
+import { type NetworkNamespaces, openNetworkNamespaces, openRelay, type Relay } from "@agentcli/testkit";
 import {
   openClient,
   openForFile,
@@ -18,6 +18,7 @@ import {
   type TestWorker,
 } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
+import { oneCommand } from "./one-command.ts";
 import { outputIn, readWithReconnects } from "./stream-reader.ts";
 
 /** Prints, waits until the test lets it go on, and prints again. */
@@ -31,15 +32,7 @@ echo "times: $(wc -l < ran.txt)"
 const wholeOutput = `${Array.from({ length: 100 }, (_, index) => `line ${index + 1}\n`).join("")}times: 1\n`;
 
 const platform = openPlatformForFile({
-  replies: {
-    replies: [
-      { ...replyWith("Done."), when: { bodyIncludes: '"call_test"' } },
-      {
-        calls: [{ name: "exec_command", arguments: { cmd: "sh test.sh", yield_time_ms: 60_000 }, callId: "call_test" }],
-      },
-    ],
-    repeat: "always",
-  },
+  replies: oneCommand,
   env: { PLATFORM_LEASE_SECONDS: "2" },
 });
 

@@ -2,7 +2,7 @@
 // middle of a command there: the other one goes on with the command, and what the run had done on the worker is not lost.
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openRelay, replyWith } from "@agentcli/testkit";
+import { openRelay } from "@agentcli/testkit";
 import {
   type Cluster,
   type ClusterNode,
@@ -12,6 +12,7 @@ import {
   startTestWorker,
 } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
+import { oneCommand } from "./one-command.ts";
 import { outputIn, readWithReconnects } from "./stream-reader.ts";
 
 /** Changes, adds and removes files, waits until the test lets it go on, and looks at them again. */
@@ -25,15 +26,7 @@ echo "times: $(wc -l < ran.txt), $(cat README.md), old: $(ls old.txt 2>/dev/null
 `;
 
 const platform = openPlatformForFile({
-  replies: {
-    replies: [
-      { ...replyWith("Done."), when: { bodyIncludes: '"call_test"' } },
-      {
-        calls: [{ name: "exec_command", arguments: { cmd: "sh test.sh", yield_time_ms: 60_000 }, callId: "call_test" }],
-      },
-    ],
-    repeat: "always",
-  },
+  replies: oneCommand,
   env: { PLATFORM_LEASE_SECONDS: "2" },
 });
 

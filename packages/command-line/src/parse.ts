@@ -119,7 +119,7 @@ function split(argv: string[], syntax: Syntax): { values: Values; words: string[
   const values: Values = {};
   for (const token of parsed.tokens) if (token.kind === "option") checkOption(token, syntax);
   for (const [name, value] of Object.entries(parsed.values))
-    if (value !== undefined) values[canonical(name, syntax)] = value as Values[string];
+    if (value !== undefined) addValue(values, canonical(name, syntax), value as Values[string]);
   const positionals = parsed.tokens.filter((token) => token.kind === "positional");
   const end = parsed.tokens.find((token) => token.kind === "option-terminator")?.index ?? Infinity;
   return {
@@ -127,6 +127,12 @@ function split(argv: string[], syntax: Syntax): { values: Values; words: string[
     words: positionals.filter(({ index }) => index < end).map(({ value }) => value),
     literal: positionals.filter(({ index }) => index > end).map(({ value }) => value),
   };
+}
+
+/** A list that is given under two names of its flag is one list. */
+function addValue(values: Values, name: string, value: Values[string]): void {
+  const former = values[name];
+  values[name] = Array.isArray(former) && Array.isArray(value) ? [...former, ...value] : value;
 }
 
 function* parserOptions({ flags }: Syntax): Generator<[string, ReturnType<typeof parserOption>]> {
@@ -166,6 +172,8 @@ function checkOption({ rawName, name, value }: Option, syntax: Syntax): void {
   const isMissing = value === undefined || (value === "" && syntax.rejectEmptyValues);
   if (flag.value && isMissing && flag.valueByDefault === undefined)
     throw usage(`${rawName} needs a value: ${rawName} ${flag.value}.`);
+  if (flag.valueByDefault !== undefined && value === "")
+    throw usage(`${rawName} has an empty value. Give it one, or leave it out: ${rawName} [${flag.value}].`);
   if (!flag.value && value !== undefined) throw usage(`${rawName} takes no value, but "${value}" was given.`);
   if (flag.choices && value !== undefined && !flag.choices.includes(value))
     throw usage(`${rawName} ${value}: choose one of ${flag.choices.join(", ")}.`);

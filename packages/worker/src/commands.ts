@@ -40,6 +40,15 @@ const table = {
   "clone-git-repos": {
     help: "Serve any repository, in a pool; implies --mint-github-token. The platform sends the checkout: nothing is cloned here",
   },
+  "identity-socket": {
+    help: "Serve agents a socket (PLATFORM_AGENT_SOCKET) that gives them identity tokens of the platform (OIDC)",
+  },
+  "computer-use": { help: "Refused at start: agents of this version have no tools for a desktop" },
+  display: { value: "DISPLAY", help: "Display for --computer-use; refused like it" },
+  "share-desktop": {
+    ...{ value: "MODE", valueByDefault: "view", choices: ["view", "view_and_control"] },
+    help: "Show the desktop of --computer-use to people; refused like it",
+  },
   debug: { help: "Log each request of the platform" },
   spawn: { value: "PATH", help: "Program that starts a worker, once for each request" },
   "all-pools": { help: "Serve every pool of the team" },
@@ -65,7 +74,8 @@ export const startCommand: CommandDescription<WorkerFlag> = {
     ...identity,
     ...machine,
     ...(["management-addr", "idle-release-timeout", "single-use", "on-session-start", "on-session-end"] as const),
-    ...(["sync-dashboard-secrets", "mint-github-token", "clone-git-repos", "debug"] as const),
+    ...(["sync-dashboard-secrets", "mint-github-token", "clone-git-repos", "identity-socket"] as const),
+    ...(["computer-use", "display", "share-desktop", "debug"] as const),
   ],
 };
 

@@ -54,6 +54,7 @@ export function readWorkerOptions(invocation: Invocation<WorkerFlag>, environmen
   const pool = onePool(list("pool")) ?? (variables.PLATFORM_WORKER_POOL_NAME || undefined);
   makeDirectory(dataDirectory);
   const management = text("management-addr");
+  refuseDesktop(invocation);
   return {
     url: checkedUrl(text("endpoint") ?? variables.PLATFORM_BACKEND_URL),
     readKey: keyReader(invocation, environment),
@@ -70,6 +71,18 @@ export function readWorkerOptions(invocation: Invocation<WorkerFlag>, environmen
     management: management === undefined ? null : readAddress(management),
     session: sessionOptions(invocation, { pool, variables, dataDirectory }),
   };
+}
+
+/** Silently without a desktop, its operator would look for the fault elsewhere. */
+function refuseDesktop({ text, has }: Invocation<WorkerFlag>): void {
+  const given = has("computer-use")
+    ? "computer-use"
+    : (["display", "share-desktop"] as const).find((flag) => text(flag) !== undefined);
+  if (given === undefined) return;
+  throw new CommandError(
+    "usage",
+    `--${given} cannot be used: agents of this version have no tools that see or control a desktop. Start the worker without it.`,
+  );
 }
 
 /** The checkout comes from the platform: what a worker that clones needs beside it is the token. */

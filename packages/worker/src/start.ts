@@ -26,6 +26,8 @@ export { proxyFor } from "./connection.ts";
 
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;
+/** The platform notices the end of the former process within seconds: this one is then to be there soon. */
+const maxElsewherePauseMs = 2_000;
 
 /** Returns when it is stopped, or has served its purpose. Throws CommandError for what another attempt cannot change. */
 export async function startWorker(options: WorkerOptions, program: WorkerProgram): Promise<void> {
@@ -99,6 +101,7 @@ async function stayConnected(worker: Worker): Promise<void> {
   const { program, options, metrics } = worker;
   const { signal, log } = program;
   for (let failures = 0; !signal.aborted; failures += 1) {
+    let maxMs = maxPauseMs;
     if (failures > 0) metrics.retrying();
     try {
       const link = await connect(worker);
@@ -121,10 +124,11 @@ async function stayConnected(worker: Worker): Promise<void> {
       metrics.ended(signal.aborted ? "session_aborted" : failureOf(error as Error));
       if (signal.aborted) return;
       if (error instanceof CommandError) throw error;
+      if ((error as { code?: string }).code === "elsewhere") maxMs = maxElsewherePauseMs;
       log(`No connection to ${options.url}: ${(error as Error).message}`);
     }
     // Jittered, so that the workers of a platform that restarts do not come back at the same moment.
-    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
+    const pauseMs = Math.min(maxMs, firstPauseMs * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
 }

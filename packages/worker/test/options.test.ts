@@ -30,6 +30,18 @@ test.each([
   expect((await optionsOf(...args)).pool).toBe(pool);
 });
 
+test.each([
+  { args: ["--pool", "a", "--pool-name", "b"], message: "A worker serves one pool." },
+  { args: ["--pool="], message: "--pool has an empty value." },
+  { args: ["--pool-name", ""], message: "--pool-name has an empty value." },
+  { args: ["--share-desktop", "wave"], message: "--share-desktop wave: choose one of view, view_and_control." },
+  { args: ["--computer-use"], message: "--computer-use cannot be used" },
+  { args: ["--display", ":1"], message: "--display cannot be used" },
+  { args: ["--share-desktop"], message: "--share-desktop cannot be used" },
+])("$args is refused: $message", async ({ args, message }) => {
+  await expect(optionsOf(...args)).rejects.toThrow(message);
+});
+
 test("--clone-git-repos asks for the token of the repository, and not for secrets", async () => {
   const { receives } = await optionsOf("--pool", "fast", "--clone-git-repos");
   expect(receives).toEqual({ secrets: false, githubToken: true });

@@ -4,6 +4,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -14,7 +15,15 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { applyChanges, changesSince, type Listing, listFiles, SyncFault, sendChanges } from "../src/sync/index.ts";
+import {
+  applyChanges,
+  changesSince,
+  type Listing,
+  listFiles,
+  replaceFiles,
+  SyncFault,
+  sendChanges,
+} from "../src/sync/index.ts";
 
 const limits = { maxBytes: 1_000_000, maxFiles: 100, directories: [] as string[] };
 
@@ -123,4 +132,31 @@ test("what is not a change, ends early or is too much is refused", async () => {
     frames(Buffer.from([0, 0, 0, 2]), Buffer.from("{]")),
   ];
   for (const stream of refused) await expect(applyChanges(stream, to, limits)).rejects.toThrow(SyncFault);
+});
+
+test("a sender that goes in the middle of a file leaves the former one as it was, and nothing beside it", async () => {
+  const to = await directory({ a: "former" });
+  const cut = new PassThrough();
+  const header = Buffer.from(JSON.stringify({ kind: "file", path: "a", mode: 0o644, size: 100 }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(header.length);
+  cut.end(Buffer.concat([length, header, Buffer.from("half")]));
+  await expect(applyChanges(cut, to, limits)).rejects.toThrow(SyncFault);
+  expect(readFileSync(join(to, "a"), "utf8")).toBe("former");
+  expect(readdirSync(to)).toEqual(["a"]);
+});
+
+test("where one of the former files cannot be moved, all of them stay, and none of the new ones", async () => {
+  // Its path is as long as a path can be: below another directory it is too long.
+  const maxPathBytes = 4_095;
+  const long = "l".repeat(200);
+  let to = await directory();
+  while (Buffer.byteLength(to) < maxPathBytes - 450) to = join(to, "d".repeat(200));
+  to = join(to, "d".repeat(maxPathBytes - Buffer.byteLength(to) - 220));
+  mkdirSync(to, { recursive: true });
+  for (const name of ["a", "b", long, "z"]) writeFileSync(join(to, name), `former ${name}`);
+  const sent = frames({ kind: "file", path: "a", mode: 0o644, size: 3 }, Buffer.from("new"));
+  await expect(replaceFiles(sent, to, limits)).rejects.toThrow(/ENAMETOOLONG/);
+  expect(readdirSync(to).sort()).toEqual(["a", "b", long, "z"]);
+  for (const name of ["a", "b", long, "z"]) expect(readFileSync(join(to, name), "utf8")).toBe(`former ${name}`);
 });

@@ -15,6 +15,8 @@ export interface ExchangedFiles {
   root: string;
   writable: string[];
   limits: { diskBytes: number | null };
+  /** Another server, or this one before it ended, has driven the run already. */
+  isResumed: boolean;
   /** Where this server remembers what the worker has. */
   stateFile: string;
 }
@@ -46,13 +48,16 @@ const SyncState = z.object({ id: z.string().max(128).nullable(), keepsChanges: z
 const prefixOf = ({ runId }: ExchangedFiles): string => `${runId} `;
 const newSyncId = (files: ExchangedFiles): string => `${prefixOf(files)}${randomUUID()}`;
 
+/** Its ids do not name the run: it may have begun this one, whose work is on the worker alone. */
+const isOfOlderServer = (id: string | null): boolean => id !== null && !id.includes(" ");
+
 /** Only what has changed here since both were equal; all of it if the worker has something else. */
 async function prepare(call: Caller, files: ExchangedFiles, sync: FileSync): Promise<Collects> {
   const { name, directory, stateFile } = files;
   const there = readAnswer("sync.state", SyncState, await call.plain("sync.state", { agent: name }));
   const last = await sync.readSyncState(stateFile);
   const isKnown = last !== undefined && last.id === there.id;
-  const isOfRun = there.id?.startsWith(prefixOf(files)) ?? false;
+  const isOfRun = (there.id?.startsWith(prefixOf(files)) ?? false) || (files.isResumed && isOfOlderServer(there.id));
   // Its commands go on, and their files are there alone.
   if (isOfRun && !isKnown) return "everything";
   const now = await sync.listFiles(directory);

@@ -37,6 +37,8 @@ export interface WorkRequest {
   /** Environment variables of commands. */
   variables: Record<string, string>;
   limits: ResourceLimits & { diskBytes: number | null };
+  /** The run has begun already. */
+  isResumed: boolean;
   newId(): string;
   /** What the controller of the pool said that could not start a worker. */
   openFailure(sealed: Buffer | null): string;

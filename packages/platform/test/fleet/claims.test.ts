@@ -310,6 +310,7 @@ function workersWith(
     use: ({ agentId, runId }: { agentId: string; runId: string }) =>
       workers.use({
         ...{ agentId, runId, name: agentId, directory: "", root: "", writable: [], variables: {}, limits },
+        isResumed: false,
         newId: randomUUID,
         openFailure: () => "",
         onOpened() {},

@@ -1,5 +1,5 @@
 // The files of an agent between a server and a worker, with what ends in the middle of it. Only the connection is played.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { temporaryDirectory } from "@agentcli/testkit";
@@ -19,9 +19,9 @@ async function openBothSides() {
   writeFileSync(join(directory, "shop/README.md"), "# Shop\n");
   const connection = { cutAfter: Number.POSITIVE_INFINITY };
   const call = play(openAgentFiles(join(base, "worker")), connection);
-  const run = (runId: string) =>
+  const run = (runId: string, { isResumed } = { isResumed: false }) =>
     exchangeFiles(call, {
-      ...{ runId, name: "agent", directory, root: "shop", writable: [], limits: { diskBytes: null } },
+      ...{ runId, isResumed, name: "agent", directory, root: "shop", writable: [], limits: { diskBytes: null } },
       stateFile: join(base, "state.json"),
     });
   return { run, connection, here: join(directory, "shop"), there: join(there, "shop"), base };
@@ -107,6 +107,20 @@ test("a server of this version goes on with a run that one of an earlier version
   writeFileSync(join(there, "work.txt"), "of the run");
   const again = run("run-1");
   await again.prepare();
+  await again.copyFilesBack();
+  expect(contents(here)).toMatchObject({ "work.txt": "of the run" });
+});
+
+test("a run that a server of an earlier version began keeps its work on the worker, also without that server's files", async () => {
+  const { run, base, here, there } = await openBothSides();
+  await run("run-1").prepare();
+  const synced = join(there, "../../sync.json");
+  writeFileSync(synced, readFileSync(synced, "utf8").replace(/"id":"[^"]+"/, '"id":"5f8cf3a1"'));
+  rmSync(join(base, "state.json"));
+  writeFileSync(join(there, "work.txt"), "of the run");
+  const again = run("run-1", { isResumed: true });
+  await again.prepare();
+  expect(contents(there)).toMatchObject({ "work.txt": "of the run" });
   await again.copyFilesBack();
   expect(contents(here)).toMatchObject({ "work.txt": "of the run" });
 });

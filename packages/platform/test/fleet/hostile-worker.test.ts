@@ -61,6 +61,19 @@ const changes = (...headers: object[]): Buffer => {
 };
 const collects = (sent: Buffer): Behaviour => ({ "sync.collect": reply({}, (stream) => void stream.end(sent)) });
 
+/** Says that it has the files of this run already: the platform then asks for all of them. */
+function claimsToHaveTheRun(sent: Buffer): Behaviour {
+  let id = "";
+  return {
+    async "agent.claim"(request, answer) {
+      id = `${(request.body as { runId: string }).runId} x`;
+      await reply({})(request, answer);
+    },
+    "sync.state": (request, answer) => reply({ id, keepsChanges: true })(request, answer),
+    "sync.collectAll": reply({}, (stream) => void stream.end(sent)),
+  };
+}
+
 /** What the worker does, and how its run ends. */
 const lies: Record<string, { behaviour: Behaviour; error: RegExp }> = {
   "refuses its agent": {
@@ -92,6 +105,14 @@ const lies: Record<string, { behaviour: Behaviour; error: RegExp }> = {
   "sends a file larger than the disk limit": {
     behaviour: collects(changes({ kind: "file", path: "big", size: 2 ** 50, mode: 0o644 })),
     error: /more than \d+ bytes/,
+  },
+  "says that it has the files of the run, and sends a path out of the directory": {
+    behaviour: claimsToHaveTheRun(changes({ kind: "directory", path: "../out" })),
+    error: /leads out/,
+  },
+  "says that it has the files of the run, and sends a link where a directory of the platform is": {
+    behaviour: claimsToHaveTheRun(changes({ kind: "link", path: ".artifacts", target: "/" })),
+    error: /must stay a directory/,
   },
   "writes into the home that is not exchanged": {
     behaviour: collects(changes({ kind: "link", path: ".home", target: "/" })),
@@ -243,6 +264,12 @@ test("a worker that never answers fails its run after a limit", async () => {
   });
   const limits = { memoryBytes: null, processes: null, fileBytes: null, temporaryBytes: null, diskBytes: null };
   const request = { agentId, runId, name: agentId, directory, root: "", writable: [], variables: {}, limits };
-  const actions = { newId: randomUUID, openFailure: () => "", onOpened() {}, yieldRun: async () => {} };
+  const actions = {
+    isResumed: false,
+    newId: randomUUID,
+    openFailure: () => "",
+    onOpened() {},
+    yieldRun: async () => {},
+  };
   await expect(workers.use({ ...request, ...actions })).rejects.toThrow("did not answer agent.claim");
 });

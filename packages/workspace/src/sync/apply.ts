@@ -1,7 +1,8 @@
 // Writes the changes that another machine sends into a directory, and nowhere else: that machine is not trusted. No process
 // may write there meanwhile.
+import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import { chmod, lstat, mkdir, open, rm, symlink } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, rename, rm, symlink } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { addressOf, isOwn } from "./listing.ts";
 import type { ChangeHeader } from "./send.ts";
@@ -54,6 +55,7 @@ async function applyOne(header: ChangeHeader, directory: string, reader: Reader)
   const address = addressOf(directory, header.path);
   const hasParents = await makeParents(directory, header.path, header.kind !== "remove");
   if (!hasParents) return;
+  if (header.kind === "file") return writeFile(directory, header, reader);
   const existing = await lstat(address).catch(() => undefined);
   if (header.kind !== "directory" || (existing && !existing.isDirectory()))
     await rm(address, { recursive: true, force: true });
@@ -65,21 +67,35 @@ async function applyOne(header: ChangeHeader, directory: string, reader: Reader)
       return chmod(address, (header.mode ?? 0o755) | 0o700);
     case "link":
       return symlink(Buffer.from(header.target, "latin1"), address);
-    case "file":
-      return writeFile(address, header, reader);
   }
 }
 
-async function writeFile(address: Buffer, header: Extract<ChangeHeader, { kind: "file" }>, reader: Reader) {
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const file = await open(address, flags, 0o600);
+/** Complete before it takes the place of the former one: if the other side goes meanwhile, that one is still there. */
+async function writeFile(directory: string, header: FileHeader, reader: Reader): Promise<void> {
+  const draft = addressOf(directory, `.draft-${randomUUID()}`);
+  const address = addressOf(directory, header.path);
   try {
-    for (let left = header.size; left > 0; ) {
+    await writeDraft(draft, header, reader);
+    const existing = await lstat(address).catch(() => undefined);
+    if (existing?.isDirectory()) await rm(address, { recursive: true, force: true });
+    await rename(draft, address);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+type FileHeader = Extract<ChangeHeader, { kind: "file" }>;
+
+async function writeDraft(draft: Buffer, { size, mode }: FileHeader, reader: Reader): Promise<void> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const file = await open(draft, flags, 0o600);
+  try {
+    for (let left = size; left > 0; ) {
       const part = await reader.takeSome(left);
       await file.writeFile(part);
       left -= part.length;
     }
-    await file.chmod(header.mode | 0o400);
+    await file.chmod(mode | 0o400);
   } finally {
     await file.close();
   }

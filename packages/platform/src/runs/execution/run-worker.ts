@@ -6,6 +6,7 @@ import type { RunEnvironments } from "../../environments/index.ts";
 import { failureAad, type UsedWorker, type Workers } from "../../fleet/index.ts";
 import type { PlatformContext } from "../../foundation/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
+import type { ClaimedRun } from "../leases/lease.ts";
 import { agentPaths } from "./agent-paths.ts";
 import type { RunPlan } from "./compose/index.ts";
 import { newId } from "./ids.ts";
@@ -14,6 +15,7 @@ import type { ActiveRun } from "./records.ts";
 import { agentLimits } from "./sandbox/index.ts";
 
 export interface WorkerContext {
+  claimed: Pick<ClaimedRun, "status">;
   activeRun: ActiveRun;
   plan: RunPlan;
   host: {
@@ -36,7 +38,7 @@ export async function openRunWorker(
   context: WorkerContext,
   signal: AbortSignal,
 ): Promise<RunWorker> {
-  const { activeRun, plan, host } = context;
+  const { activeRun, plan, host, claimed } = context;
   const { settings } = host.platform;
   const { agent, run, fence, key } = activeRun;
   const { directory } = agentPaths(settings.dataDirectory, agent.directory);
@@ -53,6 +55,7 @@ export async function openRunWorker(
     writable: workspace.repositories.map(({ path }) => relative(directory, path)),
     variables: plan.variables,
     limits: agentLimits(settings),
+    isResumed: claimed.status === "RUNNING",
     newId,
     openFailure: (sealed) => (sealed === null ? "" : key.openText(sealed, failureAad(agent.id))),
     yieldRun: host.yieldRun,
