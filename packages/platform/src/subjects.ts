@@ -6,6 +6,7 @@ import { openFleet } from "./fleet/index.ts";
 import type { ServerContext } from "./foundation/context.ts";
 import type { Subject } from "./foundation/subject.ts";
 import { type Identity, openIdentity } from "./identity/index.ts";
+import { openIdentityTokens } from "./identity-tokens/index.ts";
 import { openImages } from "./images/index.ts";
 import { openInbox } from "./inbox/index.ts";
 import { openInference } from "./inference/index.ts";
@@ -41,7 +42,8 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const environments = openEnvironments(context, { authenticate, repositories, ...building });
   const secrets = openSecrets(context, environments.lookup);
   const integrations = openIntegrations(context);
-  const fleet = openFleet(context, identity);
+  const identityTokens = openIdentityTokens(context);
+  const fleet = openFleet(context, { ...identity, mintIdentity: identityTokens.mint });
   const locations = { checkEnv: fleet.checkEnv, findEnvironment: environments.findNamed };
   const agents = openAgents(context, { repositories, integrations, ...locations });
   const automations = openAutomations(context, { agents: agents.host, repositories, ...locations });
@@ -66,6 +68,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     identity,
     machines,
     fleet,
+    identityTokens,
     repositories,
     agents,
     runs,

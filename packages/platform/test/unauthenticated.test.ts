@@ -25,6 +25,8 @@ const publicRoutes: Record<string, number> = {
   "GET /docs/:path{.+}": 404,
   "GET /docs/api": 200,
   "GET /.well-known/platform-signing-key": 200,
+  "GET /.well-known/openid-configuration": 200,
+  "GET /.well-known/jwks.json": 200,
   "GET /schemas/environment.schema.json": 200,
   // Login routes; each requires its own secret.
   "GET /login": 401,

@@ -6,6 +6,9 @@ export const linkVersion = 1;
 /** Refuses `agent.claim`: the worker is for one agent alone, and has had another. */
 export const alreadyUsed = "already_used";
 
+/** The request of a worker for an identity token; a platform that offers it signs them. */
+export const identityRequest = "identity.token";
+
 /** The path that workers connect to. */
 export const workerPath = "/v1/worker/stream";
 

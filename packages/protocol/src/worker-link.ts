@@ -4,7 +4,7 @@ import { unprintable, unprintableProblem } from "./names.ts";
 import { SandboxMode } from "./settings.ts";
 import { workerHealths } from "./worker-link-names.ts";
 
-export { alreadyUsed, linkVersion, workerPath } from "./worker-link-names.ts";
+export { alreadyUsed, identityRequest, linkVersion, workerPath } from "./worker-link-names.ts";
 
 /** Shown to people in lists. */
 const printable = (max: number) =>
@@ -44,6 +44,7 @@ export const RegisterReply = z.object({
   linkVersion: z.int().positive(),
   workerId: z.string(),
   silenceSeconds: z.number().positive().max(3_600).optional().describe("Nothing came for this long: it has ended"),
+  offers: z.array(z.string()).optional().describe("What a worker may ask of this platform that older ones do not know"),
 });
 export type RegisterReply = z.infer<typeof RegisterReply>;
 
@@ -83,6 +84,17 @@ export type OpenRequest = z.infer<typeof OpenRequest>;
 
 /** A sandbox that was opened. */
 const which = { agent, key: z.string().max(100), incarnation: z.string().max(128) };
+
+/** A worker asks for a token that says which agent it serves. */
+export const IdentityRequest = z.object({
+  agent,
+  aud: z.string().regex(/^[ -~]{1,512}$/),
+  nonce: z.string().max(512).optional(),
+  subClaim: z.literal("team_id").optional(),
+});
+export type IdentityRequest = z.infer<typeof IdentityRequest>;
+export const IdentityAnswer = z.object({ token: z.string(), expiresAt: z.string() });
+export type IdentityAnswer = z.infer<typeof IdentityAnswer>;
 
 /** What the platform can ask of a worker. */
 export const workerRequests = {

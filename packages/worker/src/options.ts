@@ -26,6 +26,8 @@ export interface WorkerOptions {
   variables: NodeJS.ProcessEnv;
   /** What the platform may send here beside the files of agents. */
   receives: WorkerReceives;
+  /** Agents get a socket for identity tokens. */
+  hasIdentitySocket: boolean;
   /** Each request of the platform is logged. */
   logsRequests: boolean;
   /** Null: no management endpoint. */
@@ -67,6 +69,7 @@ export function readWorkerOptions(invocation: Invocation<WorkerFlag>, environmen
     dataDirectory,
     variables,
     receives: receivesOf(invocation, pool),
+    hasIdentitySocket: has("identity-socket"),
     logsRequests: has("debug"),
     management: management === undefined ? null : readAddress(management),
     session: sessionOptions(invocation, { pool, variables, dataDirectory }),

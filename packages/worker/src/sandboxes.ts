@@ -16,6 +16,7 @@ import {
   toolEnvironment,
 } from "@agentcli/workspace";
 import { agentFiles } from "./files.ts";
+import type { IdentitySockets } from "./identity.ts";
 import { recordResults } from "./recorded-workspace.ts";
 import { openResults, removeResults, restoreSandboxes } from "./results.ts";
 
@@ -27,6 +28,8 @@ export interface AgentHost {
   probe: Extract<SandboxProbe, { kind: "available" }>;
   /** Of the worker; commands get PATH and LANG alone. */
   variables: NodeJS.ProcessEnv;
+  /** The sockets of the agents; absent: they have none. */
+  identity?: IdentitySockets;
 }
 
 /** Reaches the ports of sandboxes. */
@@ -95,6 +98,7 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
     },
     async release(agent) {
       await endForGood(agent);
+      await host.identity?.close(agent);
       held.delete(agent);
     },
     describe(request) {
@@ -136,7 +140,10 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       }
     },
     isBusy: () => [...held.values()].some(({ sandboxes }) => sandboxes.size > 0),
-    closeAll: async () => void (await Promise.all([...held.keys()].map(end))),
+    async closeAll() {
+      await Promise.all([...held.keys()].map(end));
+      await Promise.all([...held.keys()].map((agent) => host.identity?.close(agent)));
+    },
   };
 }
 
@@ -190,8 +197,9 @@ function confinementOf(request: SandboxRequest, files: string, host: AgentHost):
 
 async function openSandbox(request: OpenRequest, files: string, host: AgentHost): Promise<OpenedWorkspace> {
   const { policy, env } = confinementOf(request, files, host);
-  const all = { ...env, ...request.variables };
-  return openWorkspace(policy, {
+  const sockets = request.mode === "workspace-write" ? ((await host.identity?.open(request.agent)) ?? null) : null;
+  const all = { ...env, ...request.variables, ...(sockets && { PLATFORM_AGENT_SOCKET: "/run/platform/api.sock" }) };
+  return openWorkspace(sockets === null ? policy : { ...policy, sockets, unixSockets: "allowed" }, {
     serverProgram: host.serverProgram,
     env: all,
     environmentPolicy: environmentPolicy({ set: all }),

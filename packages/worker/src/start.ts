@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "@agentcli/command-line";
 import type { RegisterReply, RegisterRequest, WorkerHealth } from "@agentcli/protocol/worker-link";
-import { linkVersion, workerPath } from "@agentcli/protocol/worker-link-names";
+import { identityRequest, linkVersion, workerPath } from "@agentcli/protocol/worker-link-names";
 import {
   type Link,
   openLink,
@@ -15,6 +15,7 @@ import {
 } from "@agentcli/workspace";
 import { type Dialled, dial } from "./connection.ts";
 import { openAgentFiles } from "./files.ts";
+import type { IdentitySockets } from "./identity.ts";
 import { openWorkerMetrics, type SessionEnd, type WorkerMetrics } from "./metrics.ts";
 import type { WorkerOptions } from "./options.ts";
 import type { WorkerProgram } from "./program.ts";
@@ -41,7 +42,15 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
     void opening.then(({ stream }) => stream.destroy()).catch(() => {});
     throw error;
   });
-  const sandboxes = openAgentSandboxes({ dataDirectory, serverProgram, probe, variables });
+  let link: Link | null = null;
+  const identity = options.hasIdentitySocket ? await openIdentity(dataDirectory, () => link) : undefined;
+  const sandboxes = openAgentSandboxes({
+    dataDirectory,
+    serverProgram,
+    probe,
+    variables,
+    ...(identity && { identity }),
+  });
   const sessions = openSessions({ ...session, variables, log }, sandboxes.isBusy);
   const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions };
   const metrics = openWorkerMetrics(sessions);
@@ -58,12 +67,14 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
     registration,
     metrics,
     opening,
-    link: null,
+    setLink(current) {
+      link = current;
+    },
     isStopped: () => program.signal.aborted,
   };
   void sessions.over.then(async (reason) => {
     log(reason);
-    await giveUpClaims(worker.link);
+    await giveUpClaims(link);
     stop.abort();
   });
   try {
@@ -83,8 +94,8 @@ interface Worker {
   metrics: WorkerMetrics;
   /** The first connection. */
   opening: Promise<Dialled> | null;
-  /** While it is connected. */
-  link: Link | null;
+  /** Null while it is not connected. */
+  setLink(link: Link | null): void;
   /** By a signal, not because it has served its purpose. */
   isStopped(): boolean;
 }
@@ -109,7 +120,7 @@ async function stayConnected(worker: Worker): Promise<void> {
       log(
         `Connected to ${options.url} as ${pool === undefined ? `the machine ${name}` : `${name} in the pool ${pool}`}. Waiting for agents.`,
       );
-      worker.link = link;
+      worker.setLink(link);
       metrics.connected();
       failures = 0;
       // Loaded now: registration does not wait for it.
@@ -117,7 +128,7 @@ async function stayConnected(worker: Worker): Promise<void> {
       const health = watchHealth((state) => reportHealth(link, state));
       await endOf(link, signal);
       health.stop();
-      worker.link = null;
+      worker.setLink(null);
       metrics.ended(signal.aborted ? (worker.isStopped() ? "session_aborted" : "session_closed") : "stream_end");
       if (!signal.aborted) log("The connection was lost.");
     } catch (error) {
@@ -167,6 +178,8 @@ async function connect(worker: Worker): Promise<Link> {
   try {
     const { reply, stream: answered } = await link.request("register", registration);
     answered.destroy();
+    if (options.hasIdentitySocket && !offersIdentity(reply))
+      throw Object.assign(new Error(noIdentity), { code: "refused" });
     const silenceMs = silenceIn(reply);
     if (silenceMs !== undefined) limitSilence(silenceMs);
     requests.load();
@@ -178,6 +191,22 @@ async function connect(worker: Worker): Promise<Link> {
     if (code === "forbidden") throw new CommandError("auth", message);
     throw error;
   }
+}
+
+const noIdentity =
+  "--identity-socket cannot be used: this platform signs no identity tokens. Upgrade the platform, or start the worker without it.";
+
+const offersIdentity = (reply: unknown): boolean => {
+  const { offers } = Object(reply) as Partial<RegisterReply>;
+  return Array.isArray(offers) && offers.includes(identityRequest);
+};
+
+async function openIdentity(dataDirectory: string, link: () => Link | null): Promise<IdentitySockets> {
+  const [{ openIdentitySockets }, { askPlatform }] = await Promise.all([
+    import("./identity.ts"),
+    import("./identity-request.ts"),
+  ]);
+  return openIdentitySockets(dataDirectory, askPlatform(link));
 }
 
 const maxSilenceSeconds = 3_600;

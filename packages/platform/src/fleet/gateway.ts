@@ -1,6 +1,6 @@
 // Where workers connect: authenticates each, registers it, and keeps its connection for the runs that use it.
 import type { RegisterRequest, WorkerHealth, WorkerReceives } from "@agentcli/protocol/worker-link";
-import { linkVersion } from "@agentcli/protocol/worker-link-names";
+import { identityRequest, linkVersion } from "@agentcli/protocol/worker-link-names";
 import { type Answer, endAfterSilence, type Link, type LinkRequest, openLink } from "@agentcli/workspace";
 import { sql } from "kysely";
 import { createWebSocketStream, type WebSocket, WebSocketServer } from "ws";
@@ -14,6 +14,7 @@ import {
   type TakeSocket,
 } from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
+import { answerIdentity, type MintIdentity } from "./identity-request.ts";
 import { lossOf, noteWrongVersion, readHealth } from "./loss.ts";
 import { disconnectWorker, registerWorker, releaseIdleClaims } from "./store.ts";
 import { isLiveToken, readToken, type TokenGrant } from "./tokens.ts";
@@ -52,7 +53,12 @@ type Connections = Map<string, ConnectedWorker>;
 
 const nameOf = ({ teamId, workerId }: { teamId: number; workerId: string }): string => `${teamId}/${workerId}`;
 
-export function openGateway(context: ServerContext, principals: Principals): Gateway {
+export interface GatewayOptions {
+  principals: Principals;
+  mintIdentity: MintIdentity;
+}
+
+export function openGateway(context: ServerContext, { principals, mintIdentity }: GatewayOptions): Gateway {
   const { metrics, settings } = context;
   const connections: Connections = new Map();
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: maxMessageBytes });
@@ -65,7 +71,8 @@ export function openGateway(context: ServerContext, principals: Principals): Gat
     async accept(request) {
       const { principal, grant } = await authenticate(context, principals, request.req.header("authorization"));
       if (!settings.roles.includes("runner")) return { principal, take: await forwardToRunner(context, request) };
-      const open = (socket: WebSocket) => void serve(socket, { principal, grant, principals, context, connections });
+      const open = (socket: WebSocket) =>
+        void serve(socket, { principal, grant, principals, mintIdentity, context, connections });
       return { principal, take: (...upgrade) => sockets.handleUpgrade(...upgrade, open) };
     },
     list: () => [...connections.values()],
@@ -111,6 +118,7 @@ interface Connecting {
   /** Of the token that it connects with; null: it has a key. */
   grant: TokenGrant | null;
   principals: Principals;
+  mintIdentity: MintIdentity;
   context: ServerContext;
   connections: Connections;
 }
@@ -140,6 +148,8 @@ async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
         answer({});
         return void request.stream.end();
       }
+      if (registered !== undefined && request.name === identityRequest)
+        return answerIdentity(await registered, { request, answer }, { ...connecting.context, ...connecting });
       if (registered !== undefined && request.name === "release")
         return giveUp(await registered, answer, { ...connecting, stream: request.stream });
       if (registered !== undefined || request.name !== "register") throw refused("A worker registers once.");
@@ -182,7 +192,8 @@ async function register(
   // The former connection may be half open: the worker would not have come back otherwise.
   connections.get(nameOf(worker))?.link.close();
   connections.set(nameOf(worker), worker);
-  answer({ linkVersion, workerId, silenceSeconds: context.settings.workers.silenceMs / 1_000 });
+  const silenceSeconds = context.settings.workers.silenceMs / 1_000;
+  answer({ linkVersion, workerId, silenceSeconds, offers: [identityRequest] });
   stream.end();
   context.log.info("worker.connected", { workerId, teamId, pool, version });
   return worker;

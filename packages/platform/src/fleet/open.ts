@@ -5,6 +5,7 @@ import type { Principals } from "../identity/index.ts";
 import { assignWorkers, dropOverdueClaims } from "./assign.ts";
 import { type EnvCheck, openEnvCheck } from "./env.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
+import type { MintIdentity } from "./identity-request.ts";
 import { concernsWorkers } from "./notices.ts";
 import { seenEveryMs } from "./online.ts";
 import { releaseAgents } from "./release.ts";
@@ -23,11 +24,12 @@ export interface Fleet extends Subject {
 export interface FleetOptions {
   principals: Principals;
   authenticate: Authenticate;
+  mintIdentity: MintIdentity;
 }
 
-export function openFleet(context: ServerContext, { principals, authenticate }: FleetOptions): Fleet {
+export function openFleet(context: ServerContext, { principals, authenticate, mintIdentity }: FleetOptions): Fleet {
   const { db, settings } = context;
-  const gateway = openGateway(context, principals);
+  const gateway = openGateway(context, { principals, mintIdentity });
   return {
     checkEnv: openEnvCheck(db),
     workers: openWorkers({

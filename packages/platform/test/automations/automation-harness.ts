@@ -17,6 +17,7 @@ import type { PlatformContext } from "../../src/foundation/context.ts";
 import { openServerContext } from "../../src/foundation/context.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
 import { openIdentity } from "../../src/identity/index.ts";
+import { openIdentityTokens } from "../../src/identity-tokens/index.ts";
 import { openIntegrations } from "../../src/integrations/index.ts";
 import { openRepositories } from "../../src/repositories/index.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
@@ -26,7 +27,8 @@ export function automationHost(platform: PlatformContext, now: () => Date): Auto
   const context = openServerContext(platform, () => "http://127.0.0.1:1");
   const identity = openIdentity(context);
   const repositories = openRepositories(context, identity.principals, recordHostEvent(platform.vault));
-  const locations = { checkEnv: openFleet(context, identity).checkEnv, findEnvironment: async () => null };
+  const fleet = openFleet(context, { ...identity, mintIdentity: openIdentityTokens(context).mint });
+  const locations = { checkEnv: fleet.checkEnv, findEnvironment: async () => null };
   const agents = openAgents(context, { repositories, integrations: openIntegrations(context), ...locations });
   return {
     platform: context,

@@ -18,6 +18,8 @@ export interface SandboxPolicy {
   allowedDomains: string[];
   deniedDomains: string[];
   unixSockets: "allowed" | "refused";
+  /** A directory of the host with sockets for commands, which they see as /run/platform; null: none. With bubblewrap alone. */
+  sockets: string | null;
   /** Files and directories that commands cannot read, also if they are created or replaced later. */
   hidden: string[];
   /** Readable even inside a hidden directory. */
@@ -64,6 +66,7 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     allowedDomains: [],
     deniedDomains: [],
     unixSockets: "refused",
+    sockets: null,
     cache: null,
     hidden: [],
     shown: [],

@@ -10,6 +10,7 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   network: "off",
   cache: null,
   unixSockets: "refused",
+  sockets: null,
   hidden: ["/Users/me/.ssh"],
   view: "machine",
   userId: null,

@@ -56,6 +56,7 @@ import * as mentionAttempts from "./migrations/0052-mention-attempts.ts";
 import * as workerLoss from "./migrations/0053-worker-loss.ts";
 import * as dataDirectoryNodes from "./migrations/0054-data-directory-nodes.ts";
 import * as sharedSpelling from "./migrations/0055-shared-spelling.ts";
+import * as identityKeys from "./migrations/0056-identity-keys.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -117,6 +118,7 @@ const migrations: Record<string, Migration> = {
   "0053-worker-loss": workerLoss,
   "0054-data-directory-nodes": dataDirectoryNodes,
   "0055-shared-spelling": sharedSpelling,
+  "0056-identity-keys": identityKeys,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -58,6 +58,7 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
   mounts.push(...shadows.flatMap((shadow) => shadowMounts(shadow, policy, sizes?.repository)));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
   mounts.push(...keptMounts(policy, options.disk));
+  if (policy.sockets !== null) mounts.push({ kind: "read-only", path: socketsPath, source: policy.sockets });
   if (policy.view === "system") mounts.push(...parentDirectories(mounts.map(placedBy(policy))));
   return {
     root: policy.root,
@@ -72,6 +73,9 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
     mounts: mounts.filter((mount) => !isHiding(mount) || !isInPrivate(mount.path, mounts)),
   };
 }
+
+/** Where commands see the sockets of the policy. */
+const socketsPath = "/run/platform";
 
 type ViewOptions = Omit<PlanOptions, "bytes"> & PrivateMountOptions;
 

@@ -62,6 +62,7 @@ import type {
   AuditEntryTable,
   AuditHeadTable,
   DataDirectoryTable,
+  IdentityKeyTable,
   JobPoolTable,
   KeyEncryptionKeyTable,
   NodeTable,
@@ -104,6 +105,7 @@ export interface Tables {
   deleted_directories: DeletedDirectoryTable;
   invitations: InvitationTable;
   identities: IdentityTable;
+  identity_keys: IdentityKeyTable;
   agents: AgentTable;
   agent_disks: AgentDiskTable;
   runs: RunTable;

@@ -1,13 +1,24 @@
 // What servers of one database know of each other, of their keys, and of everything that was changed.
+import type { JsonWebKey } from "node:crypto";
 import type { PlatformRole } from "@agentcli/protocol";
 import type { ColumnType, Generated } from "kysely";
-import type { Perhaps, Stamped, Timestamp } from "./columns.ts";
+import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 
 /** At most one row: the key that wrapped every data key. */
 export interface KeyEncryptionKeyTable {
   is_only: Generated<true>;
   fingerprint: string;
   created_at: Stamped;
+}
+
+/** Signs identity tokens of agents. */
+export interface IdentityKeyTable {
+  id: string;
+  /** Wrapped by the key-encryption key. */
+  data_key: Buffer;
+  private_key: Sealed;
+  public_key: Json<JsonWebKey>;
+  created_at: Timestamp;
 }
 
 export interface NodeTable {
