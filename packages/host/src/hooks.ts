@@ -30,6 +30,8 @@ export interface HookSource {
     | InSandbox;
   limitMs: number | null;
   projectRoot: string;
+  /** More members of the payload at the start of a session. */
+  sessionFields?: Record<string, unknown>;
   servers: Record<string, ServerLocation>;
   transcriptPath(threadId: string): string | null;
 }

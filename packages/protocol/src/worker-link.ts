@@ -82,6 +82,16 @@ export const OpenRequest = SandboxRequest.extend({
 });
 export type OpenRequest = z.infer<typeof OpenRequest>;
 
+/** A command of the project, for when the agent releases the worker. */
+export const SessionHook = z.object({
+  argv: z.array(z.string().max(100_000)).min(1).max(10),
+  cwd: z.string().max(4_096),
+  env: z.record(z.string(), z.string()),
+  timeoutMs: z.int().positive(),
+  input: z.record(z.string(), z.unknown()).describe("Given to it as JSON, with the duration of the session"),
+});
+export type SessionHook = z.infer<typeof SessionHook>;
+
 /** A sandbox that was opened. */
 const which = { agent, key: z.string().max(100), incarnation: z.string().max(128) };
 
@@ -102,11 +112,22 @@ export const workerRequests = {
   "agent.claim": z.object({ agent, runId: z.string().max(128) }),
   /** The agent needs the worker no more. */
   "agent.release": z.object({ agent }),
+  /** Kept until the release, in place of those from before. */
+  "session.hooks": OpenRequest.pick({ agent: true, root: true, writable: true, variables: true, limits: true }).extend({
+    hooks: z.array(SessionHook).max(100),
+  }),
   "sync.state": z.object({ agent }),
   /** Changes follow. */
   "sync.apply": z.object({ agent, id: z.string().max(128), isWhole: z.boolean() }),
-  /** Changes are in the answer. */
-  "sync.collect": z.object({ agent }),
+  /** Artifacts that are large enough to be uploaded. */
+  "artifacts.list": z.object({ agent }),
+  /** To the object store, each sealed with a key of its own; the answer names those that have arrived. */
+  "artifacts.upload": z.object({
+    agent,
+    files: z.array(z.object({ path: below, url: z.url().max(8_000), key: z.base64().length(44) })).max(1_000),
+  }),
+  /** Changes are in the answer, but for the files that were uploaded. */
+  "sync.collect": z.object({ agent, without: z.array(below).max(1_000).optional() }),
   /** All files are in the answer: another server has begun the run. */
   "sync.collectAll": z.object({ agent }),
   "sync.commit": z.object({ agent, id: z.string().max(128) }),

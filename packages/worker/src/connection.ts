@@ -34,7 +34,7 @@ export async function dial({ url, path, key, variables, signal }: DialOptions): 
     headers: { authorization: `Bearer ${key}` },
     perMessageDeflate: false,
     handshakeTimeout: openTimeoutMs,
-    ...(proxy && { agent: new TunnelAgent(proxy) }),
+    ...(proxy && { agent: agentOf(proxy) }),
   });
   const abort = () => socket.terminate();
   signal.addEventListener("abort", abort);
@@ -76,10 +76,12 @@ function messageIn(body: string): string {
   }
 }
 
-/** HTTPS_PROXY for wss, HTTP_PROXY for ws; NO_PROXY excludes hosts. */
+export const agentOf = (proxy: URL): Agent => new TunnelAgent(proxy);
+
+/** HTTPS_PROXY with TLS, HTTP_PROXY without; NO_PROXY excludes hosts. */
 export function proxyFor(target: URL, variables: NodeJS.ProcessEnv): URL | undefined {
   const read = (name: string) => variables[name] || variables[name.toLowerCase()] || undefined;
-  const text = target.protocol === "wss:" ? read("HTTPS_PROXY") : read("HTTP_PROXY");
+  const text = /^(?:wss|https):$/.test(target.protocol) ? read("HTTPS_PROXY") : read("HTTP_PROXY");
   const excluded = (read("NO_PROXY") ?? "").split(",").map((entry) => entry.trim().replace(/^\*?\./, ""));
   const host = target.hostname;
   if (excluded.some((entry) => entry === "*" || (entry !== "" && (host === entry || host.endsWith(`.${entry}`)))))
@@ -117,7 +119,9 @@ class TunnelAgent extends Agent {
       if (response.statusCode === 200)
         return done(
           null,
-          options.protocol === "ws:" ? socket : connectTls({ ...options, socket, servername: servername ?? host }),
+          /^(?:ws|http):$/.test(options.protocol)
+            ? socket
+            : connectTls({ ...options, socket, servername: servername ?? host }),
         );
       socket.destroy();
       done(new Error(`The proxy ${hostname} refused the connection: ${response.statusCode}.`));

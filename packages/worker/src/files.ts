@@ -11,8 +11,8 @@ export interface AgentFiles {
    */
   state(agent: string): Promise<{ id: string | null; keepsChanges: true }>;
   apply(request: { agent: string; id: string; isWhole: boolean }, from: Readable): Promise<void>;
-  /** What has changed since that moment. */
-  send(agent: string, to: Writable): Promise<void>;
+  /** What has changed since that moment, but for these files. */
+  send(agent: string, to: Writable, without?: string[]): Promise<void>;
   sendAll(agent: string, to: Writable): Promise<void>;
   /** Both are equal now. */
   commit(agent: string, id: string): Promise<void>;
@@ -50,11 +50,13 @@ export function openAgentFiles(dataDirectory: string): AgentFiles {
       const written = [...(await listFiles(filesOf(agent)))].filter(([path]) => applied.has(path));
       await writeSyncState(stateFile(agent), { id, listing: new Map([...known, ...written]) });
     },
-    async send(agent, to) {
+    async send(agent, to, without = []) {
       const { changesSince, listFiles, readSyncState, sendChanges } = await loadFileSync();
       const before = await readSyncState(stateFile(agent));
       if (before === undefined) throw new Error("This worker does not know what the platform has.");
-      await sendChanges(filesOf(agent), changesSince(before.listing, await listFiles(filesOf(agent))), to);
+      const { removed, written } = changesSince(before.listing, await listFiles(filesOf(agent)));
+      const left = new Set(without);
+      await sendChanges(filesOf(agent), { removed, written: written.filter((path) => !left.has(path)) }, to);
     },
     async sendAll(agent, to) {
       const { changesSince, listFiles, sendChanges } = await loadFileSync();

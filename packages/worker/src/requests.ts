@@ -4,12 +4,16 @@ import type { WorkerRequest, WorkerRequestName } from "@agentcli/protocol/worker
 import { type Answer, type LinkRequest, serveWorkspace } from "@agentcli/workspace";
 import type { AgentFiles } from "./files.ts";
 import type { AgentSandboxes } from "./sandboxes.ts";
+import type { SessionHooks } from "./session-hooks.ts";
 import type { Sessions } from "./sessions.ts";
+import type { ArtifactUploads } from "./uploads.ts";
 
 /** The agents of this machine. */
 export interface Agents {
   files: AgentFiles;
   sandboxes: AgentSandboxes;
+  hooks: Pick<SessionHooks, "keep" | "run">;
+  uploads: ArtifactUploads;
   sessions: Pick<Sessions, "claimed" | "released" | "finished" | "used">;
 }
 
@@ -41,36 +45,47 @@ export function openRequests(agents: Agents, log?: (line: string) => void): Open
   return { answer, load: () => void load() };
 }
 
-function handlersOf({ files, sandboxes, sessions }: Agents): Requests {
-  const plain =
-    <Body>(act: (body: Body) => Promise<unknown>) =>
-    async (body: Body, { stream }: LinkRequest, answer: Answer) => {
-      answer(Object((await act(body)) ?? {}));
-      stream.end();
-      stream.resume();
-    };
+/** A request that only the answer follows. */
+const plain =
+  <Body>(act: (body: Body) => Promise<unknown>) =>
+  async (body: Body, { stream }: LinkRequest, answer: Answer) => {
+    answer(Object((await act(body)) ?? {}));
+    stream.end();
+    stream.resume();
+  };
+
+function handlersOf({ files, sandboxes, hooks, uploads, sessions }: Agents): Requests {
   const sending =
     (send: AgentFiles["send"]) =>
-    async ({ agent }: { agent: string }, { stream }: LinkRequest, answer: Answer) => {
+    async ({ agent, without }: { agent: string; without?: string[] }, { stream }: LinkRequest, answer: Answer) => {
       answer({});
-      await sandboxes.whileStopped(agent, () => send(agent, stream));
+      await sandboxes.whileStopped(agent, () => send(agent, stream, without));
       stream.end();
     };
   return {
     "agent.claim": plain(async ({ agent, runId }) => {
-      await sessions.claimed(agent, runId);
+      const isNew = await sessions.claimed(agent, runId);
       await sandboxes.claim(agent, runId);
+      return { isNew, keepsHooks: true, uploads: true };
     }),
     "agent.release": plain(async ({ agent }) => {
+      await hooks.run(agent);
       await sandboxes.release(agent);
       await sessions.released(agent);
     }),
+    "session.hooks": plain(async (body) => hooks.keep(body)),
     "sync.state": plain(({ agent }) => files.state(agent)),
     async "sync.apply"(body, { stream }, answer) {
       await sandboxes.whileStopped(body.agent, () => files.apply(body, stream));
       answer({});
       stream.end();
     },
+    "artifacts.list": plain(async ({ agent }) => ({
+      files: await sandboxes.whileStopped(agent, () => uploads.list(agent)),
+    })),
+    "artifacts.upload": plain(async (body) => ({
+      uploaded: await sandboxes.whileStopped(body.agent, () => uploads.upload(body)),
+    })),
     "sync.collect": sending(files.send),
     "sync.collectAll": sending(files.sendAll),
     "sync.commit": plain(async ({ agent, id }) => {

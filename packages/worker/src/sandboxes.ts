@@ -122,14 +122,7 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       return opened;
     },
     dial: (which, port) => dial(held.get(which.agent)?.sandboxes.get(which.key), which, port),
-    async close({ agent, key, incarnation }) {
-      const sandbox = held.get(agent)?.sandboxes.get(key);
-      if (sandbox?.incarnation !== incarnation) return;
-      held.get(agent)?.sandboxes.delete(key);
-      held.get(agent)?.earlier.delete(key);
-      removeResults(directoryOf(agent), key);
-      await (await sandbox.opened.catch(() => undefined))?.close();
-    },
+    close: (which) => closeOne(held.get(which.agent), which, directoryOf(which.agent)),
     async whileStopped(agent, work) {
       stopped.push(agent);
       try {
@@ -145,6 +138,19 @@ export function openAgentSandboxes(host: AgentHost): AgentSandboxes {
       await Promise.all([...held.keys()].map((agent) => host.identity?.close(agent)));
     },
   };
+}
+
+async function closeOne(
+  agent: HeldAgent | undefined,
+  { key, incarnation }: OpenedSandbox,
+  directory: string,
+): Promise<void> {
+  const sandbox = agent?.sandboxes.get(key);
+  if (sandbox?.incarnation !== incarnation) return;
+  agent?.sandboxes.delete(key);
+  agent?.earlier.delete(key);
+  removeResults(directory, key);
+  await (await sandbox.opened.catch(() => undefined))?.close();
 }
 
 async function dial(sandbox: OpenSandbox | undefined, { incarnation }: OpenedSandbox, port: number): Promise<Duplex> {

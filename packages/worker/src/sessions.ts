@@ -20,8 +20,8 @@ export interface SessionOptions {
 }
 
 export interface Sessions {
-  /** Throws if the command of the operator fails. */
-  claimed(agent: string, runId: string): Promise<void>;
+  /** Whether it is a new session: the agent had released this process, or never claimed it. Throws if the command of the operator fails. */
+  claimed(agent: string, runId: string): Promise<boolean>;
   released(agent: string): Promise<void>;
   /** Its run has ended: the platform has its files. */
   finished(agent: string): void;
@@ -92,13 +92,12 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
       running.add(agent);
       const isNew = !agents.has(agent);
       agents.set(agent, runId);
-      if (!isNew) return;
-      try {
-        await runHook(onStart, agent);
-      } catch (error) {
+      if (!isNew) return false;
+      await runHook(onStart, agent).catch((error: Error) => {
         agents.delete(agent);
-        throw new Error(`--on-session-start of the worker failed: ${(error as Error).message}`);
-      }
+        throw new Error(`--on-session-start of the worker failed: ${error.message}`);
+      });
+      return true;
     },
     async close() {
       clearInterval(timer);

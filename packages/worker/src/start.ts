@@ -21,7 +21,9 @@ import type { WorkerOptions } from "./options.ts";
 import type { WorkerProgram } from "./program.ts";
 import { type Agents, openRequests } from "./requests.ts";
 import { openAgentSandboxes } from "./sandboxes.ts";
+import { openSessionHooks } from "./session-hooks.ts";
 import { openSessions } from "./sessions.ts";
+import type { ArtifactUploads, UploadOptions } from "./uploads.ts";
 
 export { proxyFor } from "./connection.ts";
 
@@ -52,7 +54,9 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
     ...(identity && { identity }),
   });
   const sessions = openSessions({ ...session, variables, log }, sandboxes.isBusy);
-  const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions };
+  const hooks = openSessionHooks(sandboxes, log);
+  const uploads = lazyUploads({ dataDirectory, url: options.url, variables, log });
+  const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks, uploads };
   const metrics = openWorkerMetrics(sessions);
   const management =
     options.management && (await (await import("./management.ts")).openManagement(options.management, metrics));
@@ -80,6 +84,7 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
   try {
     await stayConnected(worker);
   } finally {
+    await hooks.runAll();
     await sandboxes.closeAll();
     await sessions.close();
     management?.close();
@@ -98,6 +103,15 @@ interface Worker {
   setLink(link: Link | null): void;
   /** By a signal, not because it has served its purpose. */
   isStopped(): boolean;
+}
+
+/** Loaded with the first artifact. */
+function lazyUploads(options: UploadOptions): ArtifactUploads {
+  const load = async () => (await import("./uploads.ts")).openUploads(options);
+  return {
+    list: async (agent) => (await load()).list(agent),
+    upload: async (request) => (await load()).upload(request),
+  };
 }
 
 const giveUpTimeoutMs = 5_000;

@@ -11,6 +11,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { openAgentFiles } from "../src/files.ts";
 import { openRequests } from "../src/requests.ts";
 import { openAgentSandboxes } from "../src/sandboxes.ts";
+import { openSessionHooks } from "../src/session-hooks.ts";
+import { openUploads } from "../src/uploads.ts";
 
 const agent = "bc-00000000-0000-4000-8000-000000000001";
 const serverProgram = fileURLToPath(new URL("../dist/workspace-server.cjs", import.meta.url));
@@ -26,8 +28,12 @@ async function openWorker() {
   const dataDirectory = join(path, "data");
   const sandboxes = openAgentSandboxes({ dataDirectory, serverProgram, probe, variables: process.env });
   onTestFinished(() => sandboxes.closeAll());
-  const sessions = { claimed: async () => {}, released: async () => {}, finished() {}, used() {} };
-  const { answer: requests } = openRequests({ files: openAgentFiles(dataDirectory), sandboxes, sessions });
+  const hooks = openSessionHooks(sandboxes, () => {});
+  const sessions = { claimed: async () => true, released: async () => {}, finished() {}, used() {} };
+  const { answer: requests } = openRequests({
+    ...{ files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks },
+    uploads: openUploads({ dataDirectory, url: "http://127.0.0.1:1", variables: {}, log() {} }),
+  });
   const [here, there] = duplexPair();
   await openLink({ stream: there, side: "worker", onRequest: requests });
   const link = await openLink({ stream: here, side: "platform", onRequest: async () => {} });

@@ -70,7 +70,7 @@ test("a request reaches the platform as the agent whose socket it is", async () 
   });
 });
 
-test("a ninth connection is told that all are taken", async () => {
+test("a ninth connection is refused as saturated", async () => {
   const waiting: (() => void)[] = [];
   const { path } = await openSocket(async () => {
     await new Promise<void>((resolve) => waiting.push(resolve));

@@ -150,6 +150,7 @@ function threadInfo({ log }: HookContext, host: HookHost, membership: Membership
     transcriptPath: host.transcriptPath(sessionId),
     agentTranscriptPath: membership ? host.transcriptPath(state.threadId) : null,
     projectRoot: host.projectRoot,
+    sessionFields: host.sessionFields ?? {},
     version: host.version,
     agent: membership?.agent ?? null,
     servers: host.servers,

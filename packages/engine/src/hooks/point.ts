@@ -49,6 +49,8 @@ export interface ThreadInfo {
   transcriptPath: string | null;
   agentTranscriptPath: string | null;
   projectRoot: string;
+  /** More members of the payload at the start of a session. */
+  sessionFields: Record<string, unknown>;
   version: string;
   agent: AgentIdentity | null;
   /** MCP servers by name. */

@@ -16,6 +16,8 @@ export interface HookHost {
   /** Bounds a hook whose own timeout is longer; null means unlimited. */
   limitMs: number | null;
   projectRoot: string;
+  /** More members of the payload at the start of a session. */
+  sessionFields?: Record<string, unknown>;
   version: string;
   /** MCP servers by name: payloads of their calls name the address. */
   servers: Record<string, ServerLocation>;

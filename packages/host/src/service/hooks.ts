@@ -2,7 +2,7 @@
 import type { HookDefinition } from "@agentcli/protocol";
 import { type HookSource, type ServerCommand, serverLocations } from "../hooks.ts";
 
-export interface ServiceHooks extends Pick<HookSource, "runner" | "projectRoot"> {
+export interface ServiceHooks extends Pick<HookSource, "runner" | "projectRoot" | "sessionFields"> {
   /** The hooks that the conversation began with; null if they are read now. */
   recordedHooks: HookDefinition[] | null;
   read(): FoundHooks | Promise<FoundHooks>;

@@ -3,7 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { type FileSync, loadFileSync } from "@agentcli/workspace";
 import { z } from "zod";
+import type { ObjectStore } from "../foundation/index.ts";
 import { type Caller, readAnswer, WorkerFault } from "./calls.ts";
+import { fetchArtifacts } from "./uploads.ts";
 
 export interface ExchangedFiles {
   runId: string;
@@ -17,6 +19,8 @@ export interface ExchangedFiles {
   limits: { diskBytes: number | null };
   /** Another server, or this one before it ended, has driven the run already. */
   isResumed: boolean;
+  /** Large artifacts come through it; null: the worker cannot put them there. */
+  store: ObjectStore | null;
   /** Where this server remembers what the worker has. */
   stateFile: string;
 }
@@ -87,7 +91,12 @@ async function copyFilesBack(
   // Two requests: a worker that does not know the second one refuses it, instead of sending a part as the whole.
   const request = collects === "everything" ? "sync.collectAll" : "sync.collect";
   const write = collects === "everything" ? sync.replaceFiles : sync.applyChanges;
-  const stream = await call.streaming(request, { agent: name });
+  // All files replace those here: nothing may be fetched beside them.
+  const without =
+    files.store !== null && collects === "changes"
+      ? await fetchArtifacts(call, { ...files, store: files.store }, sync)
+      : [];
+  const stream = await call.streaming(request, { agent: name, ...(without.length > 0 && { without }) });
   try {
     await call.guarded<unknown>(() => write(stream, directory, allowed));
   } catch (error) {

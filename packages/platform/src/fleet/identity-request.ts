@@ -4,14 +4,20 @@ import type { Answer, LinkRequest } from "@agentcli/workspace";
 import type { Kysely } from "kysely";
 import type { Tables } from "../foundation/index.ts";
 import type { AgentFacts } from "../identity-tokens/index.ts";
-import type { ConnectedWorker } from "./gateway.ts";
 import { readFacts } from "./identity-facts.ts";
 
 export type MintIdentity = (facts: AgentFacts, request: Omit<IdentityRequest, "agent">) => Promise<IdentityAnswer>;
 
+interface AskingWorker {
+  teamId: number;
+  workerId: string;
+  /** Whether its key may still be used. */
+  isAllowed(): Promise<boolean>;
+}
+
 /** Throws an error with a code that the worker knows. */
 export async function answerIdentity(
-  { teamId, workerId, isAllowed }: Pick<ConnectedWorker, "teamId" | "workerId" | "isAllowed">,
+  { teamId, workerId, isAllowed }: AskingWorker,
   { request, answer }: { request: LinkRequest; answer: Answer },
   { db, mintIdentity }: { db: Kysely<Tables>; mintIdentity: MintIdentity },
 ): Promise<void> {

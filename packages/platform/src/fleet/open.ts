@@ -33,7 +33,7 @@ export function openFleet(context: ServerContext, { principals, authenticate, mi
   return {
     checkEnv: openEnvCheck(db),
     workers: openWorkers({
-      ...{ db, gateway, syncDirectory: syncDirectory(settings) },
+      ...{ db, gateway, store: context.objects.store, syncDirectory: syncDirectory(settings) },
       waitSeconds: settings.workers.waitSeconds,
     }),
     retention: [workerRetention(db, settings.retention.workerDays), poolRetention(db, settings.retention.workerDays)],

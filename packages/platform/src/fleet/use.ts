@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "@agentcli/host";
 import { type SandboxMode, SandboxReport } from "@agentcli/protocol";
-import type { OpenRequest, SandboxRequest, WorkerReceives } from "@agentcli/protocol/worker-link";
+import type { OpenRequest, SandboxRequest, SessionHook, WorkerReceives } from "@agentcli/protocol/worker-link";
 import { alreadyUsed } from "@agentcli/protocol/worker-link-names";
 import {
   connectWorkspace,
@@ -14,7 +14,7 @@ import {
 } from "@agentcli/workspace";
 import type { Kysely } from "kysely";
 import { z } from "zod";
-import type { Tables } from "../foundation/index.ts";
+import type { ObjectStore, Tables } from "../foundation/index.ts";
 import { type Caller, caller, readAnswer, WaitExpiredFault, WorkerFault } from "./calls.ts";
 import { dialThrough } from "./dial.ts";
 import { exchangeFiles, type FileExchange } from "./file-exchange.ts";
@@ -61,12 +61,18 @@ export interface Workers {
 export interface UsedWorker extends FileExchange {
   /** For people. */
   description: string;
+  /** The agent had not claimed this process of the worker before. */
+  isNewSession: boolean;
+  /** They run when the agent releases the worker, or the worker ends. */
+  keepHooks(hooks: SessionHook[]): Promise<void>;
   openSandbox(mode: SandboxMode): Promise<Sandbox>;
 }
 
 export interface WorkersOptions {
   db: Kysely<Tables>;
   gateway: Gateway;
+  /** Large artifacts come through it. */
+  store: ObjectStore;
   /** Where this server remembers what the workers have. */
   syncDirectory: string;
   /** A run that has waited this long for a worker expires. */
@@ -90,14 +96,24 @@ export const openWorkers = (options: WorkersOptions): Workers => ({
     if (!(await worker.isAllowed())) throw await giveBack(db, request, away(claimed));
     await mkdir(syncDirectory, { recursive: true, mode: 0o700 });
     const call = caller(worker, request.yieldRun, answerTimeoutMs);
-    await call.plain("agent.claim", { agent: request.name, runId: request.runId }).catch(async (error: Error) => {
+    const { name: agent, runId } = request;
+    const claim = await call.plain("agent.claim", { agent, runId }).catch(async (error: Error) => {
       throw error.cause === alreadyUsed ? await giveBack(db, request, error) : error;
     });
+    const { isNew, keepsHooks, uploads } = readAnswer("agent.claim", Claimed, claim);
     worker.served.set(request.name, request.agentId);
     let opened = 0;
     return {
+      isNewSession: isNew,
+      async keepHooks(hooks) {
+        if (keepsHooks) await call.plain("session.hooks", { agent, ...sandboxOf(request), hooks });
+      },
       description: `worker ${claimed.name}${claimed.pool === null ? "" : ` of the pool ${claimed.pool}`}`,
-      ...exchangeFiles(call, { ...request, stateFile: syncStateFile(syncDirectory, request.name) }),
+      ...exchangeFiles(call, {
+        ...request,
+        store: uploads ? options.store : null,
+        stateFile: syncStateFile(syncDirectory, agent),
+      }),
       openSandbox(mode) {
         opened += 1;
         return openSandbox(call, request, { mode, key: `${mode} ${opened}` });
@@ -142,6 +158,18 @@ const away = (worker: ClaimedWorker): WorkerFault =>
 
 const notProvided = (message: string): WorkerFault =>
   new WorkerFault(`No worker could be started for this run: ${message}`);
+
+/** A worker of an earlier version says nothing. */
+const Claimed = z.object({
+  isNew: z.boolean().default(false),
+  keepsHooks: z.boolean().default(false),
+  uploads: z.boolean().default(false),
+});
+
+const sandboxOf = (request: WorkRequest) => {
+  const { root, writable } = request;
+  return { root, writable, ...requestOf(request) };
+};
 
 const Described = z.object({ report: SandboxReport, incarnation: z.string().min(1).max(128).nullable() });
 

@@ -300,9 +300,15 @@ function workersWith(
     served: new Map(),
   };
   const find = () => (connection === null ? undefined : { ...worker, ...connection });
-  const { db, settings } = server.platform;
+  const { db, settings, objects } = server.platform;
   const gateway = { find, list: () => [], accept: () => new Promise<never>(() => {}), close() {} };
-  const workers = openWorkers({ db, gateway, syncDirectory: settings.dataDirectory, waitSeconds });
+  const workers = openWorkers({
+    db,
+    gateway,
+    store: objects.store,
+    syncDirectory: settings.dataDirectory,
+    waitSeconds,
+  });
   const limits = { memoryBytes: null, processes: null, fileBytes: null, temporaryBytes: null, diskBytes: null };
   return {
     yields: () => yielded,

@@ -1,12 +1,17 @@
 // The files of an agent between a server and a worker, with what ends in the middle of it. Only the connection is played.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { temporaryDirectory } from "@agentcli/testkit";
+import { startFakeS3 } from "@agentcli/testkit/s3";
 import { expect, onTestFinished, test } from "vitest";
 import { agentFiles, openAgentFiles } from "../../../worker/src/files.ts";
+import { type ArtifactUploads, openUploads } from "../../../worker/src/uploads.ts";
 import type { Caller } from "../../src/fleet/calls.ts";
 import { exchangeFiles } from "../../src/fleet/file-exchange.ts";
+import type { ObjectStore } from "../../src/foundation/index.ts";
+import { readAll } from "../../src/foundation/objects/object-store.ts";
+import { openS3Store } from "../../src/foundation/objects/s3.ts";
 
 const large = 1 << 26;
 
@@ -17,22 +22,48 @@ async function openBothSides() {
   const there = agentFiles(join(base, "worker"), "agent");
   for (const side of [directory, there]) mkdirSync(join(side, "shop"), { recursive: true });
   writeFileSync(join(directory, "shop/README.md"), "# Shop\n");
-  const connection = { cutAfter: Number.POSITIVE_INFINITY };
-  const call = play(openAgentFiles(join(base, "worker")), connection);
-  const run = (runId: string, { isResumed } = { isResumed: false }) =>
+  const connection = { cutAfter: Number.POSITIVE_INFINITY, received: 0 };
+  const uploads = openUploads({
+    dataDirectory: join(base, "worker"),
+    url: "http://127.0.0.1",
+    variables: {},
+    log() {},
+  });
+  const call = play(openAgentFiles(join(base, "worker")), { uploads, connection });
+  const run = (runId: string, { isResumed = false, store = null }: RunOptions = {}) =>
     exchangeFiles(call, {
+      store,
       ...{ runId, isResumed, name: "agent", directory, root: "shop", writable: [], limits: { diskBytes: null } },
       stateFile: join(base, "state.json"),
     });
   return { run, connection, here: join(directory, "shop"), there: join(there, "shop"), base };
 }
 
+interface RunOptions {
+  isResumed?: boolean;
+  store?: ObjectStore | null;
+}
+
+interface PlayedWorker {
+  uploads: ArtifactUploads;
+  connection: { cutAfter: number; received: number };
+}
+
 /** Requests as the worker answers them. */
-function play(files: ReturnType<typeof openAgentFiles>, connection: { cutAfter: number }): Caller {
-  const send = async (name: string, to: PassThrough) =>
-    name === "sync.collect" ? files.send("agent", to) : files.sendAll("agent", to);
+function play(files: ReturnType<typeof openAgentFiles>, { uploads, connection }: PlayedWorker): Caller {
+  const send = async (name: string, to: PassThrough, body: object) =>
+    name === "sync.collect"
+      ? files.send("agent", to, (body as { without?: string[] }).without)
+      : files.sendAll("agent", to);
+  const plain: Record<string, (body: never) => Promise<unknown>> = {
+    "sync.state": () => files.state("agent"),
+    "sync.commit": ({ id }: { id: string }) => files.commit("agent", id),
+    "artifacts.list": async () => ({ files: await uploads.list("agent") }),
+    "artifacts.upload": async (body) => ({ uploaded: await uploads.upload(body) }),
+  };
   const cut = (stream: PassThrough): PassThrough => {
     const bytes = (stream.read() ?? Buffer.alloc(0)) as Buffer;
+    connection.received = bytes.length;
     const received = new PassThrough({ highWaterMark: large });
     received.write(bytes.subarray(0, connection.cutAfter));
     if (bytes.length > connection.cutAfter) setImmediate(() => received.destroy());
@@ -41,12 +72,11 @@ function play(files: ReturnType<typeof openAgentFiles>, connection: { cutAfter: 
   };
   return {
     guarded: (work) => work(),
-    plain: async (name, body) =>
-      name === "sync.state" ? files.state("agent") : files.commit("agent", (body as { id: string }).id),
+    plain: async (name, body) => plain[name]?.(body as never),
     async streaming(name, body, write) {
       const stream = new PassThrough({ highWaterMark: large });
       if (name !== "sync.apply") {
-        await send(name, stream);
+        await send(name, stream, body);
         return cut(stream);
       }
       const applied = files.apply(body as Parameters<typeof files.apply>[0], stream);
@@ -123,4 +153,76 @@ test("a run that a server of an earlier version began keeps its work on the work
   expect(contents(there)).toMatchObject({ "work.txt": "of the run" });
   await again.copyFilesBack();
   expect(contents(here)).toMatchObject({ "work.txt": "of the run" });
+});
+
+const megabytes = (count: number): string => "artifact ".repeat((count * 1024 * 1024) / 9 + 1);
+
+async function openBucket() {
+  const bucket = await startFakeS3();
+  onTestFinished(bucket.close);
+  const credentials = { accessKeyId: bucket.accessKeyId, secretAccessKey: bucket.secretAccessKey };
+  return {
+    bucket,
+    store: openS3Store({ ...bucket, prefix: "", credentials: () => credentials, pausesMs: [], retries: 0 }),
+  };
+}
+
+test("a large artifact goes to the bucket by a signed address, sealed, and not over the connection", async () => {
+  const { run, connection, base, there } = await openBothSides();
+  const { bucket, store } = await openBucket();
+  const [made, here] = [join(there, "../.artifacts"), join(base, "server/.artifacts")];
+  const put: Buffer[] = [];
+  const kept = bucket.objects.set.bind(bucket.objects);
+  bucket.objects.set = (key, value) => {
+    put.push(value);
+    return kept(key, value);
+  };
+  const current = run("run-1", { store });
+  await current.prepare();
+  mkdirSync(join(made, "sub"), { recursive: true });
+  writeFileSync(join(made, "sub/large.txt"), megabytes(3));
+  writeFileSync(join(made, "small.txt"), "small");
+  symlinkSync("/etc/passwd", join(made, "link.txt"));
+  await current.copyFilesBack();
+  expect(readFileSync(join(here, "sub/large.txt"), "utf8") === megabytes(3)).toBe(true);
+  expect(readFileSync(join(here, "small.txt"), "utf8")).toBe("small");
+  expect(connection.received).toBeLessThan(10_000);
+  expect(put.map((bytes) => [bytes.length, bytes.includes("artifact")])).toEqual([[megabytes(3).length + 28, false]]);
+  expect([...bucket.objects.keys()]).toEqual([]);
+});
+
+test.each([
+  { what: "refuses it", fail: 10, change: (url: string) => url },
+  { what: "cannot be reached", fail: 0, change: (url: string) => url.replace(/:\d+/, ":9") },
+])("where the bucket $what, a large artifact comes through the platform", async ({ fail, change }) => {
+  const { run, connection, base, there } = await openBothSides();
+  const { bucket, store } = await openBucket();
+  const sign: ObjectStore["sign"] = async (key, access) => change((await store.sign(key, access)) ?? "");
+  const current = run("run-1", { store: { ...store, sign } });
+  await current.prepare();
+  mkdirSync(join(there, "../.artifacts"), { recursive: true });
+  writeFileSync(join(there, "../.artifacts/large.txt"), megabytes(2));
+  bucket.failNext(fail);
+  await current.copyFilesBack();
+  expect(readFileSync(join(base, "server/.artifacts/large.txt"), "utf8") === megabytes(2)).toBe(true);
+  expect(connection.received).toBeGreaterThan(megabytes(2).length);
+});
+
+test("an object that is not what the worker has sealed is not taken: the artifact comes with the files", async () => {
+  const { run, connection, base, there } = await openBothSides();
+  const { store } = await openBucket();
+  const get: ObjectStore["get"] = async (key) => {
+    const found = await store.get(key);
+    if (found === null) return null;
+    const bytes = await readAll(found);
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 20) ^ 1, bytes.length - 20);
+    return { sizeBytes: bytes.length, stream: Readable.from([bytes]) };
+  };
+  const current = run("run-1", { store: { ...store, get } });
+  await current.prepare();
+  mkdirSync(join(there, "../.artifacts"), { recursive: true });
+  writeFileSync(join(there, "../.artifacts/large.txt"), megabytes(2));
+  await current.copyFilesBack();
+  expect(readFileSync(join(base, "server/.artifacts/large.txt"), "utf8") === megabytes(2)).toBe(true);
+  expect(connection.received).toBeGreaterThan(megabytes(2).length);
 });

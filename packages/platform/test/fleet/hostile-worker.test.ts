@@ -260,6 +260,7 @@ test("a worker that never answers fails its run after a limit", async () => {
   const directory = fleet().server.platform.settings.dataDirectory;
   const workers = openWorkers({
     ...{ db: fleet().server.platform.db, gateway, syncDirectory: directory },
+    store: fleet().server.platform.objects.store,
     ...{ waitSeconds: 86_400, answerTimeoutMs: 50 },
   });
   const limits = { memoryBytes: null, processes: null, fileBytes: null, temporaryBytes: null, diskBytes: null };

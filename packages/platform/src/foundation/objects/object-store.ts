@@ -47,6 +47,8 @@ export interface ObjectEntry {
 export interface SignedAccess {
   method: "GET" | "PUT";
   expiresSeconds: number;
+  /** Exactly so much may be put there; absent: any size. */
+  sizeBytes?: number;
 }
 
 /** The store refused or did not answer. */

@@ -71,9 +71,10 @@ export function openS3Store(options: S3Options): ObjectStore {
       for await (const { key } of listObjects(requests, { prefix, wanted: `${directory}/` })) keys.push(key);
       await remove(keys);
     },
-    async sign(key, { method, expiresSeconds }) {
+    async sign(key, { method, expiresSeconds, sizeBytes }) {
       const url = `${root}${pathOf(key)}?X-Amz-Expires=${expiresSeconds}`;
-      return (await client().sign(url, { method, aws: { signQuery: true } })).url;
+      const headers: Record<string, string> = sizeBytes === undefined ? {} : { "content-length": String(sizeBytes) };
+      return (await client().sign(url, { method, headers, aws: { signQuery: true, allHeaders: true } })).url;
     },
   };
 }

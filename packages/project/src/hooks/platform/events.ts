@@ -13,7 +13,9 @@ export function platformEvents(point: HookPoint, thread: ThreadInfo): HookEvent[
   switch (point.kind) {
     case "session-started":
       if (point.source === "compact") return [];
-      return [event("sessionStart", null, { is_background_agent: false, composer_mode: "agent" })];
+      return [
+        event("sessionStart", null, { is_background_agent: false, composer_mode: "agent", ...thread.sessionFields }),
+      ];
     case "prompted":
       return [event("beforeSubmitPrompt", ["UserPromptSubmit"], { prompt: point.prompt, attachments: [] })];
     case "calling":

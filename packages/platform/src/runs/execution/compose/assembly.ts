@@ -1,6 +1,13 @@
 // The composition root of a run: built from its agent, its request and the server's settings.
 import type { Model, Progress, SessionStore, Tool } from "@agentcli/engine";
-import { assembleService, effortOf, type OtherModels, requestedRole, type ServiceAssembly } from "@agentcli/host";
+import {
+  assembleService,
+  effortOf,
+  type FoundHooks,
+  type OtherModels,
+  requestedRole,
+  type ServiceAssembly,
+} from "@agentcli/host";
 import type { HookDefinition, SandboxMode, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
 import type { OpenedWorkspace } from "@agentcli/workspace";
@@ -15,6 +22,7 @@ import type { RunMachine } from "../run-machine.ts";
 import { artifactsDirectory, type Sandboxes, unfinishedRuns } from "../sandbox/index.ts";
 import { otherModels } from "./model.ts";
 import type { RunPlan } from "./plan.ts";
+import { hooksOfSession, sessionEndHooks, sessionFields } from "./session-hooks.ts";
 
 export interface AssemblyContext {
   plan: RunPlan;
@@ -48,6 +56,8 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
   const { limits, prices, compatible_folders: readsOtherTools = true } = host.settings.models;
   const otherTools = readsOtherTools ? "read" : "ignored";
   const roots = rootsOf(workspace);
+  const location = worker === null ? "server" : "worker";
+  const found = recordedHooks === null || worker !== null ? await readHooks(roots, paths, location) : noHooks;
   const openSandbox = openSandboxes({ ...context, variables });
   const assembly = await assembleService(
     {
@@ -73,8 +83,9 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
         requested: plan.agent.private.customSubagents.map(customRole),
       },
       hooks: {
-        recordedHooks,
-        read: () => readHooks(roots, paths),
+        recordedHooks: recordedHooks && hooksOfSession(recordedHooks, worker),
+        read: () => ({ ...found, definitions: found.definitions.filter(({ event }) => event !== "sessionEnd") }),
+        ...(worker && { sessionFields: sessionFields(plan.agent) }),
         runner: { in: "sandbox", shell: turn.shell, onHost: (hook) => hookWithHostPaths(hook, paths) },
         projectRoot: turn.cwd,
       },
@@ -90,8 +101,11 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
     },
     signal,
   );
+  await worker?.keepHooks(sessionEndHooks(found.definitions, { plan, turn, version }));
   return Object.assign(assembly, { artifacts: artifactsDirectory(paths.directory) });
 }
+
+const noHooks: FoundHooks = { definitions: [], warnings: [] };
 
 const recordedModels = (models: OtherModels, { recorded }: Pick<AssemblyContext, "recorded">): OtherModels => ({
   ...models,
