@@ -1,5 +1,5 @@
 // `npm run demo`: an agent fixes the sample repository and opens a draft pull request, from an empty platform, unattended.
-// With `--automation` a label on a pull request starts the agent.
+// With `--automation` a label on a pull request starts the agent. With `--keep` the platform stays, to look around.
 import { mkdtempSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -9,17 +9,24 @@ import { removeData, startPlatform } from "./local-platform.mjs";
 import { setUp } from "./setup.mjs";
 
 await setUp();
+const isKept = process.argv.includes("--keep");
 const data = mkdtempSync(join(tmpdir(), "platform-demo-"));
 const platform = await startPlatform({ data, listen: "127.0.0.1:0" });
 try {
   const send = openClient(platform);
   await (process.argv.includes("--automation") ? runAutomationDemo(platform, send) : runDemo(platform, send));
+  if (isKept) await keep(platform);
 } catch (error) {
   if (!platform.isStopping()) console.error(`\n${error.message}`);
   process.exitCode = platform.isStopping() ? 130 : 1;
 } finally {
   await platform.stop();
-  removeData(data);
+  if (!isKept) removeData(data);
+}
+
+async function keep({ loginUrl, exited }) {
+  console.log(`Open:    ${loginUrl}\n\nAll data is in ${data}. Ctrl-C stops the platform.`);
+  if ((await exited) === 0) console.log(`Stopped, nothing lost. PLATFORM_DATA=${data} npm start continues.`);
 }
 
 async function runDemo({ url, sample }, send) {

@@ -130,6 +130,32 @@ function provideSample(data) {
   }
 }
 
+/** Pushes the first state to `main`, whatever was merged or pushed there since. */
+export function resetSample({ sample, key }) {
+  const scratch = mkdtempSync(join(tmpdir(), "platform-sample-"));
+  const authorization = `authorization: Basic ${Buffer.from(`${key}:`).toString("base64")}`;
+  // Not in arguments, which other users can read.
+  const config = { "http.extraHeader": authorization, "user.name": "Sample", "user.email": "sample@example.com" };
+  const names = Object.entries(config).flatMap(([name, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, name],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  const env = { ...process.env, ...Object.fromEntries(names), GIT_CONFIG_COUNT: String(Object.keys(config).length) };
+  const git = (...args) => {
+    const { status, stderr } = spawnSync("git", args, { cwd: scratch, env, encoding: "utf8" });
+    if (status !== 0) throw new Error(`The sample repository was not reset: git ${args[0]} failed: ${stderr}`);
+  };
+  try {
+    cpSync(join(root, "examples/sample"), scratch, { recursive: true });
+    git("init", "--quiet", "--initial-branch=main");
+    git("add", "--all");
+    git("commit", "--quiet", "--message=Start");
+    git("push", "--quiet", "--force", sample, "main");
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
 function platform(data, args) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args, "--data", data], {
     encoding: "utf8",

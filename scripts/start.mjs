@@ -1,13 +1,18 @@
 // `npm start`: the whole platform on this machine, ready to try, without a key for a model and without a network.
+// With `-- --reset-sample` the sample repository begins anew; pull requests and agents stay.
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { startPlatform } from "./local-platform.mjs";
+import { resetSample, startPlatform } from "./local-platform.mjs";
 import { setUp } from "./setup.mjs";
 
 await setUp();
 const data = process.env.PLATFORM_DATA || join(homedir(), ".platform");
 const platform = await startPlatform({ data, listen: process.env.PLATFORM_LISTEN });
 const { url, model, loginUrl, logFile } = platform;
+if (process.argv.includes("--reset-sample")) {
+  resetSample(platform);
+  console.log("The branch main of the sample repository is as at the first start.");
+}
 console.log(`
 The platform runs at ${url}.
 

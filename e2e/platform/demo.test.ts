@@ -4,9 +4,10 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { call, cliProgram, replyWith, startModelServer, waitForExit } from "@agentcli/testkit";
+import { call, cliProgram, eventually, replyWith, startModelServer, waitForExit } from "@agentcli/testkit";
 import { openClient } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
+import { removeData } from "../../scripts/local-platform.mjs";
 
 const script = (name: string): string => fileURLToPath(new URL(`../../scripts/${name}.mjs`, import.meta.url));
 
@@ -27,6 +28,47 @@ test("the demo of automations goes from a label to one step of the plan, a draft
   expect(stdout).not.toContain("+Pages are whole");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });
+
+test("a demo that is kept shows its platform until Ctrl-C; npm start continues it, and can reset the sample", async () => {
+  const demo = start("demo", ["--keep"]);
+  await demo.prints("Ctrl-C");
+  expect(demo.printed()).toMatch(/Draft pull request http\S+\/git\/sample\/pulls\/1/);
+  const [, data = ""] = /All data is in (\S+)\./.exec(demo.printed()) ?? [];
+  onTestFinished(() => removeData(data));
+  expect(await demo.interrupt()).toMatchObject({ code: 0, stdout: expect.stringContaining("Stopped, nothing lost.") });
+
+  const again = start("start", ["--reset-sample"], { PLATFORM_DATA: data, PLATFORM_LISTEN: "127.0.0.1:0" });
+  await again.prints("Ctrl-C");
+  expect(again.printed()).toContain("The branch main of the sample repository is as at the first start.");
+  const { url, key } = JSON.parse(readFileSync(join(data, "local.json"), "utf8"));
+  expect(await openClient(url, key).getJson("/git/sample/pulls/1")).toMatchObject({ base: "main" });
+  const remote = new URL("/git/sample.git", url).href.replace("://", `://${key}@`);
+  execFileSync("git", ["clone", "--quiet", remote, join(data, "clone")]);
+  const log = execFileSync("git", ["log", "--format=%an %s"], { cwd: join(data, "clone"), encoding: "utf8" });
+  expect(log).toBe("Sample Start\n");
+  expect(await again.interrupt()).toMatchObject({ code: 0 });
+});
+
+/** A script that runs until it is interrupted. */
+function start(name: string, args: string[], more: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [script(name), ...args], { detached: true, env: { ...process.env, ...more } });
+  const ended = waitForExit(child);
+  let printed = "";
+  child.stdout.on("data", (text) => {
+    printed += text;
+  });
+  return {
+    printed: () => printed,
+    async prints(text: string) {
+      await eventually(() => printed.includes(text) || child.exitCode !== null);
+      expect(printed).toContain(text);
+    },
+    interrupt() {
+      process.kill(-(child.pid ?? 0), "SIGINT");
+      return ended;
+    },
+  };
+}
 
 test("npm start with a key names model and provider, agents use it, and Ctrl-C stops everything cleanly", async () => {
   const shell = call("exec_command", { cmd: "echo in $PWD" });

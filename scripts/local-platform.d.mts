@@ -1,0 +1,1 @@
+export function removeData(data: string): void;
