@@ -50,6 +50,9 @@ const readsAutomation = { scope: "agents:read", sharing: null, about: "automatio
 const changesAutomation = { scope: "agents:write", sharing: null, about: "automation" } as const;
 /** There is nothing with these ids. */
 const administers = { scope: "admin", sharing: null, status: 404 } as const;
+/** There is no repository of that name. */
+const readsPull = { scope: "repositories:read", sharing: null, status: 404 } as const;
+const changesPull = { scope: "repositories:write", sharing: null, status: 404 } as const;
 const byBrowser = { scope: "agents:write", sharing: null, about: "session" } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
 
@@ -225,6 +228,13 @@ export const rows: Record<string, Row> = {
     body: () => ({ name: `made-${randomUUID()}` }),
   },
   "get /v1/repositories": { scope: "repositories:read", sharing: null },
+  "get /v1/repositories/{name}/pulls": readsPull,
+  "get /v1/repositories/{name}/pulls/{number}": readsPull,
+  "get /v1/repositories/{name}/pulls/{number}/diff": readsPull,
+  "patch /v1/repositories/{name}/pulls/{number}": { ...changesPull, body: () => ({ draft: false }) },
+  "post /v1/repositories/{name}/pulls/{number}/merge": changesPull,
+  "post /v1/repositories/{name}/pulls/{number}/comments": { ...changesPull, body: () => ({ body: "Why?" }) },
+  "post /v1/repositories/{name}/pulls/{number}/reviews": { ...changesPull, body: () => ({ verdict: "approved" }) },
   "post /v1/inference/responses": { ...inference, body: () => ({ input: "be quick" }) },
   "get /v1/inference/usage": inference,
   "post /v0/agents": {

@@ -245,6 +245,7 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
     memberId: "0",
     invitationId: "none",
     host: "git.example.com",
+    number: "1",
   };
   const targets = { ...environment, ...automation, ...others };
   const ids: Record<string, string> = { id: agentId, runId, deliveryId, name: "A_SECRET", ...targets };

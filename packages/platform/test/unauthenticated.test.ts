@@ -46,14 +46,7 @@ const publicRoutes: Record<string, number> = {
 };
 
 /** Forms; members may submit them. */
-const forms = [
-  "/logout",
-  "/repositories/:name/pulls/:number/comments",
-  "/repositories/:name/pulls/:number/merge",
-  "/repositories/:name/pulls/:number/ready",
-  "/sessions/:id/end",
-  "/sessions/end-others",
-];
+const forms = ["/logout", "/sessions/:id/end", "/sessions/end-others"];
 
 interface Served {
   method: string;

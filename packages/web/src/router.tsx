@@ -1,6 +1,7 @@
 // The pages and their addresses. Each page but the list of agents is loaded when it is opened.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { readFilter } from "./agents/filter.ts";
+import { readGiven } from "./agents/given.ts";
 import { AgentsPage } from "./agents/list.tsx";
 import { Failure } from "./components/feedback.tsx";
 import { MissingPage } from "./shell/missing.tsx";
@@ -31,6 +32,7 @@ const agents = createRoute({
 const newAgent = createRoute({
   getParentRoute: () => root,
   path: "/agents/new",
+  validateSearch: readGiven,
   component: lazyRouteComponent(() => import("./agents/new.tsx"), "NewAgentPage"),
 });
 
@@ -163,6 +165,18 @@ const repositories = createRoute({
   component: lazyRouteComponent(() => import("./repositories/page.tsx"), "RepositoriesPage"),
 });
 
+const pulls = createRoute({
+  getParentRoute: () => root,
+  path: "/repositories/$name",
+  component: lazyRouteComponent(() => import("./pulls/list.tsx"), "PullsPage"),
+});
+
+const pull = createRoute({
+  getParentRoute: () => root,
+  path: "/repositories/$name/pulls/$number",
+  component: lazyRouteComponent(() => import("./pulls/page.tsx"), "PullPage"),
+});
+
 const accounts = createRoute({
   getParentRoute: () => root,
   path: "/accounts",
@@ -200,6 +214,8 @@ const tree = root.addChildren([
   serviceAccounts,
   settings,
   repositories,
+  pulls,
+  pull,
   accounts,
   workers,
   design,

@@ -59,6 +59,8 @@ const appPaths = [
   "/service-accounts",
   "/settings",
   "/repositories",
+  "/repositories/:name",
+  "/repositories/:name/pulls/:number",
   "/accounts",
   "/workers",
   "/design",

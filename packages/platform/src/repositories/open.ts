@@ -39,6 +39,7 @@ import {
   openHandoff,
   startChecks,
 } from "./handoff/index.ts";
+import { addPullRequestRoutes } from "./pulls/index.ts";
 import {
   type Github,
   type GithubAccounts,
@@ -143,6 +144,7 @@ export function openRepositories(
       addCredentialRoutes(api, store);
       addAccountRoutes(api, { db, host: accounts?.host ?? null });
       addCreateRoute(api, githost);
+      addPullRequestRoutes(api, { db, host: githost });
     },
     retention: [mirrorRetention(fileRetention), unfinishedRetention(fileRetention)],
     activities: [{ role: "every server", start: () => announceAddresses(githost) }],

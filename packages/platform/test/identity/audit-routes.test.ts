@@ -16,6 +16,7 @@ import { openSessions } from "../../src/identity/sessions/index.ts";
 import { announceServer } from "../../src/server-file.ts";
 import { emptyDatabase, freshDatabase } from "../harness/database.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
+import { openPull, type PullName } from "../repositories/open-pull.ts";
 
 let server: TestServer;
 let key: string;
@@ -156,7 +157,9 @@ interface OtherIds {
   subscriptionId: string;
 }
 
-type Targets = CreatedAgent & CreatedEnvironment & CreatedAutomation & OtherIds;
+type Targets = CreatedAgent & CreatedEnvironment & CreatedAutomation & OtherIds & PullName;
+
+const createPull = (): Promise<PullName> => openPull(server.url, key, `shop-${randomUUID()}`);
 
 /** A request per route that changes something. A new route must be added here or to `changesNothing`. */
 const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; query?: string; body?: object }> = {
@@ -174,6 +177,10 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "delete /v1/invitations/{invitationId}": { prepare: createInvitation },
   "post /v1/service-accounts": { body: { name: "an account" } },
   "post /v1/repositories": { body: { name: "sample" } },
+  "patch /v1/repositories/{name}/pulls/{number}": { prepare: createPull, body: { draft: true } },
+  "post /v1/repositories/{name}/pulls/{number}/comments": { prepare: createPull, body: { body: "Why?" } },
+  "post /v1/repositories/{name}/pulls/{number}/reviews": { prepare: createPull, body: { verdict: "approved" } },
+  "post /v1/repositories/{name}/pulls/{number}/merge": { prepare: createPull },
   "delete /v1/me/accounts/{host}": { prepare: connectAccount },
   "delete /v1/keys/{keyId}": { prepare: createKey },
   "patch /v1/team/settings": { body: { followUps: "all" } },

@@ -205,7 +205,7 @@ test("agents and repositories of another team are not found", async () => {
   expect((await visitor.get(`/agents/${made.agent.id}`)).status).toBe(404);
   expect((await visitor.get(`/agents/${made.agent.id}/changes`)).status).toBe(404);
   expect((await visitor.post(`/v1/agents/${made.agent.id}/archive`, {})).status).toBe(404);
-  expect((await visitor.get("/repositories/theirs")).status).toBe(404);
+  expect((await visitor.get("/v1/repositories/theirs/pulls")).status).toBe(404);
   expect((await visitor.get("/v1/overview/agents?limit=100")).html).not.toContain("theirs");
 });
 

@@ -22,6 +22,7 @@ export * from "./plain.ts";
 export * from "./previews.ts";
 export * from "./problem.ts";
 export * from "./prompts.ts";
+export * from "./pulls.ts";
 export * from "./runs.ts";
 export * from "./secrets.ts";
 export * from "./servers.ts";

@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import { agentQuery, diffQuery } from "../api/queries.ts";
 import { Button } from "../components/controls.tsx";
 import { type DiffMode, FileDiff, type FileDiffProps, LineCount } from "../components/diff.tsx";
+import { DiffModeSwitch, useDiffMode } from "../components/diff-mode.tsx";
 import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { type PatchFile, readPatch } from "../text/patch.ts";
 import { anchorOf, isSameLine, type ReviewComment } from "./review.ts";
@@ -16,26 +17,13 @@ export function ChangesTab() {
   const { id } = useParams({ from: "/agents/$id" });
   const { data, error, isPending, isFetching, refetch } = useQuery(diffQuery(id));
   const { data: agent } = useQuery(agentQuery(id));
-  const [mode, setMode] = useStored<DiffMode>("diff-mode", "unified");
+  const [mode, setMode] = useDiffMode();
   if (isPending) return <Skeleton lines={6} />;
   if (!data) return <Failure error={error} retry={() => refetch()} />;
   return (
     <div className="changes">
       <div className="changes-bar">
-        <fieldset className="segments">
-          <legend className="sr-only">Layout</legend>
-          {(["unified", "split"] as const).map((one) => (
-            <button
-              key={one}
-              type="button"
-              className="segment"
-              aria-pressed={mode === one}
-              onClick={() => setMode(one)}
-            >
-              {one === "unified" ? "Unified" : "Split"}
-            </button>
-          ))}
-        </fieldset>
+        <DiffModeSwitch mode={mode} onChange={setMode} />
         <Button isBusy={isFetching} onClick={() => refetch()}>
           Refresh
         </Button>

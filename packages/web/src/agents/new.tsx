@@ -1,8 +1,8 @@
 // Starts an agent: prompt with images, repository, branch, model and mode. What is typed is kept until it was sent.
 import type { CreateAgent } from "@agentcli/protocol/api";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, type KeyboardEvent, useRef } from "react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { modelsQuery, repositoriesQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
 import { useTitle } from "../api/use-inbox.ts";
@@ -29,9 +29,22 @@ const emptyDraft: Draft = {
   ...{ mode: "agent", opensPullRequest: true },
 };
 
-export function NewAgentPage() {
+/** What the address gives comes before what was typed. */
+function useDraft(): [Draft, (draft: Draft) => void] {
   const [stored, setDraft] = useStored<Draft>("draft:new", emptyDraft);
-  const draft = { ...emptyDraft, ...stored };
+  const given = useSearch({ from: "/agents/new" });
+  const navigate = useNavigate();
+  const draft = { ...emptyDraft, ...stored, ...given };
+  useEffect(() => {
+    if (Object.keys(given).length === 0) return;
+    setDraft(draft);
+    void navigate({ to: "/agents/new", replace: true });
+  });
+  return [draft, setDraft];
+}
+
+export function NewAgentPage() {
+  const [draft, setDraft] = useDraft();
   const images = useImages();
   const navigate = useNavigate();
   const key = useRef(crypto.randomUUID());

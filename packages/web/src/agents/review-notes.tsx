@@ -7,6 +7,7 @@ import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
 import type { LineNotes } from "../components/diff.tsx";
 import { Failure } from "../components/feedback.tsx";
+import { LineEditor } from "../components/line-editor.tsx";
 import { type Anchor, anchorOf, describeComments, isSameLine, type ReviewComment } from "./review.ts";
 import { useStored } from "./stored.ts";
 import { useAction } from "./use-action.ts";
@@ -27,6 +28,7 @@ export function useFileNotes({ agentId, repoUrl, path }: FileNotesOptions): Line
   const [open, setOpen] = useState<Anchor | null>(null);
   const isHere = (one: ReviewComment) => one.repoUrl === repoUrl && one.path === path;
   return {
+    takes: (line) => anchorOf(line) !== null,
     add: (line) => setOpen(anchorOf(line)),
     below(line) {
       const anchor = anchorOf(line);
@@ -47,7 +49,7 @@ export function useFileNotes({ agentId, repoUrl, path }: FileNotesOptions): Line
               onRemove={() => setComments(comments.filter(({ id }) => id !== one.id))}
             />
           ))}
-          {isOpen && <Editor line={anchor.line} onSave={save} onCancel={() => setOpen(null)} />}
+          {isOpen && <LineEditor line={anchor.line} onSave={save} onCancel={() => setOpen(null)} />}
         </div>
       );
     },
@@ -62,41 +64,6 @@ const Comment = ({ comment: { text, line }, onRemove }: { comment: ReviewComment
     </Button>
   </div>
 );
-
-interface EditorProps {
-  line: number;
-  onSave(text: string): void;
-  onCancel(): void;
-}
-
-function Editor({ line, onSave, onCancel }: EditorProps) {
-  const [text, setText] = useState("");
-  const save = () => text.trim() !== "" && onSave(text.trim());
-  return (
-    <div className="line-editor">
-      <textarea
-        ref={(box) => box?.focus()}
-        className="input"
-        rows={3}
-        aria-label={`Comment on line ${line}`}
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") onCancel();
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
-        }}
-      />
-      <div className="page-actions">
-        <Button look="primary" disabled={text.trim() === ""} onClick={save}>
-          Add comment
-        </Button>
-        <Button look="quiet" onClick={onCancel}>
-          Cancel
-        </Button>
-      </div>
-    </div>
-  );
-}
 
 /** All comments as one message to the agent. Those whose line is gone are named, and sent as well. */
 export function ReviewBar({ agent, isShown }: { agent: AgentDetails; isShown: (comment: ReviewComment) => boolean }) {

@@ -1,4 +1,5 @@
 // Comments on lines of the changes, kept in this browser until they are sent to the agent as one message.
+import { indent } from "../text/indent.ts";
 import type { PatchLine } from "../text/patch.ts";
 
 export interface ReviewComment {
@@ -34,10 +35,3 @@ export function describeComments(comments: ReviewComment[]): string {
   });
   return `Address these review comments on your changes.\n\n${parts.join("\n\n")}`;
 }
-
-const indent = (text: string): string =>
-  text
-    .trim()
-    .split("\n")
-    .map((line) => `   ${line}`)
-    .join("\n");

@@ -12,6 +12,7 @@ const maxOpenLines = 400;
 export interface LineNotes {
   /** What is shown below a line; null for nothing. */
   below(line: PatchLine): ReactNode;
+  takes(line: PatchLine): boolean;
   add(line: PatchLine): void;
 }
 
@@ -172,8 +173,7 @@ const SplitSide = ({ line, number, notes }: SplitSideProps) => (
 );
 
 const AddNote = ({ line, notes }: { line: PatchLine; notes: LineNotes | undefined }) =>
-  notes &&
-  line.kind !== "note" && (
+  notes?.takes(line) && (
     <button
       type="button"
       className="line-add"

@@ -1,8 +1,8 @@
 // A link to a pull request, with its state.
 import type { PullRequestLink } from "@agentcli/protocol/api";
+import { Link } from "@tanstack/react-router";
 import { Icon } from "./icon.tsx";
-
-const words = { draft: "Draft", open: "Open", merged: "Merged", closed: "Closed" } as const;
+import { pullWords } from "./pull-state.tsx";
 
 /** Only addresses of the web are links: the text comes from outside. */
 export function PullLink({ pull: { url, page, number, state } }: { pull: PullRequestLink }) {
@@ -11,14 +11,19 @@ export function PullLink({ pull: { url, page, number, state } }: { pull: PullReq
     <>
       <Icon name="pull" size={14} />
       {text}
-      {state && <span className="pull-state">{words[state]}</span>}
+      {state && <span className="pull-state">{pullWords[state]}</span>}
     </>
   );
   const className = `pull pull-${state ?? "unknown"}`;
-  const target = page ?? (/^https?:\/\//.test(url) ? url : null);
-  if (target === null) return <span className={className}>{content}</span>;
+  if (page !== undefined)
+    return (
+      <Link className={className} to={page}>
+        {content}
+      </Link>
+    );
+  if (!/^https?:\/\//.test(url)) return <span className={className}>{content}</span>;
   return (
-    <a className={className} href={target} rel="noreferrer">
+    <a className={className} href={url} rel="noreferrer">
       {content}
     </a>
   );

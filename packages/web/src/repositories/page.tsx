@@ -1,6 +1,7 @@
 // Repositories of the embedded git host: create one, push to it, start agents on it.
 import type { HostedRepositoryList } from "@agentcli/protocol/api";
-import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type FormEvent, useRef, useState } from "react";
 import { useListKeys } from "../agents/list-keys.ts";
 import { useAction } from "../agents/use-action.ts";
@@ -10,11 +11,7 @@ import { Button, Field } from "../components/controls.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Loaded, Page } from "../components/page.tsx";
-
-const hostedQuery = queryOptions({
-  queryKey: ["hosted-repositories"],
-  queryFn: ({ signal }) => request<HostedRepositoryList>("/v1/overview/repositories", { signal }),
-});
+import { hostedQuery } from "./queries.ts";
 
 type Repository = HostedRepositoryList["items"][number];
 
@@ -85,14 +82,13 @@ function RepositoryForm() {
   );
 }
 
-/** Its pull requests are pages of the server. */
 const RepositoryRow = ({ repository: { name, url, defaultBranch } }: { repository: Repository }) => (
   <li className="row" data-repository={name}>
     <Icon name="repository" />
     <div className="row-main">
-      <a className="row-name" href={`/repositories/${encodeURIComponent(name)}`} data-row>
+      <Link className="row-name" to="/repositories/$name" params={{ name }} data-row>
         {name}
-      </a>
+      </Link>
       <span className="row-facts">
         <span className="fact">
           <Icon name="branch" size={14} /> {defaultBranch}

@@ -70,9 +70,15 @@ export interface DiffRequest {
   flags?: string[];
 }
 
+/** As of its latest push, also when the branch is gone. */
+export const headCommit = async (
+  repository: HostedRepository,
+  pull: PullRequestBranchNames,
+): Promise<string | undefined> => (await resolve(repository, headOf(pull))) ?? (await branchTip(repository, pull.head));
+
 /** Changes on the head since its merge base; for a merged pull request, as of the merge. */
 export async function readDiff(repository: HostedRepository, { pull, flags = [] }: DiffRequest): Promise<string> {
-  const head = (await resolve(repository, headOf(pull))) ?? (await branchTip(repository, pull.head));
+  const head = await headCommit(repository, pull);
   const merged = await resolve(repository, baseOf(pull));
   const base = merged ?? (await branchTip(repository, pull.base));
   if (head === undefined || base === undefined) return "";

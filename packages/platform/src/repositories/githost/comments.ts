@@ -1,6 +1,6 @@
 // Comments on a pull request or on one of its lines, plus its reviews.
 import type { Kysely } from "kysely";
-import type { DataKey, Tables } from "../../foundation/index.ts";
+import { type DataKey, recordAuditEvent, type Tables } from "../../foundation/index.ts";
 import type { Comment, Review } from "../scm/index.ts";
 import type { EventRecorder } from "./events.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
@@ -38,8 +38,14 @@ export function openComments(repository: HostedRepository, { db, vault, events }
     const rows = commentRows(comments, { keys: keys(number), key: await dataKey(), context: commentContext(number) });
     if (rows.length > 0) await insertComments({ tx, events, pull }, rows, comments);
   };
+  const audit = (tx: Kysely<Tables>, action: string, { number }: PullRequestRecord) =>
+    recordAuditEvent(tx, { action, subject: `${repository.id}/${number}`, data: {} });
   return {
-    comment: (pull, comment) => db.transaction().execute((tx) => addComments(pull, [comment], tx)),
+    comment: (pull, comment) =>
+      db.transaction().execute(async (tx) => {
+        await addComments(pull, [comment], tx);
+        await audit(tx, "pull_request.commented", pull);
+      }),
     async comments(number) {
       const key = await dataKey();
       const rows = await db
@@ -65,6 +71,7 @@ export function openComments(repository: HostedRepository, { db, vault, events }
         await recordReview({ tx, events, pull }, { author, verdict, body });
         const ofReview = comments.map((comment) => ({ ...comment, author }));
         await addComments(pull, ofReview, tx);
+        await audit(tx, "pull_request.reviewed", pull);
       });
     },
     dismiss: (number, author) => dismissReviews(db, { ...keys(number), author }),

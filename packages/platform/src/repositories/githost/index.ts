@@ -1,7 +1,7 @@
 // The embedded git host.
 
 export { openAuthenticator } from "./authenticator.ts";
-export { type DiffRequest, readDiff } from "./changes.ts";
+export { type DiffRequest, headCommit, readDiff } from "./changes.ts";
 export type { CommentRecord, CommentStore, ReviewRecord } from "./comments.ts";
 export { addCreateRoute } from "./create-route.ts";
 export type { HostEvent, RecordEvent } from "./events.ts";

@@ -1,6 +1,13 @@
 // Records of the pull requests of hosted repositories. Text written by users is sealed.
 import type { Kysely, Selectable } from "kysely";
-import { ApiError, type DataKey, type PullRequestTable, type Tables, type Vault } from "../../foundation/index.ts";
+import {
+  ApiError,
+  type DataKey,
+  type PullRequestTable,
+  recordAuditEvent,
+  type Tables,
+  type Vault,
+} from "../../foundation/index.ts";
 import { findMissingBranch, haveCommonHistory, rememberHeads } from "./changes.ts";
 import type { EventRecorder } from "./events.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
@@ -31,7 +38,7 @@ export type PullRequestChange = Partial<Pick<PullRequestRecord, "title" | "body"
 
 export interface PullRequestStore {
   /** Newest first. */
-  list(): Promise<PullRequestRecord[]>;
+  list(page?: { limit: number; before?: number }): Promise<PullRequestRecord[]>;
   /** Throws ApiError if there is no pull request with that number. */
   read(number: number): Promise<PullRequestRecord>;
   findOpen(branches: { head: string; base: string }): Promise<PullRequestRecord | undefined>;
@@ -75,9 +82,10 @@ export function openPullRequests(
   }
 
   return {
-    async list() {
+    async list({ limit, before } = { limit: Number.MAX_SAFE_INTEGER }) {
       const key = await dataKey();
-      return (await select().orderBy("number", "desc").execute()).map((row) => recordOf(row, key));
+      const query = before === undefined ? select() : select().where("number", "<", before);
+      return (await query.orderBy("number", "desc").limit(limit).execute()).map((row) => recordOf(row, key));
     },
     read,
     findOpen,
@@ -102,6 +110,9 @@ export function openPullRequests(
         if (former === undefined) throw notFound(number);
         const row = await updatePull(tx, { repository, number, key }, change);
         const changed = recordOf(row, key);
+        const fields = Object.keys(change).sort().join(" ");
+        const subject = `${repository.id}/${number}`;
+        await recordAuditEvent(tx, { action: "pull_request.changed", subject, data: { fields } });
         for (const action of actionsOf(former, row)) {
           const described = await events.describe(tx, changed);
           await events.record(tx, "pull_request", { sender: actor, more: { action, number, ...described } });

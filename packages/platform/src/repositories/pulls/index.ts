@@ -1,0 +1,2 @@
+// Pull requests of the embedded git host in the API.
+export { addPullRequestRoutes } from "./routes.ts";

@@ -1,0 +1,16 @@
+// How diffs are laid out, as this browser remembers it.
+import { useStored } from "../agents/stored.ts";
+import type { DiffMode } from "./diff.tsx";
+
+export const useDiffMode = () => useStored<DiffMode>("diff-mode", "unified");
+
+export const DiffModeSwitch = ({ mode, onChange }: { mode: DiffMode; onChange(mode: DiffMode): void }) => (
+  <fieldset className="segments">
+    <legend className="sr-only">Layout</legend>
+    {(["unified", "split"] as const).map((one) => (
+      <button key={one} type="button" className="segment" aria-pressed={mode === one} onClick={() => onChange(one)}>
+        {one === "unified" ? "Unified" : "Split"}
+      </button>
+    ))}
+  </fieldset>
+);

@@ -1,0 +1,87 @@
+// Pull requests of the embedded git host in the browser: from an agent's work to a merged pull request, by keyboard.
+import { call, replyWith } from "@agentcli/testkit";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { loginLink } from "../../platform/src/pages/index.ts";
+import { openRunHarness } from "../../platform/test/runs/run-harness.ts";
+import { expectNoOverflow, startChromium, visit } from "./chromium.ts";
+
+startChromium();
+
+const hostile = "<img src=x onerror=\"document.title='hacked'\">";
+const edit = (from: string, to: string) =>
+  `*** Begin Patch\n*** Update File: notes.txt\n@@\n-${from}\n+${to}\n*** End Patch`;
+
+/** Moves the focus with the Tab key alone, to a link or button that is there. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  await page.locator(`:is(a, button):is(:has-text("${name}"), [aria-label^="${name}"])`).first().waitFor();
+  const focused = () =>
+    page
+      .locator("*:focus")
+      .evaluateAll((found) => found.map((one) => one.getAttribute("aria-label") ?? one.textContent).join(""));
+  for (let pressed = 0; pressed < 80 && !(await focused()).includes(name); pressed += 1)
+    await page.keyboard.press("Tab");
+  expect(await focused()).toContain(name);
+}
+
+async function press(page: Page, name: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.press("Enter");
+}
+
+test("from the login to a merged pull request with the keyboard alone, with a comment that the agent addresses", async () => {
+  const commit = (text: string) => call("exec_command", { cmd: `git add -A && git commit --quiet -m '${text}'` });
+  const { fixture, client, repository, requests } = await openRunHarness({
+    replies: [
+      call("apply_patch", { input: edit("old line", "new line") }),
+      commit("Change the notes"),
+      replyWith(`Done. ${hostile}`),
+      call("apply_patch", { input: edit("new line", "better line") }),
+      commit("Say it better"),
+      replyWith("Addressed."),
+    ],
+  });
+  await repository("notes", { "notes.txt": "old line\n" });
+  const { page, complaints, findBarriers } = await visit(await loginLink(fixture.platform, client.url));
+  await press(page, "Start the first one");
+  await page.getByLabel("What should it do?").waitFor();
+  await page.keyboard.type("Change the notes");
+  await page.keyboard.press("Control+Enter");
+  await page.locator('.run-outcome[data-outcome="FINISHED"]').waitFor();
+  await page.locator("a.pull").waitFor();
+  await press(page, "#1");
+
+  await page.locator(".pull-page tr.diff-add", { hasText: "new line" }).waitFor();
+  expect(await findBarriers()).toEqual([]);
+  await press(page, "Comment on line 1");
+  await page.getByRole("textbox", { name: "Comment on line 1" }).waitFor();
+  await page.keyboard.type(`Say it better ${hostile}`);
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".line-notes .remark", { hasText: "Say it better" }).waitFor();
+  await page.getByRole("button", { name: "Ask it to address 1 comment" }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Ask it to address 1 comment" }).waitFor();
+  await press(page, "Ask it to address 1 comment");
+  await page.getByText("Addressed.").waitFor();
+  await expect.poll(() => JSON.stringify(requests().at(-1)?.body)).toContain("notes.txt line 1");
+
+  await page.locator("a.pull").waitFor();
+  await press(page, "#1");
+  await page.locator(".pull-page tr.diff-add", { hasText: "better line" }).waitFor();
+  for (const width of [390, 820, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expectNoOverflow(page);
+  }
+  await press(page, "Approve");
+  await page.locator(".remark", { hasText: "Approved" }).waitFor();
+  await press(page, "Ready for review");
+  await page.locator('[data-state="open"]').waitFor();
+  await press(page, "Merge");
+  await page.locator('[data-state="merged"]').waitFor();
+  expect(await findBarriers()).toEqual([]);
+  await press(page, "All pull requests of notes");
+  await page.locator('[data-pull="1"] [data-state="merged"]').waitFor();
+  expect(await findBarriers()).toEqual([]);
+  expect(await page.title()).not.toBe("hacked");
+  expect(complaints).toEqual([]);
+});
