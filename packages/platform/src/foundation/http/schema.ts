@@ -28,6 +28,7 @@ const modules = {
   previews: () => import("@agentcli/protocol/api/previews"),
   problem: () => import("@agentcli/protocol/api/problem"),
   prompts: () => import("@agentcli/protocol/api/prompts"),
+  pulls: () => import("@agentcli/protocol/api/pulls"),
   runs: () => import("@agentcli/protocol/api/runs"),
   secrets: () => import("@agentcli/protocol/api/secrets"),
   servers: () => import("@agentcli/protocol/api/servers"),

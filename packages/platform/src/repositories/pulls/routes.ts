@@ -1,23 +1,14 @@
 // `/v1/repositories/{name}/pulls`: pull requests of the embedded git host, read, discussed and merged.
-import {
-  NewPullRequestComment,
-  NewPullRequestReview,
-  type ProblemCode,
-  PullRequestChange,
-  PullRequestDetails,
-  PullRequestDiff,
-  PullRequestPage,
-  PullRequestQuery,
-} from "@agentcli/protocol/api";
+import type { ProblemCode } from "@agentcli/protocol/api";
 import type { Context } from "hono";
 import { z } from "zod";
-import { type Api, ApiError, type Env } from "../../foundation/index.ts";
+import { type Api, ApiError, type Env, schema } from "../../foundation/index.ts";
 import { type Principal, principalName } from "../../identity/index.ts";
 import { type HostedRepository, mergeAs, type PullRequestRecord } from "../githost/index.ts";
 import { type PullHost, readDetails, readPage, readPatch } from "./read.ts";
 
-const Name = z.object({ name: z.string().max(100) });
-const Pull = z.object({ name: z.string().max(100), number: z.coerce.number().int().min(1).max(999_999_999) });
+const Name = () => z.object({ name: z.string().max(100) });
+const Pull = () => z.object({ name: z.string().max(100), number: z.coerce.number().int().min(1).max(999_999_999) });
 
 const problems: ProblemCode[] = ["repository_not_found", "pull_request_not_found", "pull_request_conflict"];
 const shared = { tag: "Pull requests", problems };
@@ -52,8 +43,8 @@ function addReading(api: Api, pulls: PullHost, find: FindRepository): void {
       path: "/v1/repositories/{name}/pulls",
       summary: "List the pull requests of a repository of the embedded git host, newest first",
       params: Name,
-      query: PullRequestQuery,
-      answer: { status: 200, schema: PullRequestPage, description: "A page of pull requests" },
+      query: schema("pulls", "PullRequestQuery"),
+      answer: { status: 200, schema: schema("pulls", "PullRequestPage"), description: "A page of pull requests" },
     },
     async ({ params, query, ...caller }) => readPage(pulls, await find(caller, params.name), query),
   );
@@ -63,7 +54,7 @@ function addReading(api: Api, pulls: PullHost, find: FindRepository): void {
       path: "/v1/repositories/{name}/pulls/{number}",
       summary: "Read a pull request with its checks, comments and reviews",
       params: Pull,
-      answer: { status: 200, schema: PullRequestDetails, description: "The pull request" },
+      answer: { status: 200, schema: schema("pulls", "PullRequestDetails"), description: "The pull request" },
     },
     async ({ params, ...caller }) => {
       const repository = await find(caller, params.name);
@@ -76,7 +67,11 @@ function addReading(api: Api, pulls: PullHost, find: FindRepository): void {
       path: "/v1/repositories/{name}/pulls/{number}/diff",
       summary: "Read the changes of a pull request",
       params: Pull,
-      answer: { status: 200, schema: PullRequestDiff, description: "One patch, at most 1 MiB of it" },
+      answer: {
+        status: 200,
+        schema: schema("pulls", "PullRequestDiff"),
+        description: "One patch, at most 1 MiB of it",
+      },
     },
     async ({ params, ...caller }) => {
       const repository = await find(caller, params.name);
@@ -88,14 +83,18 @@ function addReading(api: Api, pulls: PullHost, find: FindRepository): void {
 function addChanges(api: Api, pulls: PullHost, find: FindRepository): void {
   const { host } = pulls;
   const write = { scope: "repositories:write", params: Pull, ...shared } as const;
-  const answer = { status: 200, schema: PullRequestDetails, description: "The pull request as it is now" } as const;
+  const answer = {
+    status: 200,
+    schema: schema("pulls", "PullRequestDetails"),
+    description: "The pull request as it is now",
+  } as const;
   api.route(
     {
       ...write,
       method: "patch",
       path: "/v1/repositories/{name}/pulls/{number}",
       summary: "Change a pull request: its title, text or draft, or close and reopen it",
-      body: PullRequestChange,
+      body: schema("pulls", "PullRequestChange"),
       answer,
     },
     async ({ params: { name, number }, body: { draft, ...change }, ...caller }) => {
@@ -128,8 +127,12 @@ function addChanges(api: Api, pulls: PullHost, find: FindRepository): void {
 function addDiscussion(api: Api, pulls: PullHost, find: FindRepository): void {
   const { host } = pulls;
   const write = { method: "post", scope: "repositories:write", params: Pull, ...shared } as const;
-  const answer = { status: 201, schema: PullRequestDetails, description: "The pull request with it" } as const;
-  const findPull = async (caller: Caller, { name, number }: z.output<typeof Pull>) => {
+  const answer = {
+    status: 201,
+    schema: schema("pulls", "PullRequestDetails"),
+    description: "The pull request with it",
+  } as const;
+  const findPull = async (caller: Caller, { name, number }: z.output<ReturnType<typeof Pull>>) => {
     const repository = await find(caller, name);
     return { repository, pull: await host.pullRequests(repository).read(number) };
   };
@@ -140,7 +143,7 @@ function addDiscussion(api: Api, pulls: PullHost, find: FindRepository): void {
       ...write,
       path: "/v1/repositories/{name}/pulls/{number}/comments",
       summary: "Comment on a pull request, or on one of its lines",
-      body: NewPullRequestComment,
+      body: schema("pulls", "NewPullRequestComment"),
       answer,
     },
     async ({ params, body, ...caller }) => {
@@ -155,7 +158,7 @@ function addDiscussion(api: Api, pulls: PullHost, find: FindRepository): void {
       ...write,
       path: "/v1/repositories/{name}/pulls/{number}/reviews",
       summary: "Review a pull request: approve it, ask for changes or comment",
-      body: NewPullRequestReview,
+      body: schema("pulls", "NewPullRequestReview"),
       answer,
     },
     async ({ params, body, ...caller }) => {
