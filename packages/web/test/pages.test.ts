@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { loginLink } from "../../platform/src/pages/index.ts";
+import { openPull } from "../../platform/test/repositories/open-pull.ts";
 import { openRunHarness } from "../../platform/test/runs/run-harness.ts";
 import { findOverflow, startChromium, visit } from "./chromium.ts";
 import { hostileTexts } from "./hostile-texts.ts";
@@ -85,6 +86,11 @@ async function openHostilePlatform(texts: string[]) {
   }));
   await db.insertInto("mentions").values(refused).execute();
   await client.send("PUT", "/v1/team/secrets/TEAM_TOKEN", { value: "never shown" });
+  const { name, number } = await openPull(client.url, client.key, "shop");
+  const pull = `/v1/repositories/${name}/pulls/${number}`;
+  await client.send("PATCH", pull, { title: printable[0], body: printable.join("\n\n") });
+  for (const body of printable.slice(0, 20)) await make(`${pull}/comments`, { body, path: "README.md", line: 3 });
+  await client.send("POST", `/git/${name}/pulls/${number}/labels`, { labels: printable.slice(0, 5) });
   const paths = [
     "/inbox",
     "/agents",
@@ -103,6 +109,8 @@ async function openHostilePlatform(texts: string[]) {
     "/service-accounts",
     "/settings",
     "/repositories",
+    `/repositories/${name}`,
+    `/repositories/${name}/pulls/${number}`,
     "/accounts",
     "/workers",
   ];

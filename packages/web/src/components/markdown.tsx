@@ -4,7 +4,13 @@ import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import gfm from "remark-gfm";
 
+// The page has the first two levels: a text in it cannot look like another page.
 const components: Components = {
+  h1: ({ children }) => <h3>{children}</h3>,
+  h2: ({ children }) => <h4>{children}</h4>,
+  h3: ({ children }) => <h5>{children}</h5>,
+  h4: ({ children }) => <h6>{children}</h6>,
+  h5: ({ children }) => <h6>{children}</h6>,
   a: ({ children, href }) => (
     <a href={href} rel="noreferrer noopener" target="_blank">
       {children}
