@@ -29,6 +29,7 @@ function Conversation({ agent }: { agent: AgentDetails }) {
   const hidden = isWhole ? 0 : Math.max(0, runs.length - openRuns);
   return (
     <div className="conversation">
+      <h2 className="sr-only">Conversation</h2>
       {hidden > 0 && (
         <Button look="quiet" onClick={() => setWhole(true)}>
           Show {hidden} earlier {hidden === 1 ? "run" : "runs"}

@@ -1,16 +1,19 @@
 // Text of a model as Markdown. HTML in it stays text; images of other sites are links, since loading them would tell those sites.
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import gfm from "remark-gfm";
 
-// The page has the first two levels: a text in it cannot look like another page.
+/** Below the headings of the page, whatever level a text begins with. */
+const heading =
+  (level: number) =>
+  ({ children }: { children?: ReactNode }) => <h3 data-level={level}>{children}</h3>;
+
 const components: Components = {
-  h1: ({ children }) => <h3>{children}</h3>,
-  h2: ({ children }) => <h4>{children}</h4>,
-  h3: ({ children }) => <h5>{children}</h5>,
-  h4: ({ children }) => <h6>{children}</h6>,
-  h5: ({ children }) => <h6>{children}</h6>,
+  ...{ h1: heading(1), h2: heading(2), h3: heading(3), h4: heading(4), h5: heading(5), h6: heading(6) },
+  input: ({ checked = false }) => (
+    <input type="checkbox" disabled checked={checked} aria-label={checked ? "Done" : "Not done"} />
+  ),
   a: ({ children, href }) => (
     <a href={href} rel="noreferrer noopener" target="_blank">
       {children}

@@ -24,7 +24,8 @@ export function PullPage() {
     <div className="page pull-page">
       <PullHeader pull={pull} details={details} />
       {details.body !== "" && (
-        <section className="card" aria-label="Description">
+        <section className="card">
+          <h2 className="sr-only">Description</h2>
           <Markdown text={details.body} />
         </section>
       )}
