@@ -57,7 +57,7 @@ test("from the login to a merged pull request with the keyboard alone, with a co
   await page.getByRole("textbox", { name: "Comment on line 1" }).waitFor();
   await page.keyboard.type(`Say it better ${hostile}`);
   await page.keyboard.press("Control+Enter");
-  await page.locator(".line-notes .remark", { hasText: "Say it better" }).waitFor();
+  await page.locator(".line-notes .posted", { hasText: "Say it better" }).waitFor();
   await page.getByRole("button", { name: "Ask it to address 1 comment" }).waitFor();
   await page.reload();
   await page.getByRole("button", { name: "Ask it to address 1 comment" }).waitFor();
@@ -73,7 +73,7 @@ test("from the login to a merged pull request with the keyboard alone, with a co
     await expectNoOverflow(page);
   }
   await press(page, "Approve");
-  await page.locator(".remark", { hasText: "Approved" }).waitFor();
+  await page.locator(".posted", { hasText: "Approved" }).waitFor();
   await press(page, "Ready for review");
   await page.locator('[data-state="open"]').waitFor();
   await press(page, "Merge");

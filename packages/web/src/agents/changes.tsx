@@ -8,10 +8,10 @@ import { Button } from "../components/controls.tsx";
 import { type DiffMode, FileDiff, type FileDiffProps, LineCount } from "../components/diff.tsx";
 import { DiffModeSwitch, useDiffMode } from "../components/diff-mode.tsx";
 import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
+import { useStored } from "../components/stored.ts";
 import { type PatchFile, readPatch } from "../text/patch.ts";
 import { anchorOf, isSameLine, type ReviewComment } from "./review.ts";
 import { ReviewBar, useFileNotes } from "./review-notes.tsx";
-import { useStored } from "./stored.ts";
 
 export function ChangesTab() {
   const { id } = useParams({ from: "/agents/$id" });

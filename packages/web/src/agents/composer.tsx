@@ -5,7 +5,7 @@ import { type KeyboardEvent, useEffect, useRef } from "react";
 import { request } from "../api/request.ts";
 import { Button, IconButton, Keys } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
-import { useStored } from "./stored.ts";
+import { useStored } from "../components/stored.ts";
 import { useAction } from "./use-action.ts";
 
 interface QueuedMessage {

@@ -8,9 +8,9 @@ import { request } from "../api/request.ts";
 import { useTitle } from "../api/use-inbox.ts";
 import { Button, Check, Field, Keys, Select } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
+import { useStored } from "../components/stored.ts";
 import { repositoryName } from "../text/format.ts";
 import { ImageList, useImages } from "./images.tsx";
-import { useStored } from "./stored.ts";
 import { useAction } from "./use-action.ts";
 
 interface Draft {

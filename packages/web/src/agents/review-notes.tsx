@@ -8,8 +8,8 @@ import { Button } from "../components/controls.tsx";
 import type { LineNotes } from "../components/diff.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { LineEditor } from "../components/line-editor.tsx";
+import { useStored } from "../components/stored.ts";
 import { type Anchor, anchorOf, describeComments, isSameLine, type ReviewComment } from "./review.ts";
-import { useStored } from "./stored.ts";
 import { useAction } from "./use-action.ts";
 
 const none: ReviewComment[] = [];

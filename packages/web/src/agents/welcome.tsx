@@ -8,8 +8,8 @@ import { session } from "../api/session.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
+import { useStored } from "../components/stored.ts";
 import { repositoryName } from "../text/format.ts";
-import { useStored } from "./stored.ts";
 import { useAction } from "./use-action.ts";
 
 export default function Welcome() {

@@ -1,6 +1,7 @@
 // How diffs are laid out, as this browser remembers it.
-import { useStored } from "../agents/stored.ts";
+
 import type { DiffMode } from "./diff.tsx";
+import { useStored } from "./stored.ts";
 
 export const useDiffMode = () => useStored<DiffMode>("diff-mode", "unified");
 

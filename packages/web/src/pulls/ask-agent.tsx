@@ -7,13 +7,13 @@ import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
+import { describeFeedback, type Feedback, feedbackSince } from "./feedback.ts";
 import { agentOfPullQuery } from "./queries.ts";
-import { describeRemarks, type Remarks, remarksSince } from "./remarks.ts";
 
 export function AskAgent({ details }: { details: PullRequestDetails }) {
   const { data: agent } = useQuery(agentOfPullQuery(details.url));
   if (!agent) return null;
-  const remarks = remarksSince(details, agent.latestRun?.createdAt ?? agent.createdAt);
+  const feedback = feedbackSince(details, agent.latestRun?.createdAt ?? agent.createdAt);
   return (
     <section className="card pull-agent" aria-label="Agent">
       <Icon name="agents" />
@@ -21,8 +21,8 @@ export function AskAgent({ details }: { details: PullRequestDetails }) {
         {agent.name ?? agent.id}
       </Link>
       <span className="soft">opened this</span>
-      {agent.permissions.followUp && remarks.length > 0 && (
-        <AskButton agent={agent} details={details} remarks={remarks} />
+      {agent.permissions.followUp && feedback.length > 0 && (
+        <AskButton agent={agent} details={details} feedback={feedback} />
       )}
     </section>
   );
@@ -31,17 +31,17 @@ export function AskAgent({ details }: { details: PullRequestDetails }) {
 interface AskProps {
   agent: AgentDetails;
   details: PullRequestDetails;
-  remarks: Remarks;
+  feedback: Feedback;
 }
 
-function AskButton({ agent, details, remarks }: AskProps) {
+function AskButton({ agent, details, feedback }: AskProps) {
   const navigate = useNavigate();
   const isRunning = agent.group === "running";
   const ask = useAction(async (text: string) => {
     await request(`/v1/agents/${agent.id}/runs`, { method: "POST", body: { prompt: { text } } });
     await navigate({ to: "/agents/$id", params: { id: agent.id } });
   });
-  const count = remarks.length === 1 ? "1 comment" : `${remarks.length} comments`;
+  const count = feedback.length === 1 ? "1 comment" : `${feedback.length} comments`;
   return (
     <>
       <Button
@@ -49,7 +49,7 @@ function AskButton({ agent, details, remarks }: AskProps) {
         isBusy={ask.isPending}
         disabled={isRunning}
         title={isRunning ? "It can be asked when this run has ended" : undefined}
-        onClick={() => ask.run(describeRemarks(details, remarks))}
+        onClick={() => ask.run(describeFeedback(details, feedback))}
       >
         {isRunning ? "Waits for the run" : `Ask it to address ${count}`}
       </Button>

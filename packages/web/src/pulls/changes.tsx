@@ -2,14 +2,14 @@
 import type { PullRequestComment, PullRequestDetails } from "@agentcli/protocol/api";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { useStored } from "../agents/stored.ts";
 import { type DiffMode, FileDiff, LineCount, type LineNotes } from "../components/diff.tsx";
 import { DiffModeSwitch, useDiffMode } from "../components/diff-mode.tsx";
 import { Empty, Failure, Notice } from "../components/feedback.tsx";
 import { LineEditor } from "../components/line-editor.tsx";
 import { Loaded } from "../components/page.tsx";
+import { useStored } from "../components/stored.ts";
 import { type PatchFile, readPatch } from "../text/patch.ts";
-import { Remark } from "./discussion.tsx";
+import { Posted } from "./discussion.tsx";
 import { type PullName, pullDiffQuery } from "./queries.ts";
 import { usePullAction } from "./use-pull-action.ts";
 
@@ -97,7 +97,7 @@ function useLineComments(pull: PullName, path: string, comments: PullRequestComm
       return (
         <div className="line-notes">
           {own.map((comment) => (
-            <Remark key={comment.id} {...comment} />
+            <Posted key={comment.id} {...comment} />
           ))}
           {open === after && (
             <LineEditor line={after} isBusy={isPending} onSave={send} onCancel={() => setOpen(null)} />

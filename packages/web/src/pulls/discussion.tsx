@@ -1,4 +1,4 @@
-// What was said about a pull request, oldest first, and a form to say more.
+// Comments and reviews of a pull request, oldest first, and a form to add one.
 import type { PullRequestDetails, PullRequestReview } from "@agentcli/protocol/api";
 import { type ReactNode, useState } from "react";
 import { Button, Field } from "../components/controls.tsx";
@@ -18,27 +18,27 @@ const verdictWords: Record<PullRequestReview["verdict"], string> = {
 export function PullDiscussion({ pull, details }: { pull: PullName; details: PullRequestDetails }) {
   const reviews = details.reviews.map((review) => ({ ...review, key: `review-${review.id}` }));
   const comments = details.comments.map((comment) => ({ ...comment, key: `comment-${comment.id}` }));
-  const said = [...reviews, ...comments].sort((left, right) => left.createdAt.localeCompare(right.createdAt));
+  const entries = [...reviews, ...comments].sort((left, right) => left.createdAt.localeCompare(right.createdAt));
   return (
     <div className="discussion">
-      {said.map(({ key, ...remark }) => (
-        <Remark key={key} {...remark}>
-          {"verdict" in remark && (
-            <span className={`tag verdict-${remark.verdict}`}>{verdictWords[remark.verdict]}</span>
+      {entries.map(({ key, ...posted }) => (
+        <Posted key={key} {...posted}>
+          {"verdict" in posted && (
+            <span className={`tag verdict-${posted.verdict}`}>{verdictWords[posted.verdict]}</span>
           )}
-          {"path" in remark && remark.path !== undefined && (
+          {"path" in posted && posted.path !== undefined && (
             <code>
-              {remark.path}:{remark.line}
+              {posted.path}:{posted.line}
             </code>
           )}
-        </Remark>
+        </Posted>
       ))}
       <ReviewForm pull={pull} isOpen={details.state === "open" || details.state === "draft"} />
     </div>
   );
 }
 
-export interface RemarkProps {
+export interface PostedProps {
   author: string;
   body: string;
   createdAt: string;
@@ -46,9 +46,9 @@ export interface RemarkProps {
   children?: ReactNode;
 }
 
-export const Remark = ({ author, body, createdAt, children }: RemarkProps) => (
-  <article className="line-note remark">
-    <p className="remark-head">
+export const Posted = ({ author, body, createdAt, children }: PostedProps) => (
+  <article className="line-note posted">
+    <p className="posted-head">
       <strong>{author}</strong> {children}{" "}
       <span className="soft">
         <Moment at={createdAt} />

@@ -1,4 +1,4 @@
-// One pull request: what it changes, what was said about it, and what can be done with it.
+// One pull request: its changes, its comments and reviews, and what can be done with it.
 import type { PullRequestDetails } from "@agentcli/protocol/api";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";

@@ -77,23 +77,23 @@ export function openComments(repository: HostedRepository, { db, vault, events }
     dismiss: (number, author) => dismissReviews(db, { ...keys(number), author }),
     async reviews(number) {
       const key = await dataKey();
-      const rows = await db
-        .selectFrom("pull_request_reviews")
-        .selectAll()
-        .where("repository_id", "=", repository.id)
-        .where("pull_request", "=", number)
-        .orderBy("id")
-        .execute();
+      const rows = await selectReviews(db, keys(number));
       return rows.map(({ id, author, verdict, body, created_at }) => ({
-        id,
-        author,
-        verdict,
+        ...{ id, author, verdict, createdAt: created_at },
         body: key.openText(body, reviewContext(number)),
-        createdAt: created_at,
       }));
     },
   };
 }
+
+const selectReviews = (db: Kysely<Tables>, { repository_id, pull_request }: CommentRowOptions["keys"]) =>
+  db
+    .selectFrom("pull_request_reviews")
+    .selectAll()
+    .where("repository_id", "=", repository_id)
+    .where("pull_request", "=", pull_request)
+    .orderBy("id")
+    .execute();
 
 async function dismissReviews(
   db: Kysely<Tables>,

@@ -104,15 +104,12 @@ export function openPullRequests(
       return opened;
     },
     async change(number, change, actor) {
-      const key = await dataKey();
+      const target = { repository, number, key: await dataKey() };
       return db.transaction().execute(async (tx) => {
         const former = await selectOne(tx, number).forUpdate().executeTakeFirst();
         if (former === undefined) throw notFound(number);
-        const row = await updatePull(tx, { repository, number, key }, change);
-        const changed = recordOf(row, key);
-        const fields = Object.keys(change).sort().join(" ");
-        const subject = `${repository.id}/${number}`;
-        await recordAuditEvent(tx, { action: "pull_request.changed", subject, data: { fields } });
+        const row = await updatePull(tx, target, change);
+        const changed = recordOf(row, target.key);
         for (const action of actionsOf(former, row)) {
           const described = await events.describe(tx, changed);
           await events.record(tx, "pull_request", { sender: actor, more: { action, number, ...described } });
@@ -123,12 +120,16 @@ export function openPullRequests(
   };
 }
 
-const updatePull = (
+async function updatePull(
   tx: Kysely<Tables>,
   { repository, number, key }: { repository: HostedRepository; number: number; key: DataKey },
-  { title, body, isDraft, state }: PullRequestChange,
-): Promise<Selectable<PullRequestTable>> =>
-  tx
+  change: PullRequestChange,
+): Promise<Selectable<PullRequestTable>> {
+  const { title, body, isDraft, state } = change;
+  const subject = `${repository.id}/${number}`;
+  const fields = Object.keys(change).sort().join(" ");
+  await recordAuditEvent(tx, { action: "pull_request.changed", subject, data: { fields } });
+  return tx
     .updateTable("pull_requests")
     .set({
       ...(title !== undefined && { title: key.seal(title, sealContext(repository, number, "title")) }),
@@ -141,6 +142,7 @@ const updatePull = (
     .where("number", "=", number)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
 
 /** As GitHub names what happened; a new title or text starts nothing. */
 function actionsOf(former: Selectable<PullRequestTable>, current: Selectable<PullRequestTable>): string[] {
