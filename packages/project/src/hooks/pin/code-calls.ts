@@ -57,8 +57,8 @@ function splitAt(item: Token[], sign: string): Token[][] {
 }
 
 /** One word that only the run shows, and any number of them. */
-const unknownWord = '"$(cat)"';
-const unknownWords = "$(cat)";
+export const unknownWord = '"$(cat)"';
+export const unknownWords = "$(cat)";
 
 /** The words of a list, `["-c", path, ...more]`. */
 export function wordsOf(item: Token[], valueOfName: (tokens: Token[]) => string | null): string[] {

@@ -1,6 +1,6 @@
 // Code that stands in a command, such as `python3 -I -c '…'`: it is read like a script, but may load and start nothing.
 import { isBuiltin } from "node:module";
-import { readJavascript } from "./javascript.ts";
+import { readJavascript } from "./javascript/read.ts";
 import { isHarmlessModule, readPython } from "./python.ts";
 import { Unpinnable, type Variables } from "./shell-reader.ts";
 

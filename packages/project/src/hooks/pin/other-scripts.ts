@@ -7,7 +7,7 @@ import { refuse } from "./code-tokens.ts";
 import { noFiles, type Reference, readCommandFiles, unknownProgram } from "./command.ts";
 import { firstBytes, isFile, realPath, type Workspace } from "./files.ts";
 import { languageOf, resolveModule } from "./includes.ts";
-import { readJavascript } from "./javascript.ts";
+import { readJavascript } from "./javascript/read.ts";
 import { checkLocation } from "./outside.ts";
 import { readPerl, readRuby } from "./perl-ruby.ts";
 import { isHarmlessModule, readPython } from "./python.ts";
