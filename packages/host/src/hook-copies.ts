@@ -87,7 +87,8 @@ function copyHook(definition: HookOf<"command">, { workspace, search, makeDirect
   if (definition.unpinned !== undefined) return { kind: "unpinned", reason: definition.unpinned };
   const pin = pinHook(definition, search);
   if (!isAsRecorded(pin, definition, search)) return { kind: "modified" };
-  if (pin.files.length === 0) return { kind: "copied", command: definition.command };
+  if (pin.files.length === 0)
+    return { kind: "copied", command: applyEdits(definition.command, pin.edits, (path) => path) };
   const layout = openLayout(makeDirectory(), workspace);
   const isWhole = pin.files.every((file) => copyPinned(file, layout, pin.includes));
   if (!isWhole) return { kind: "modified" };

@@ -1,4 +1,5 @@
 // What scripts of hooks in JavaScript load and start: pinned where it can be followed, refused where not.
+import module from "node:module";
 import { describe, expect, test } from "vitest";
 import { inNode, pinnedWith, pinScript, prepareScript } from "./hook-code-fixture.ts";
 
@@ -273,6 +274,13 @@ describe("code that loads or starts what cannot be followed makes the hook unpin
     expect(unpinned).toContain(reason);
     expect(unpinned).toMatch(/^in line [1-3] of /);
   });
+});
+
+test("a script with types is read as Node reads it, and refused where this Node cannot", async () => {
+  const text = "interface Input { name: string }\nconst name = (input: Input): string => input.name;\n";
+  const canRead = "stripTypeScriptTypes" in module;
+  expect(await pinnedWith("x.mts", text)).toEqual(canRead ? ["hooks"] : expect.stringContaining("cannot be read"));
+  expect(await pinnedWith("x.mts", `${text}eval(name({ name: "x" }) as string);\n`)).toContain("in line ");
 });
 
 test.each([

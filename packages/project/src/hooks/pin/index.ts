@@ -1,4 +1,4 @@
-export { applyEdits } from "./command.ts";
+export { applyEdits } from "./edits.ts";
 export { openWorkspace, type Workspace } from "./files.ts";
 export {
   currentHash,

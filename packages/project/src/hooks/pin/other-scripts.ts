@@ -4,13 +4,14 @@ import { isBuiltin } from "node:module";
 import { dirname, resolve } from "node:path";
 import { type CodeUses, inWordsOfCode } from "./code-calls.ts";
 import { refuse } from "./code-tokens.ts";
-import { noFiles, type Reference, readCommandFiles, unknownProgram } from "./command.ts";
+import { readCommandFiles } from "./command.ts";
 import { firstBytes, isFile, realPath, type Workspace } from "./files.ts";
 import { languageOf, resolveModule } from "./includes.ts";
 import { readJavascript } from "./javascript/read.ts";
 import { checkLocation } from "./outside.ts";
 import { readPerl, readRuby } from "./perl-ruby.ts";
 import { isHarmlessModule, readPython } from "./python.ts";
+import { noFiles, type Reference, unknownProgram } from "./reading.ts";
 import { Unpinnable } from "./shell-reader.ts";
 
 export interface ScriptText extends Reference {

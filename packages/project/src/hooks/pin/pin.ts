@@ -1,9 +1,11 @@
 // Pins a command: every file of the workspace that it runs, with the hash of its content, or why that is not possible.
 import { basename, dirname } from "node:path";
 import { contains } from "../../files/directories.ts";
-import { type CommandFiles, type Edit, noFiles, type Reference, readCommandFiles } from "./command.ts";
+import { readCommandFiles } from "./command.ts";
+import type { Edit } from "./edits.ts";
 import { isFile, readRegularFile, realPath, type Workspace } from "./files.ts";
 import { checkUncopied } from "./other-scripts.ts";
+import { type CommandFiles, noFiles, type Reference } from "./reading.ts";
 import { checkCalls, type ReadScript, readCodeScript, readShellScript, refuseControlCharacters } from "./scripts.ts";
 import { Unpinnable } from "./shell-reader.ts";
 import { hashOfContent, hashOfSingleFile, hashOfTree, readTree, type TreeEntry } from "./tree.ts";

@@ -63,6 +63,9 @@ const startsInPython =
 const startsInOther =
   /`|%x|<(?:ARGV)?>|\b(?:do|eval|exec|fork|IO|Kernel|load|open\w*|Open3|popen\w*|PTY|qx|require\w*|send|spawn|syscall|system|use)\b/;
 
+/** With these, node evaluates no text and gives no way to the prototype of all objects, however the code is written. */
+export const optionsOfNode = ["--disallow-code-generation-from-strings", "--disable-proto=delete"];
+
 export const interpreters: {
   names: RegExp;
   language: "shell" | "javascript" | "python" | "perl" | "ruby";

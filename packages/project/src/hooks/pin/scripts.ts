@@ -1,7 +1,8 @@
 // What a script of a hook runs and loads. One in which that cannot be determined is refused, with the line.
-import { type CommandFiles, noFiles, readCommandFiles, unknownProgram } from "./command.ts";
+import { readCommandFiles } from "./command.ts";
 import type { Workspace } from "./files.ts";
 import { type LoadedFiles, readOtherScript, type ScriptText } from "./other-scripts.ts";
+import { type CommandFiles, noFiles, unknownProgram } from "./reading.ts";
 import { Unpinnable } from "./shell-reader.ts";
 
 /** A shell script is read like a command. It finds itself by `$0`, unless another one reads it. */

@@ -7,12 +7,12 @@ import { checkGlobals } from "./globals.ts";
 import { checkMembers, checkNestedWrites } from "./members.ts";
 import { readModules } from "./modules.ts";
 import { commandOf, readCalls } from "./processes.ts";
-import { parseJavascript, type Tree } from "./tree.ts";
+import { parseAny, type Tree } from "./tree.ts";
 import { openCode } from "./values.ts";
 
 export function readJavascript(text: string, variables: Variables): CodeUses {
   try {
-    const [first, second] = parseJavascript(text).map((tree) => readTree(tree, variables));
+    const [first, second] = parseAny(text).map((tree) => readTree(tree, variables));
     if (second && JSON.stringify(first) !== JSON.stringify(second))
       throw refuse(0, "its code is read in two ways, as a module and as a script");
     return first as CodeUses;

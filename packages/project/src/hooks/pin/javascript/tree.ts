@@ -1,4 +1,5 @@
 // JavaScript as a syntax tree, in the order of the text, with the parent of every node.
+import module from "node:module";
 import { type AnyNode, Parser } from "acorn";
 import { unknownText } from "../code-calls.ts";
 import { refuse } from "../code-tokens.ts";
@@ -13,8 +14,33 @@ export interface Tree {
   parents: Map<AnyNode, AnyNode>;
 }
 
+/** With the types of TypeScript, where this Node can leave them out. */
+export function parseAny(text: string): Tree[] {
+  try {
+    return parseJavascript(text);
+  } catch (error) {
+    const plain = withoutTypes(text);
+    if (plain === null) throw error;
+    return parseJavascript(plain);
+  }
+}
+
+/** Node warns that this is experimental, which says nothing about the hook. Positions stay as they are. */
+function withoutTypes(text: string): string | null {
+  const { stripTypeScriptTypes } = module as { stripTypeScriptTypes?: (code: string) => string };
+  const { emitWarning } = process;
+  try {
+    process.emitWarning = () => {};
+    return stripTypeScriptTypes?.(text) ?? null;
+  } catch {
+    return null;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
 /** Several where Node could read the text as a module or as a script, and they differ. */
-export function parseJavascript(text: string): Tree[] {
+function parseJavascript(text: string): Tree[] {
   const read = [parseAs(text, "module"), parseAs(text, "script")];
   const trees = read.filter((each): each is Tree => "nodes" in each);
   const [first = null] = trees;

@@ -1,0 +1,79 @@
+// Interpreters: the script or the code that they get, and the files that their options load.
+
+import { type Language, mayLoad } from "./includes.ts";
+import { checkInlineCode } from "./inline-code.ts";
+import type { Interpreter } from "./programs.ts";
+import { type CommandFiles, isOfWorkspace, known, type Reading } from "./reading.ts";
+import { addOutside, addReference, readArguments } from "./references.ts";
+import { type ShellWord, Unpinnable } from "./shell-reader.ts";
+
+export interface NamedInterpreter {
+  name: string;
+  language: Language;
+  shape: Interpreter;
+}
+
+export function readInterpreter(
+  words: ShellWord[],
+  { name, language, shape }: NamedInterpreter,
+  reading: Reading,
+): void {
+  const given: string[] = [];
+  let at = 0;
+  for (; at < words.length; at++) {
+    const text = known(words[at], `an argument of ${name}`, reading);
+    if (shape.code.test(text) || !/^[-+]./.test(text)) break;
+    given.push(text);
+    if (shape.loads?.test(text)) readLoaded(words[++at], language, reading);
+    else if (shape.valued?.test(text)) at++;
+    else if (!shape.options.test(text)) throw new Unpinnable(`the option ${text} of ${name} is not known`);
+  }
+  const option = words[at]?.value;
+  if (option == null) throw new Unpinnable(`${name} reads its commands from standard input`);
+  if (shape.code.test(option)) readCode(words.slice(at + 1), { language, shape, given: [...given, option] }, reading);
+  else readScript(words.slice(at), language, reading);
+}
+
+function readScript([word, ...rest]: ShellWord[], language: Language, reading: Reading): void {
+  const name = known(word, "the script", reading);
+  if (name === "-") throw new Unpinnable("the commands are read from standard input");
+  if (isOfWorkspace(name, reading)) addReference(word, reading, { language });
+  else addOutside(name, reading);
+  readArguments(rest, reading);
+}
+
+function readLoaded(word: ShellWord | undefined, language: Language, reading: Reading): void {
+  const name = known(word, "the file to load", reading);
+  if (!/^(?:\.{1,2})?\//.test(name)) throw new Unpinnable(`the package ${name} is loaded from the workspace`);
+  if (isOfWorkspace(name, reading)) addReference(word, reading, { language });
+  else addOutside(name, reading);
+}
+
+interface Code {
+  language: Language;
+  shape: Interpreter;
+  given: string[];
+}
+
+function readCode([word, ...rest]: ShellWord[], { language, shape, given }: Code, reading: Reading): void {
+  const code = known(word, "the code", reading);
+  const { workspace } = reading;
+  if (shape.codeNeeds && !given.some((option) => shape.codeNeeds?.test(option)))
+    throw new Unpinnable("its code loads modules from the working directory; add the option -I");
+  const loaded = mayLoad(code, language, workspace);
+  if (loaded !== null) throw new Unpinnable(`its code loads ${loaded} from the workspace`);
+  const starts = shape.codeWithout?.exec(code)?.[0];
+  if (starts !== undefined) throw new Unpinnable(`its code can run or load files (${starts})`);
+  checkInlineCode(code, language, workspace.variables);
+  if (language === "shell" && word) readShellCode(word, code, reading);
+  readArguments(rest, reading);
+}
+
+/** Code inside of code: what it names is replaced there. */
+export function readShellCode(word: ShellWord, code: string, reading: Reading): void {
+  const { workspace, found, directories, readInner } = reading;
+  const inner: CommandFiles = { ...found, edits: [] };
+  readInner(code, { ...workspace, directories }, inner);
+  if (inner.edits.length > 0)
+    found.edits.push({ start: word.start, end: word.end, by: { script: code, edits: inner.edits } });
+}
