@@ -1,9 +1,11 @@
-// Private copies of hook scripts: what is left of runs that were killed is removed, what living runs use is not.
+// Private copies of hook scripts: how they run, and that what is left of runs that were killed is removed.
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   symlinkSync,
@@ -80,6 +82,54 @@ test.each<[string, (copies: string) => void]>([
   expect(copy).toThrow(`other users can change what is in ${copies}`);
   expect(readdirSync(copies)).toEqual([]);
 });
+
+/** The way of the text through the script is one that no reader follows. */
+const evaluating = `#!/usr/bin/env node
+const { readFileSync, writeFileSync } = require("node:fs");
+function run() {}
+const text = readFileSync("data.txt", "utf8");
+const key = readFileSync("key.txt", "utf8").trim();
+const [made] = [run].map((each) => each[key]);
+try {
+  const own = { make: made };
+  own.make(text)();
+} catch (error) {
+  writeFileSync("said.txt", String(error));
+}
+const all = {}, path = readFileSync("path.txt", "utf8").trim().split(".");
+try {
+  all[path[0]][path[1]] = "x";
+} catch {}
+writeFileSync("changed.txt", String({}.changed));
+`;
+
+test.each([["node hooks/x.cjs"], ["hooks/x.cjs"], ["timeout 20 hooks/x.cjs"], ["sh hooks/x.sh"]])(
+  "a pinned hook in JavaScript evaluates no text of the workspace, whatever its code does with it: %s",
+  async (command) => {
+    const temporary = await temporaryDirectory({
+      "repository/hooks/x.cjs": evaluating,
+      "repository/hooks/x.sh": '#!/bin/sh\nexec "$AGENT_PROJECT_DIR/hooks/x.cjs"\n',
+      "repository/data.txt": 'process.getBuiltinModule; require("node:fs").writeFileSync("evil.txt", "")',
+      "repository/key.txt": "constructor\n",
+      "repository/path.txt": "__proto__.changed\n",
+      "home/x": "",
+    });
+    onTestFinished(temporary.remove);
+    const repository = join(realpathSync(temporary.path), "repository");
+    chmodSync(join(repository, "hooks/x.cjs"), 0o755);
+    const search: ScriptSearch = { directories: [repository], repository, pinning: "files" };
+    const definition = hook(command);
+    const { files, unpinned } = pinHook(definition, search);
+    expect(unpinned).toBeUndefined();
+    const opened = copyHooks([{ ...definition, files }], { search, locations: [join(repository, "../home")] });
+    onTestFinished(() => opened.close());
+    const env = { ...process.env, AGENT_PROJECT_DIR: repository };
+    execFileSync("sh", ["-c", opened.commandOf(definition) ?? "exit 9"], { cwd: repository, env });
+    expect(readFileSync(join(repository, "said.txt"), "utf8")).toContain("Code generation from strings disallowed");
+    expect(readFileSync(join(repository, "changed.txt"), "utf8")).toBe("undefined");
+    expect(existsSync(join(repository, "evil.txt"))).toBe(false);
+  },
+);
 
 const hook = (command: string): HookOf<"command"> => ({
   dialect: "agentcli",
