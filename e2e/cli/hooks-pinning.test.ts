@@ -241,7 +241,8 @@ describe("a hook whose script", () => {
 
 /** What hooks in other languages may look like, with a program that only their run shows. */
 const byVariable = {
-  "hooks/a.mjs": 'import { spawnSync } from "node:child_process";\nconst tool = "tools/x.sh";\nspawnSync(tool);\n',
+  "hooks/a.mjs":
+    'import { spawnSync } from "node:child_process";\nconst tool = ["tools", "x.sh"].join("/");\nspawnSync(tool);\n',
   "hooks/a.py": 'import subprocess\ntool = "tools/x.sh"\nsubprocess.run([tool])\n',
   "hooks/a.pl": 'my $tool = "tools/x.sh";\nsystem($tool);\n',
 };

@@ -23,6 +23,31 @@ describe("a script of which nothing is started by others, and what it loads besi
   test.each([
     [
       "a.py",
+      `import argparse, json, sys, traceback
+from dataclasses import dataclass
+__version__ = "1"
+handlers = {"Bash": lambda data: data, "Write": print}
+@dataclass
+class Guard:
+    __slots__ = ("name",)
+    def __init__(self, name): self.name = name
+    def __eq__(self, other): return self.__class__.__name__ == other.__class__.__name__
+def main(argv=None):
+    data = json.load(sys.stdin)
+    handlers[data["tool_name"]](data)
+    handlers.get(data["tool_name"], print)(data)
+    grid = [[0] * 3 for _ in range(3)]
+    grid[data["a"]][data["b"]] = data["c"][data["d"]]
+    return getattr(sys.stdin, "encoding")
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Exception as error:
+        print(type(error).__name__, __file__, file=sys.stderr)
+`,
+    ],
+    [
+      "a.py",
       `#!/usr/bin/env python3
 """Refuses os.system and eval(x)."""
 import json, re, sys
@@ -104,6 +129,16 @@ describe("code that loads or starts what cannot be followed makes the hook unpin
     ["a.py", "from xml import sax", unknown],
     ["a.py", "from types import FunctionType", unknown],
     ["a.py", "import typing\ntyping.get_type_hints(value)", unknown],
+    ["a.py", "def f(e): e.__traceback__.tb_frame.f_builtins['eval'](text)", unknown],
+    ["a.py", "().__class__.__base__.__subclasses__()", unknown],
+    ["a.py", "import enum\nenum.bltns.eval(text)", unknown],
+    ["a.py", "from logging import handlers\nhandlers.pickle.loads(data)", unknown],
+    ["a.py", "os._execvpe('sh', words, env)", unknown],
+    ["a.py", "sys.remote_exec(pid, 'lib/x.py')", unknown],
+    ["a.py", "help('lib.x')", unknown],
+    ["a.py", "__builtins__['ev' + 'al'](text)", unknown],
+    ["a.py", "(lambda: 0).__globals__['os']", unknown],
+    ["a.py", "import typing\ntyping.ForwardRef(text)._evaluate(a, b, c)", unknown],
     ["a.py", "os.environ.update(own)", unknown],
     ["a.py", "os.environ['PATH'] += ':tools'", path],
     ["a.py", "os.environ['AGENT_PROJECT_DIR'] = 'lib'", unknown],

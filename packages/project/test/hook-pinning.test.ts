@@ -221,20 +221,20 @@ describe("a program that runs or loads what its arguments say is refused", () =>
     [". /dev/fd/3", "is known only when it runs"],
     [
       "node -e 'child_process.execFileSync(process.argv[1])' check.sh",
-      "its code can run or load files (child_process)",
+      "what `child_process.execFileSync` runs or loads",
     ],
-    ["node -e 'require(process.argv[1])' ./check.sh", "its code can run or load files (require)"],
+    ["node -e 'require(process.argv[1])' ./check.sh", "known only when it runs"],
     ["python3 -I -c 'import site; site.addsitedir(\"lib\")'", "the package site"],
     ["python3 -I -c 'from logging import config; config.fileConfig(\"lib/log.ini\")'", "known only when it runs"],
     ['python3 -I -c \'import imp; imp.load_source("x", "lib/x.py")\'', "the package imp"],
     ["python3 -I -c 'import os; os.posix_spawn(\"lib/x\", [], {})'", "known only when it runs"],
     ["python3 -I -c 'import sqlite3'", "the package sqlite3"],
     ["node -e 'process.loadEnvFile(\".env\")'", "known only when it runs"],
-    ["python3 -I -c 'import os; os.system(\"sh check.sh\")'", "its code can run or load files (system)"],
-    ["perl -e 'system(\"sh check.sh\")'", "its code can run or load files (system)"],
+    ["python3 -I -c 'import os; os.system(\"sh check.sh\")'", "its code starts sh check.sh"],
+    ["perl -e 'system(\"sh check.sh\")'", "what `system` runs or loads"],
     ["perl -ne print 'sh check.sh|'", "the option -ne of perl"],
-    ["perl -e 'print while <>' src/*", "its code can run or load files (<>)"],
-    ["perl -we 'while (<ARGV>) { print }' \"$1\"", "its code can run or load files (<ARGV>)"],
+    ["perl -e 'print while <>' src/*", "what `<>` runs or loads"],
+    ["perl -we 'while (<ARGV>) { print }' \"$1\"", "what `<ARGV>) {` runs or loads"],
   ])("%s", refuses);
 });
 

@@ -1,7 +1,6 @@
 // The language of a script, and files that code loads by a fixed name.
-import { isBuiltin } from "node:module";
-import { extname, resolve } from "node:path";
-import { isFile, type Workspace } from "./files.ts";
+import { extname } from "node:path";
+import { isFile } from "./files.ts";
 
 /** `data` is loaded and never run. */
 export type Language = "shell" | "javascript" | "python" | "perl" | "ruby" | "data" | "other";
@@ -20,26 +19,9 @@ export function languageOf(path: string, start: string): Language {
   return extname(path) === "" && !start.startsWith("#!") && !start.includes("\0") ? "shell" : "other";
 }
 
-/** What inline code loads from the workspace by a fixed name; null if nothing. Shell code is read as commands. */
-export function mayLoad(code: string, language: Language, { directories }: Workspace): string | null {
-  if (language === "shell") return null;
-  const isThere = (name: string) =>
-    directories.some((directory) => resolveModule(resolve(directory, name)).some(isFile));
-  if (language !== "javascript") return quotedPaths(code).find(isThere) ?? null;
-  return importsOf(code).find((name) => !isBuiltin(name)) ?? null;
-}
-
-const importing =
-  /(?:\bfrom\s*|\bimport\s*(?:\(\s*)?|\brequire\s*\(\s*|\brequire\.resolve\s*\(\s*)(["'`])([^"'`\n$]+)\1/g;
-
-const importsOf = (text: string): string[] => Array.from(text.matchAll(importing), ([, , name = ""]) => name);
-
 const extensions = ["", ".js", ".mjs", ".cjs", ".json", ".ts", "/index.js", "/index.cjs", "/index.json"];
 
 export const resolveModule = (path: string): string[] => {
   const found = extensions.map((extension) => path + extension).find(isFile);
   return found === undefined ? [] : [found];
 };
-
-const quotedPaths = (text: string): string[] =>
-  Array.from(text.matchAll(/["'](\.{1,2}\/[\w./-]+)["']/g), ([, name = ""]) => name);

@@ -9,9 +9,10 @@ import { firstBytes, isFile, realPath, type Workspace } from "./files.ts";
 import { languageOf, resolveModule } from "./includes.ts";
 import { readJavascript } from "./javascript/read.ts";
 import { checkLocation } from "./outside.ts";
-import { readPerl, readRuby } from "./perl-ruby.ts";
+import { readPerl } from "./perl.ts";
 import { isHarmlessModule, readPython } from "./python.ts";
 import { noFiles, type Reference, unknownProgram } from "./reading.ts";
+import { readRuby } from "./ruby.ts";
 import { Unpinnable } from "./shell-reader.ts";
 
 export interface ScriptText extends Reference {

@@ -44,8 +44,6 @@ export interface Interpreter {
   code: RegExp;
   /** Without this option, code can load files of the working directory by name. */
   codeNeeds?: RegExp;
-  /** What code that starts programs or evaluates text contains. */
-  codeWithout?: RegExp;
 }
 
 const shell: Interpreter = {
@@ -53,15 +51,6 @@ const shell: Interpreter = {
   valued: /^-[eilmuvx]*o$/,
   code: /^-[eilmuvx]*c$/,
 };
-
-/** A module that is not named by a string in the code counts too. */
-const startsInJavascript =
-  /\b(?:child_process|cluster|constructor|createRequire|dlopen|eval|Function|inspector|mainModule|module|process\.binding|repl|vm|Worker|worker_threads|(?:import|require)(?!\s*(?:\(\s*)?["'`][^"'`$]*["'`])(?!\s*[{*\w]))\b/;
-const startsInPython =
-  /\b(?:__import__|asyncio|builtins|(?<!re\.)compile|ctypes|eval|exec\w*|getattr|importlib|marshal|multiprocessing|pickle|popen\w*|Popen|pty|runpy|spawn\w*|subprocess|sys\.path|system)\b/;
-/** `<>` of perl opens each argument, and runs one that ends with a bar. */
-const startsInOther =
-  /`|%x|<(?:ARGV)?>|\b(?:do|eval|exec|fork|IO|Kernel|load|open\w*|Open3|popen\w*|PTY|qx|require\w*|send|spawn|syscall|system|use)\b/;
 
 /** With these, node evaluates no text and gives no way to the prototype of all objects, however the code is written. */
 export const optionsOfNode = ["--disallow-code-generation-from-strings", "--disable-proto=delete"];
@@ -79,7 +68,6 @@ export const interpreters: {
       options: /^--(?:no-warnings|no-deprecation|enable-source-maps|experimental-strip-types|max-old-space-size=\d+)$/,
       loads: /^(?:-r|--require|--import)$/,
       code: /^(?:-[ep]|-pe|--eval|--print)$/,
-      codeWithout: startsInJavascript,
     },
   },
   {
@@ -90,15 +78,14 @@ export const interpreters: {
       valued: /^-[WX]$/,
       code: /^-[IP]*c$/,
       codeNeeds: /^-[bBEOqsSuv]*[IP]/,
-      codeWithout: startsInPython,
     },
   },
-  { names: /^ruby$/, language: "ruby", shape: { options: /^-w$/, code: /^-[wnlpa]*e$/, codeWithout: startsInOther } },
+  { names: /^ruby$/, language: "ruby", shape: { options: /^-w$/, code: /^-[wnlpa]*e$/ } },
   // Not -n and -p: they run an argument that ends with a bar.
   {
     names: /^perl$/,
     language: "perl",
-    shape: { options: /^-[wTt]+$/, code: /^-[wl0]*e$/, codeWithout: startsInOther },
+    shape: { options: /^-[wTt]+$/, code: /^-[wl0]*e$/ },
   },
 ];
 

@@ -10,6 +10,7 @@ import {
   wordsOf,
 } from "./code-calls.ts";
 import { readTokens, type Token } from "./code-tokens.ts";
+import { isReaching, isRefusedName } from "./python-names.ts";
 import { isTarget } from "./python-targets.ts";
 import type { Variables } from "./shell-reader.ts";
 import { quote } from "./shell-words.ts";
@@ -21,12 +22,11 @@ export function readPython(text: string, variables: Variables): CodeUses {
   tokens.forEach(({ kind, text: word }, at) => {
     if (kind !== "name") return;
     if (isMember(tokens, at)) {
-      if (reachingName.test(word) && !code.declared.has(at))
-        throw unknownStart(tokens.slice(Math.max(0, at - 2), at + 2));
+      if (isReaching(word) && !code.declared.has(at)) throw unknownStart(tokens.slice(Math.max(0, at - 2), at + 2));
       return;
     }
     const isRefusedModule = isMember(tokens, at + 2) && refusedModule.test(`${word}.${tokens[at + 2]?.text}`);
-    if (refusedNames.has(word) || isRefusedModule) throw unknownStart(tokens.slice(at, at + 4));
+    if (isRefusedName(tokens, at) || isRefusedModule) throw unknownStart(tokens.slice(at, at + 4));
     if (/^(?:get|set|del)attr$/.test(word)) checkAttribute(tokens, at);
     if (isStatementStart(tokens, at) && word === "import") readImport(code, at);
     if (isStatementStart(tokens, at) && word === "from") readFrom(code, at);
@@ -51,19 +51,11 @@ interface PythonCode {
 
 type Followed = "os" | "subprocess" | "sys";
 
-/** They evaluate text, or reach modules by other ways. */
-const refusedNames = new Set(
-  `eval exec compile __import__ __builtins__ __loader__ __spec__ globals locals vars breakpoint attrgetter
-  methodcaller get_type_hints FunctionType LambdaType CodeType`.split(/\s+/),
-);
-/** Members and imported names of any module: they change the directory, or are modules that it uses itself. */
-const reachingName =
-  /^(?:chdir|_?(?:os|posix|subprocess|sys|builtins|importlib)|attrgetter|methodcaller|get_type_hints|FunctionType|LambdaType|CodeType|__(?:builtins|code|dict|getattribute|globals|import|loader|spec|subclasses)__)$/;
 const refusedMembers: Record<Followed, RegExp> = {
-  os: /^(?:exec\w*|spawn\w*|posix_spawnp?|startfile|f?chdir|putenv|unsetenv|environb|__\w+)$/,
+  os: /^(?:exec\w*|spawn\w*|posix_spawnp?|startfile|f?chdir|chroot|putenv|unsetenv|environb|add_dll_directory|_(?!exit$)\w+)$/,
   subprocess:
     /^(?!(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput|PIPE|DEVNULL|STDOUT|\w+Error|\w+Expired|CompletedProcess)$)/,
-  sys: /^(?:path|modules|meta_path|path_hooks|path_importer_cache|setprofile|settrace|_\w+)$/,
+  sys: /^(?!(?:argv|base_prefix|byteorder|displayhook|dont_write_bytecode|exc_info|excepthook|exception|executable|exit|flags|float_info|getdefaultencoding|getfilesystemencoding|getrecursionlimit|getsizeof|hexversion|implementation|int_info|intern|maxsize|maxunicode|orig_argv|platform|prefix|setrecursionlimit|std(?:in|out|err)|__std(?:in|out|err)__|stdlib_module_names|version|version_info)$)/,
 };
 const starting: Record<Followed, RegExp> = {
   os: /^(?:system|popen)$/,
@@ -109,7 +101,7 @@ function readFrom(code: PythonCode, at: number): void {
   if (!isFollowed(module)) addModule(code, module, statement);
   for (const part of readArguments([bracket("("), ...names, bracket(")")], 0).items) {
     const [name = "", alias] = namesOf(part);
-    const isUnknown = reachingName.test(name) || !isHarmlessModule(`${module}.${name}`);
+    const isUnknown = isReaching(name) || !isHarmlessModule(`${module}.${name}`);
     if (isUnknown && isHarmlessModule(module)) throw unknownStart(statement);
     if (!isFollowed(module))
       code.uses.modules.push({ name: `${module.replace(/\.$/, "")}.${name}?`, at: statement[0]?.at ?? 0 });
@@ -151,7 +143,7 @@ function checkAttribute(tokens: Token[], at: number): void {
   const [, name = [], ...others] = readArguments(tokens, at + 1).items;
   const value = name.length === 1 ? name[0]?.value : null;
   const isCall = tokens[at + 1]?.text === "(" && others.length <= 1;
-  if (!isCall || value == null || reachingName.test(value) || value.startsWith("__"))
+  if (!isCall || value == null || isReaching(value) || value.startsWith("__"))
     throw unknownStart(tokens.slice(at, at + 6));
 }
 

@@ -1,5 +1,7 @@
 // Global names of JavaScript: those that start and load nothing, and `process`, `require` and `module` for some of their members.
+import { isBuiltin } from "node:module";
 import type { AnyNode, Identifier } from "acorn";
+import { harmlessModules } from "./modules.ts";
 import { around, isFunctionNode, unknownCode } from "./tree.ts";
 import { type Code, isProcess, memberName } from "./values.ts";
 
@@ -37,9 +39,13 @@ function checkGlobal(name: Identifier, code: Code): void {
   if (parent?.type === "BinaryExpression" && parent.operator === "instanceof") return;
   const check = special[name.name];
   if (check) check(name, code);
-  else if (refusedGlobals.test(name.name) || (name.name in globalThis && !harmlessGlobals.has(name.name)))
-    throw unknownCode(tree, parent && isShort(parent) ? parent : name);
+  else if (isRefused(name.name)) throw unknownCode(tree, parent && isShort(parent) ? parent : name);
 }
+
+/** In code of `node -e`, all modules of Node are global names. */
+const isRefused = (name: string): boolean =>
+  refusedGlobals.test(name) ||
+  (isBuiltin(name) ? !harmlessModules.has(name) : name in globalThis && !harmlessGlobals.has(name));
 
 /** Used for some of their members. */
 const special: Record<string, (name: Identifier, code: Code) => void> = {
