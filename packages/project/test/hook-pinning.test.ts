@@ -17,6 +17,8 @@ const files = {
   "repository/src/data.txt": "data",
   "repository/node_modules/.bin/lint": "#!/usr/bin/env node\n",
   "home/own.sh": "#!/bin/sh\nexit 0\n",
+  "home/.local/bin/own": "#!/bin/sh\n",
+  "home/.agentcli/hooks/own.sh": "#!/bin/sh\n",
 };
 
 /** A directory with a repository and a home, without git. */
@@ -101,6 +103,10 @@ describe("a command is pinned with the directory of its script", () => {
     ['node -e \'process.exit(require("node:fs").existsSync("x") ? 0 : 2)\'', []],
     ["~/own.sh --flag", []],
     ['agentcli sandbox run --sandbox workspace-write -- npm run "$1"', []],
+    ["cd tools && agentcli sandbox run --sandbox workspace-write -- npm test", []],
+    ["git rev-parse --abbrev-ref HEAD; /usr/bin/git branch --show-current; git rev-parse --show-toplevel", []],
+    ["ruff format src; gofmt -l -w src; shellcheck check.sh", []],
+    ["~/.local/bin/own; ~/.agentcli/hooks/own.sh", []],
   ])("%s", async (command, expected) => {
     const at = await prepare();
     expect(pinnedBy(pin(command, at), at)).toEqual(expected);
@@ -114,6 +120,21 @@ describe("a command is refused", () => {
     ["make check", "`make`"],
     ["/usr/bin/make check", "`make`"],
     ["git status", "`git`"],
+    ["git rev-parse HEAD^{tree}", "`git`"],
+    ["git -c core.fsmonitor=./x rev-parse HEAD", "`git`"],
+    ["ruff server", "`ruff`"],
+    ["cd ~ && agentcli sandbox run --sandbox workspace-write -- sh check.sh", "which is not in the workspace"],
+    ["cd / && agentcli sandbox run --sandbox workspace-write -- sh check.sh", "which is not in the workspace"],
+    ["~/.rbenv/shims/rubocop", "`rubocop`"],
+    ["~/.rbenv/shims/other", "belongs to an installed package"],
+    ["~/.rvm/gems/ruby-3.2/bin/other", "belongs to an installed package"],
+    ["~/.composer/vendor/bin/other", "belongs to an installed package"],
+    ["~/.local/share/gem/ruby/3.2/bin/other", "belongs to an installed package"],
+    ["~/.local/pipx/venvs/x/bin/other", "belongs to an installed package"],
+    ["~/go/bin/other", "belongs to an installed package"],
+    ["~/.dotnet/tools/other", "belongs to an installed package"],
+    ["~/.deno/bin/other", "belongs to an installed package"],
+    ["~/.local/bin/phpcs", "`phpcs`"],
     ["./missing.sh", "there is no file ./missing.sh"],
     ["node tools/missing.js", "there is no file tools/missing.js"],
     ["$SCRIPT", "the program `$SCRIPT` is known only when it runs"],

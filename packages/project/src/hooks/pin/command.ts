@@ -129,13 +129,21 @@ function readKnownProgram(program: string, rest: ShellWord[], reading: Reading):
   else if (wrappers.has(name)) readWrapper(name, rest, reading);
   else if (name === "." || name === "source") readSourced(rest, reading);
   else if (name === "trap") readTrap(rest, reading);
-  else if (judge) judge(callOf(name, rest, reading));
-  else if (harmless.has(name)) return;
+  else if (judge) {
+    if (name === "agentcli") checkDirectory(reading);
+    judge(callOf(name, rest, reading));
+  } else if (harmless.has(name)) return;
   else if (program.includes("/")) {
     addOutside(program, reading);
     readOutsideArguments(program, rest, reading);
   } else if (generalTools.has(name)) throw unknownProgram(name);
   else if (!reading.found.functions.has(name)) reading.found.calls.push({ name, at: reading.at });
+}
+
+/** The directory in which a sandbox begins is writable in it. */
+function checkDirectory({ directories, workspace }: Reading): void {
+  const other = directories.find((directory) => !workspace.isInside(directory));
+  if (other !== undefined) throw new Unpinnable(`the sandbox could write to ${other}, which is not in the workspace`);
 }
 
 function readWrapper(name: string, words: ShellWord[], reading: Reading): void {

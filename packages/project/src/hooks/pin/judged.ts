@@ -48,7 +48,24 @@ export const judgedPrograms = new Map<string, (call: Call) => void>([
   ["gawk", judgeAwk],
   ["mawk", judgeAwk],
   ["agentcli", judgeAgentcli],
+  ["git", judgeGit],
+  ["ruff", judgeRuff],
 ]);
+
+/** They ask for a name and look at no file of the project, for which git could start a program that its configuration names. */
+const harmlessGit =
+  /^(?:rev-parse(?: (?:--(?:abbrev-ref|absolute-git-dir|git-common-dir|git-dir|is-inside-work-tree|short|show-cdup|show-prefix|show-toplevel)|HEAD))+|branch --show-current|symbolic-ref(?: (?:--short|-q|--quiet))* HEAD)$/;
+
+function judgeGit({ name, words }: Call): void {
+  if (!harmlessGit.test(words.map(({ value }) => value ?? "?").join(" ")))
+    throw new Unpinnable(`what \`${name}\` runs or loads from the workspace is not known`);
+}
+
+/** It has no plug-ins; another of its commands could be a server. */
+function judgeRuff({ name, words }: Call): void {
+  if (!/^(?:check|format)$/.test(words[0]?.value ?? ""))
+    throw new Unpinnable(`what \`${name}\` runs or loads from the workspace is not known`);
+}
 
 /** What follows runs in the sandbox, like commands of agents. */
 function judgeAgentcli(call: Call): void {

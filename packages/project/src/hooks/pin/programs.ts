@@ -2,14 +2,31 @@
 
 /** They run no file of the workspace, whatever their arguments. */
 export const harmless = new Set(
-  `: base64 basename cat chmod cmp comm cp cut date diff dirname echo egrep expr false fgrep fold grep head hexdump
-  hostname id kill ln logger ls md5sum mkdir mktemp mv nl notify-send od paste pgrep printenv pwd readlink realpath rev
-  rm rmdir seq sha1sum sha256sum sleep stat tac tail tee touch tr true type umask uname uniq wc which whoami
-  xxd`.split(/\s+/),
+  `: afplay aplay b2sum base64 basename black cat chmod cksum clang-format cmp column comm cp cut date df diff
+  dirname du echo egrep expand expr false fgrep fmt fold getent gofmt grep groups gunzip gzip head hexdump hostname
+  iconv id join kill ln logger ls md5sum mkdir mktemp mv nl notify-send nproc numfmt od paplay paste pgrep printenv
+  ps pwd readlink realpath rev rm rmdir say seq sha1sum sha256sum sha512sum shellcheck shfmt shuf sleep stat tac tail
+  tee touch tput tr true truncate tty type umask uname unexpand uniq unlink uptime wc which whoami xxd zcat`.split(
+    /\s+/,
+  ),
 );
 
 /** They write files that their arguments name. */
-export const writers = new Set(["cp", "curl", "ln", "mv", "sed", "sort", "tee", "uniq", "xxd"]);
+export const writers = new Set([
+  "cp",
+  "curl",
+  "gunzip",
+  "gzip",
+  "ln",
+  "mv",
+  "sed",
+  "shuf",
+  "sort",
+  "tee",
+  "truncate",
+  "uniq",
+  "xxd",
+]);
 
 /** They run the command that follows their options and operands. Another option is refused. */
 export const wrappers = new Map<string, { options: RegExp; valued?: RegExp; operands?: number }>([
