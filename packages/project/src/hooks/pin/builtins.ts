@@ -77,8 +77,14 @@ function judgeNames(words: ShellWord[], call: Call): void {
   }
 }
 
+/** What hooks call the file of an edit: no program reads a variable of this name. */
+const ordinaryVariable =
+  /^(?:(?:abs|edited|file|full|input|log|notebook|output|rel|repo|source|target|tool|transcript)_path|lines|columns|seconds)$/;
+const ofFile = /^(?:ABS|EDITED|FILE|FULL|INPUT|LOG|NOTEBOOK|OUTPUT|REL|REPO|SOURCE|TARGET|TOOL|TRANSCRIPT)_PATH$/;
+
 export function checkVariable(name: string): void {
-  if (loadingVariable.test(name)) throw new Unpinnable(`${name} can make programs load other files`);
+  if (loadingVariable.test(name) && !ordinaryVariable.test(name) && !ofFile.test(name))
+    throw new Unpinnable(`${name} can make programs load other files`);
 }
 
 function judgeRead(call: Call): void {
