@@ -94,7 +94,7 @@ try {
   const own = { make: made };
   own.make(text)();
 } catch (error) {
-  writeFileSync("said.txt", String(error));
+  writeFileSync("error.txt", String(error));
 }
 const all = {}, path = readFileSync("path.txt", "utf8").trim().split(".");
 try {
@@ -125,7 +125,7 @@ test.each([["node hooks/x.cjs"], ["hooks/x.cjs"], ["timeout 20 hooks/x.cjs"], ["
     onTestFinished(() => opened.close());
     const env = { ...process.env, AGENT_PROJECT_DIR: repository };
     execFileSync("sh", ["-c", opened.commandOf(definition) ?? "exit 9"], { cwd: repository, env });
-    expect(readFileSync(join(repository, "said.txt"), "utf8")).toContain("Code generation from strings disallowed");
+    expect(readFileSync(join(repository, "error.txt"), "utf8")).toContain("Code generation from strings disallowed");
     expect(readFileSync(join(repository, "changed.txt"), "utf8")).toBe("undefined");
     expect(existsSync(join(repository, "evil.txt"))).toBe(false);
   },

@@ -108,7 +108,7 @@ describe("data by a key that only the run shows, and calls of what the script it
     ["Object.defineProperty(exports, '__esModule', { value: true });\nexports.run = () => 1;"],
     ["'use strict';\nfunction size() { return arguments.length; }\nif (!module.parent) size(1);"],
     ["return;"],
-  ])("also in a script that is no module: %s", async (text) => {
+  ])("also in a CommonJS script: %s", async (text) => {
     expect(await pinnedWith("a.cjs", `${text}\n`)).toEqual(["hooks"]);
   });
 });

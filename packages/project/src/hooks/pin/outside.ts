@@ -50,7 +50,7 @@ export const generalTools = new Set(
   mvn mypy nano nerdctl ng ninja nix nmake nodemon nose2 nox npm npx nu nvim nx ocaml osascript oxlint parallel
   parcel pdm perf perlcritic perltidy php php-cs-fixer phpcbf phpcs phpstan phpunit pint pip pip3 pipenv pipx pkgx
   playwright pnpm pod podman poetry pre-commit prettier prlimit proot pry psalm psql puppet pwsh pylama pylint pypy
-  pypy3 pyre pyright pytest pytype R rails rake rbash rebar3 rector reek refurb remark rescript rg rollup rome
+  pypy3 pyre pyright pytest pytype R rails rake rbash rebar3 rector reek refurb rescript rg rollup rome
   Rscript rspec rsync rubocop ruff rufo runuser rush rustc rustfmt rustup sam sbt scala scalafmt scons scp screen
   script semgrep serverless setarch setpriv socat solargraph sorbet sqlfluff sqlite3 ssh standard standardrb strace
   stylelint su sudo svelte-check svn swc swift swiftformat swiftlint systemd-run tar task taskset tclsh tcsh

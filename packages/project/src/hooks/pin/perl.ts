@@ -85,7 +85,7 @@ function checkInterpolated(text: string, at: number): void {
   const plain = text.replace(/\\[\s\S]/g, "");
   const index = String.raw`(?:->)?(?:\{(?:\w+|\$\w+|"\w+"|'\w+')\}|\[(?:-?\d+|\$\w+)\])`;
   const rest = plain.replace(new RegExp(String.raw`[$@](?:\w+|\{\w+\})(?:${index})*(?!(?:->)?[[{])`, "g"), "");
-  // A character class behind a variable, or a count, is no index.
+  // Anything left is code, or an index that is not plain.
   if (/[$@][{$\w]|\(\?\??\{/.test(rest)) throw unknownWordAt(text.split("\n", 1)[0] ?? "", at);
 }
 

@@ -2,7 +2,7 @@
 import { isBuiltin } from "node:module";
 import type { AnyNode, Identifier } from "acorn";
 import { harmlessModules } from "./modules.ts";
-import { around, isFunctionNode, unknownCode } from "./tree.ts";
+import { ancestorsOf, isFunctionNode, unknownCode } from "./tree.ts";
 import { type Code, isProcess, memberName } from "./values.ts";
 
 /** Names of no declaration. One that Node does not have either only ends the script. */
@@ -121,6 +121,7 @@ function checkGlobalObject(name: Identifier, code: Code): void {
 
 /** Those of a function of the script; the script itself gets `require` as one of them. */
 function checkArguments(name: Identifier, { tree }: Code): void {
-  for (const outer of around(tree, name)) if (isFunctionNode(outer) && outer.type !== "ArrowFunctionExpression") return;
+  for (const outer of ancestorsOf(tree, name))
+    if (isFunctionNode(outer) && outer.type !== "ArrowFunctionExpression") return;
   throw unknownCode(tree, tree.parents.get(name) ?? name);
 }

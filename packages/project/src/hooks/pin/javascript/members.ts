@@ -1,7 +1,7 @@
 // Members and calls: by a member whose name only the run shows, code reaches the constructor of functions, which evaluates text.
 import type { AnyNode, AssignmentProperty, MemberExpression, Property } from "acorn";
 import { isTarget } from "./environment.ts";
-import { around, isClassNode, isFunctionNode, type Tree, unknownCode } from "./tree.ts";
+import { ancestorsOf, isClassNode, isFunctionNode, type Tree, unknownCode } from "./tree.ts";
 import { type Code, isCallable, isFunctionLike, isNumber, knownText, memberName } from "./values.ts";
 
 /** They lead to constructors and prototypes, to the code that called, or load a library. */
@@ -94,7 +94,7 @@ const isCallingFunction = (callee: AnyNode, code: Code): boolean =>
   callee.type === "MemberExpression" && /^(?:call|apply|bind)$/.test(memberName(callee, code) ?? "");
 
 function isStrict(node: AnyNode, tree: Tree): boolean {
-  const outer = [...around(tree, node)];
+  const outer = [...ancestorsOf(tree, node)];
   if (outer.some(isClassNode) || !outer.some(isFunctionNode)) return true;
   const [root] = tree.nodes;
   return (

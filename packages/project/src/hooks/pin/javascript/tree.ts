@@ -121,8 +121,8 @@ const childrenOf = (node: AnyNode): AnyNode[] =>
     .flat()
     .filter((value): value is AnyNode => typeof value === "object" && value !== null && "type" in value);
 
-/** The nodes around this one, the nearest first. */
-export function* around({ parents }: Tree, node: AnyNode): Generator<AnyNode> {
+/** From the parent to the root. */
+export function* ancestorsOf({ parents }: Tree, node: AnyNode): Generator<AnyNode> {
   for (let parent = parents.get(node); parent; parent = parents.get(parent)) yield parent;
 }
 

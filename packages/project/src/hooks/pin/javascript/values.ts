@@ -2,7 +2,7 @@
 import type { AnyNode, CallExpression, MemberExpression, NewExpression } from "acorn";
 import type { Variables } from "../shell-reader.ts";
 import { type Binding, readScopes, type Scopes, type Value } from "./scopes.ts";
-import { around, isClassNode, isFunctionNode, type Tree } from "./tree.ts";
+import { ancestorsOf, isClassNode, isFunctionNode, type Tree } from "./tree.ts";
 
 export interface Code {
   tree: Tree;
@@ -54,7 +54,7 @@ function returnedBy(node: AnyNode, tree: Tree): { by: AnyNode; value: AnyNode } 
   if (node.type === "ArrowFunctionExpression" && node.body.type !== "BlockStatement")
     return { by: node, value: node.body };
   if (node.type !== "ReturnStatement" || !node.argument) return null;
-  for (const outer of around(tree, node)) if (isFunctionNode(outer)) return { by: outer, value: node.argument };
+  for (const outer of ancestorsOf(tree, node)) if (isFunctionNode(outer)) return { by: outer, value: node.argument };
   return null;
 }
 
@@ -115,7 +115,7 @@ export function memberName({ computed, property }: MemberExpression, code: Code)
 /** More than code that people write needs. */
 const maxSteps = 1000;
 
-/** A key that is no name: no member of a prototype is reached by it. */
+/** A key that is a number: no member of a prototype is reached by it. */
 export function isNumber(node: AnyNode, code: Code, seen = new Set<AnyNode | Binding>()): boolean {
   if (seen.has(node)) return true;
   if (seen.add(node).size > maxSteps) return false;
