@@ -80,6 +80,7 @@ test.each([
     { dependencies: { b: "https://example.org/b.tgz" } },
     "b https://example.org/b.tgz is not one version",
   ],
+  ["packages/a", { peerDependencies: { b: "https://example.org/b.tgz" } }, "b.tgz is not one version"],
   ["packages/a", { dependencies: { b: "*" } }, "b * is not one version"],
   ["node_modules/../../a", hashed, "nor in node_modules"],
   ["elsewhere/a", { version: "1.0.0" }, "nor in node_modules"],

@@ -19,6 +19,7 @@ interface LockedPackage {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
   hasInstallScript?: boolean;
   /** It brings a lock file of its own. */
   hasShrinkwrap?: boolean;
@@ -82,10 +83,14 @@ function compareWithOurs(root: string, { packages = {} }: LockFile): Problem[] {
   });
 }
 
-const chosenBy = ({ dependencies, devDependencies, optionalDependencies }: LockedPackage): [string, string][] =>
-  Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }).sort(([one], [other]) =>
-    one < other ? -1 : 1,
-  );
+/** Also peers: npm installs them. */
+const chosenBy = (stated: LockedPackage): [string, string][] =>
+  Object.entries({
+    ...stated.peerDependencies,
+    ...stated.dependencies,
+    ...stated.devDependencies,
+    ...stated.optionalDependencies,
+  }).sort(([one], [other]) => (one < other ? -1 : 1));
 
 export function findProblemsIn(packages: Locked): Problem[] {
   const problems = Object.entries(packages).flatMap(([location, locked]) => [

@@ -83,6 +83,18 @@ describe("an escalation", () => {
     expect(outputs(state).join("\n")).toMatch(/outside.*outside hello/s);
   });
 
+  test("with a shell that the model names is declined: its program would run instead of what the user approves", async () => {
+    const approver = person("accept");
+    const shell = join(root, "planted");
+    writeFileSync(shell, `#!/bin/sh\ntouch ${root}/ran\n`, { mode: 0o755 });
+    const args = { cmd: "npm test", shell, sandbox_permissions: "require_escalated" };
+    const { log, dependencies } = await thread([replies([calls("exec_command", args)]), textReply("Fine.")], approver);
+    const state = await drive(log, dependencies, never);
+    expect(approver.asked).toEqual([]);
+    expect(outputs(state).join("")).toContain("commands run in the user's own shell");
+    expect(existsSync(join(root, "ran"))).toBe(false);
+  });
+
   test("is not run when the user declines it, and the turn continues", async () => {
     const { log, dependencies } = await thread(
       [replies([escalated("touch made.txt")]), textReply("Fine.")],

@@ -68,14 +68,14 @@ function commandDecision(
 }
 
 function commandQuestion(question: ApprovalQuestion): QuestionOf<"item/commandExecution/requestApproval"> {
-  const { cmd, justification, prefix_rule: prefix } = question.args as CommandArguments;
+  const { cmd, shell, justification, prefix_rule: prefix } = question.args as CommandArguments;
   const { command, cwd } = shownCommand(question.args, question.settings);
   return {
     ...locationOf(question),
     reason: justification ?? question.reason,
     command,
     cwd,
-    commandActions: [{ type: "unknown", command: cmd }],
+    commandActions: [{ type: "unknown", command: shell === undefined ? cmd : command }],
     proposedExecpolicyAmendment: prefix ?? null,
     availableDecisions: [
       "accept",
@@ -89,6 +89,9 @@ function commandQuestion(question: ApprovalQuestion): QuestionOf<"item/commandEx
 
 interface CommandArguments {
   cmd: string;
+  /** Which program reads it, if not the user's shell. */
+  shell?: string;
+  login?: boolean;
   workdir?: string;
   sandbox_permissions?: string;
   justification?: string;
@@ -129,7 +132,8 @@ function keysOf({ name, args, mcp, settings }: ApprovalQuestion): string[] {
   if (mcp) return [JSON.stringify(["mcp", mcp.server, mcp.tool])];
   if (isEditTool(name)) return patchedPaths({ name, args }, settings.cwd).map((path) => JSON.stringify(["file", path]));
   const { cmd, workdir = ".", sandbox_permissions: permissions = "use_default" } = args as CommandArguments;
-  return [JSON.stringify(["command", cmd, workdir, permissions])];
+  const { shell = settings.shell, login = true } = args as CommandArguments;
+  return [JSON.stringify(["command", cmd, workdir, permissions, shell, login])];
 }
 
 const open = ({ id, header, question, options }: UserQuestion) => ({

@@ -23,7 +23,7 @@ export interface Guard {
 export const policyGuard: Guard = {
   async admit(call, settings) {
     if (isEditTool(call.name) && settings.sandbox === "read-only") return judgePatch(settings);
-    if (call.name === "exec_command" && asksEscalation(call.args)) return judgeEscalation(settings);
+    if (call.name === "exec_command" && asksEscalation(call.args)) return judgeEscalation(call.args, settings);
     return { kind: "allowed" };
   },
 };
@@ -45,8 +45,12 @@ const readOnlyPatch =
 const judgePatch = ({ approval }: TurnSettings): Verdict =>
   approval === "never" ? declined(readOnlyPatch) : { kind: "unapproved", reason: readOnlyPatch };
 
-function judgeEscalation(settings: TurnSettings): Verdict {
+function judgeEscalation(args: unknown, settings: TurnSettings): Verdict {
   if (settings.sandbox === "danger-full-access") return { kind: "allowed" };
+  // A program of the agent's would run in place of the command that a user approves.
+  const { shell = settings.shell } = args as { shell?: unknown };
+  if (shell !== settings.shell)
+    return declined("outside the sandbox commands run in the user's own shell; leave out shell and ask again");
   if (settings.approval === "never") {
     return declined(
       "approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never",

@@ -255,6 +255,28 @@ test("the limiter forgets the oldest window rather than grow, and keeps the newe
   expect(spend("first")).not.toThrow();
 });
 
+test("requests with a forged proof of another server count as wrong credentials", async () => {
+  const server = await limitedServer({ requestsPerMinute: manyPerMinute, wrongCredentialsPerMinute: 3 });
+  const statuses: (number | string)[] = [];
+  for (let request = 0; request < 5; request += 1)
+    statuses.push(await outcome(server, "v1", { "x-platform-forwarded": "forged" }));
+  expect(statuses).toEqual([401, 401, 401, 429, 429]);
+});
+
+test("a body that is nested deeply or has a great many entries is refused before it is parsed", async () => {
+  const server = await limitedServer({});
+  const key = await server.key();
+  const post = async (body: string) => {
+    const headers = { ...bearer(key), "content-type": "application/json" };
+    const answer = await fetch(`${server.url}/v1/agents`, { method: "POST", headers, body });
+    return `${answer.status} ${await answer.text()}`;
+  };
+  expect(await post("[".repeat(500_000))).toMatch(/^400 .*nested deeper than 200/);
+  expect(await post(`{"a":[${"0,".repeat(200_000)}0]}`)).toMatch(/^400 .*more than 100000 entries/);
+  const text = JSON.stringify(`${"[".repeat(300)}\\"${",".repeat(150_000)}`);
+  expect(await post(`{"prompt":{"text":${text}},"unknown":1}`)).toMatch(/^400 .*unknown/);
+});
+
 test("connections of workers are counted with all other requests", async () => {
   const server = await testServer({
     roles: ["api", "runner"],

@@ -1,10 +1,20 @@
 // A backup while an agent replaces its directories by links: nothing outside its workspace is read.
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openFile } from "../../src/foundation/files/index.ts";
 import { type FoundFile, listFiles } from "../../src/operations/backup/files.ts";
+import { writeFile } from "../../src/operations/backup/make.ts";
 
 let base = "";
 let dataDirectory = "";
@@ -53,6 +63,19 @@ test("a file below a directory that became a link is read from where the directo
   });
   expect(contents).toContain("workspaces/agent/directory/secret.pem of the agent");
   expect(contents.join()).not.toContain("of the operator");
+});
+
+test("a file that an agent makes longer while it is read is written as long as it was found", async () => {
+  const path = join(workspace(), "directory/secret.pem");
+  const sources = { dataDirectory, kekFile: join(base, "kek"), keys: "all" } as const;
+  const pieces: Buffer[] = [];
+  const archive = { begin() {}, write: (piece: Buffer) => void pieces.push(piece) };
+  for await (const found of listFiles(sources, ({ path: left }) => expect.fail(left))) {
+    if (found.section.kind !== "file") continue;
+    truncateSync(path, 2 ** 40);
+    expect(await writeFile(archive, found)).toBe(true);
+  }
+  expect(Buffer.concat(pieces).toString()).toBe("of the agent");
 });
 
 test("a file that became a link is not read", async () => {

@@ -155,6 +155,9 @@ test("tables, files, modes, links and sequences are restored, and the key if it 
     join(dataDirectory, "handoffs/a/r.git/objects/info/alternates"),
     `${dataDirectory}/mirrors/m/objects\n`,
   );
+  const ofAgent = "workspaces/a/handoffs/x/objects/info/alternates";
+  mkdirSync(join(dataDirectory, ofAgent, ".."), { recursive: true });
+  writeFileSync(join(dataDirectory, ofAgent), `${dataDirectory}/mirrors/m/objects\n`, { mode: 0o600 });
   const odd = "tab\tback\\slash\nline ü \u{1F600}";
   await source.platform.db.updateTable("users").set({ first_name: odd }).execute();
   const path = await backup(passphrase);
@@ -172,6 +175,9 @@ test("tables, files, modes, links and sequences are restored, and the key if it 
   chmodSync(at("artifacts/deep"), 0o755);
   expect(readlinkSync(at("artifacts/link"))).toBe("/nowhere/at/all");
   expect(readFileSync(at("handoffs/a/r.git/objects/info/alternates"), "utf8")).toBe(`${at("mirrors/m/objects")}\n`);
+  // A file of an agent with such a name is as it was.
+  expect(readFileSync(at(ofAgent), "utf8")).toBe(`${dataDirectory}/mirrors/m/objects\n`);
+  expect(statSync(at(ofAgent)).mode & 0o777).toBe(0o600);
   const vault = await openVault(target.database.db, target.settings.kekFile);
   const [team] = await target.database.db.selectFrom("teams").select("data_key").execute();
   await vault.unwrap(team?.data_key ?? Buffer.alloc(0));

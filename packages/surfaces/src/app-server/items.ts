@@ -109,7 +109,13 @@ const command = (
   ...shownCommand(args, thread),
   source: "agent",
   status: "inProgress",
-  commandActions: [{ type: "unknown", command: String(args.cmd ?? "") }],
+  // Another shell than the user's decides what the command means.
+  commandActions: [
+    {
+      type: "unknown",
+      command: args.shell === undefined ? String(args.cmd ?? "") : shownCommand(args, thread).command,
+    },
+  ],
 });
 
 /** The command line as a user would type it, and its directory. */

@@ -86,8 +86,15 @@ export function openAdmission(limits: AdmissionLimits, forwarded: FindForwarded 
     else context.get("slots").push(release);
   };
   // Another server has counted it by the address that it came from.
-  const addressIn = (request: IncomingMessage) =>
-    forwarded(request)?.clientAddress ?? clientAddress(request, limits.trustedProxies);
+  const addressIn = (request: IncomingMessage) => {
+    try {
+      return forwarded(request)?.clientAddress ?? clientAddress(request, limits.trustedProxies);
+    } catch (error) {
+      // A forged proof is a wrong credential of whoever sent it.
+      addresses.spendWrong(clientAddress(request, limits.trustedProxies));
+      throw error;
+    }
+  };
   const addressOf = (context: Context<Env>) => addressIn(context.env.incoming);
   const { perAddress, perSender } = limitsAtOnce(limits);
   const admitSender = (context: Context<Env>, { teamId, name }: Sender): void => {

@@ -9,7 +9,36 @@ export async function readJson(incoming: IncomingMessage, limitBytes: number): P
   checkContentType(incoming.headers["content-type"]);
   const raw = await readBody(incoming, limitBytes);
   if (raw.length === 0) throw invalid(["the body: is empty; send JSON"]);
+  checkShape(raw);
   return { raw, json: parse(decode(raw)) };
+}
+
+/** The server does nothing else while it parses and validates a body. */
+const maxDepth = 200;
+const maxEntries = 100_000;
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openings, closings] = [
+  [0x5b, 0x7b],
+  [0x5d, 0x7d],
+];
+
+/** Refuses what is nested deeply or has a great many entries, however small they are. */
+export function checkShape(json: Buffer): void {
+  let depth = 0;
+  let entries = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at] as number;
+    if (isText) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) isText = false;
+    } else if (byte === quote) isText = true;
+    else if (byte === comma) entries += 1;
+    else if (openings.includes(byte)) depth += 1;
+    else if (closings.includes(byte)) depth -= 1;
+    if (depth > maxDepth) throw invalid([`the body: is nested deeper than ${maxDepth}`]);
+    if (entries > maxEntries) throw invalid([`the body: has more than ${maxEntries} entries`]);
+  }
 }
 
 /** Announced by its headers: a body has a length, or comes in chunks. */

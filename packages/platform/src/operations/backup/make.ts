@@ -117,12 +117,15 @@ const isStillThere = ({ address }: FoundFile["entry"]): Promise<boolean> =>
   );
 
 /** False if it could not be opened. */
-async function writeFile(archive: ArchiveWriter, { section, entry }: FoundFile): Promise<boolean> {
+export async function writeFile(
+  archive: Pick<ArchiveWriter, "begin" | "write">,
+  { section, entry }: FoundFile,
+): Promise<boolean> {
   const file = await openFile(entry);
   if (file === null) return false;
   try {
     archive.begin(section);
-    await writeContent(archive, file);
+    await writeContent(archive, file, entry.stats.size);
     return true;
   } finally {
     await file.close();
@@ -133,10 +136,12 @@ const readIfThere = (path: string): Buffer | null => (existsSync(path) ? readFil
 
 const pieceBytes = 256 * 1024;
 
-async function writeContent(archive: ArchiveWriter, file: FileHandle): Promise<void> {
-  for (;;) {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(pieceBytes));
+/** No more than was judged: an agent may make its file longer all the time. */
+async function writeContent(archive: Pick<ArchiveWriter, "write">, file: FileHandle, maxBytes: number): Promise<void> {
+  for (let left = maxBytes; left > 0; ) {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(pieceBytes, left)));
     if (bytesRead === 0) return;
     archive.write(buffer.subarray(0, bytesRead));
+    left -= bytesRead;
   }
 }

@@ -58,7 +58,7 @@ export function openFileRestorer(directory: string, formerDirectory: string): Fi
           deferred.unshift(() => symlinkSync(section.target, path));
           return;
         case "file":
-          if (alternatesFile.test(path)) rewritePaths(path);
+          if (alternatesFile.test(section.path)) rewritePaths(path);
           else beginFile(path, section.mode);
       }
     },
@@ -70,4 +70,5 @@ export function openFileRestorer(directory: string, formerDirectory: string): Fi
   };
 }
 
-const alternatesFile = /\/handoffs\/.*\/objects\/info\/alternates$/;
+/** Of the server's own; files of agents may have any name. */
+const alternatesFile = /^handoffs\/.*\/objects\/info\/alternates$/;
