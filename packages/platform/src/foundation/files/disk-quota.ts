@@ -62,15 +62,18 @@ export function watchDisk({ directory, maxBytes, onExceeded, freeSpace = freeSpa
   async function check(freeBytes: number): Promise<void> {
     const startedMs = Date.now();
     const named = await measure(directory);
+    const wasPartial = unlinked.isPartial;
     if (startedMs >= unlinked.atMs || freeBytes < unlinked.belowFreeBytes || named + unlinked.bytes > allowed)
       await findUnlinked(named, freeBytes);
     const bytes = named + unlinked.bytes;
+    const isToBeConfirmed = unlinked.isPartial && !wasPartial;
     if (bytes > allowed && !isStopped) {
       isStopped = true;
       return onExceeded(bytes);
     }
     const tookMs = Date.now() - startedMs;
-    next = { atMs: Date.now() + restFactor * tookMs, belowFreeBytes: freeBytes - (allowed - bytes) };
+    const belowFreeBytes = isToBeConfirmed ? Number.POSITIVE_INFINITY : freeBytes - (allowed - bytes);
+    next = { atMs: Date.now() + restFactor * tookMs, belowFreeBytes };
   }
 
   async function findUnlinked(named: number, freeBytes: number): Promise<void> {

@@ -74,16 +74,18 @@ async function hasMounted(process: string, name: string): Promise<boolean> {
 }
 
 async function addOpened(thread: string, found: Found): Promise<void> {
-  const names = await readdir(`${thread}/fd`).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "EACCES" || error.code === "EPERM") found.isPartial = true;
-    return [];
-  });
-  for (const name of names) {
+  const names = await readdir(`${thread}/fd`).catch(() => null);
+  if (names === null && !(await hasEnded(thread))) found.isPartial = true;
+  for (const name of names ?? []) {
     const stats = await stat(`${thread}/fd/${name}`).catch(() => null);
     if (stats?.isSocket() && (await hasDescriptorsInFlight(`${thread}/fdinfo/${name}`))) found.isPartial = true;
     if (stats) addFile(stats, found);
   }
 }
+
+/** `12 (name) Z …`: it has no descriptors, and only root may see that. */
+const hasEnded = async (thread: string): Promise<boolean> =>
+  /\) [ZX] [^)]*$|^$/.test((await readFile(`${thread}/stat`, "utf8").catch(() => "")).trim());
 
 /** Sent over a socket and not received yet: no process has them. */
 const hasDescriptorsInFlight = async (socket: string): Promise<boolean> =>

@@ -85,16 +85,7 @@ export function openAdmission(limits: AdmissionLimits, forwarded: FindForwarded 
     if (context.env.outgoing.closed) release();
     else context.get("slots").push(release);
   };
-  // Another server has counted it by the address that it came from.
-  const addressIn = (request: IncomingMessage) => {
-    try {
-      return forwarded(request)?.clientAddress ?? clientAddress(request, limits.trustedProxies);
-    } catch (error) {
-      // A forged proof is a wrong credential of whoever sent it.
-      addresses.spendWrong(clientAddress(request, limits.trustedProxies));
-      throw error;
-    }
-  };
+  const addressIn = addressFinder(limits, forwarded, addresses.spendWrong);
   const addressOf = (context: Context<Env>) => addressIn(context.env.incoming);
   const { perAddress, perSender } = limitsAtOnce(limits);
   const admitSender = (context: Context<Env>, { teamId, name }: Sender): void => {
@@ -137,6 +128,18 @@ export function openAdmission(limits: AdmissionLimits, forwarded: FindForwarded 
       hold(context, { key: `git ${teamId}`, max: limits.gitProcesses, what: "git processes of one team" }),
   };
 }
+
+/** A forwarded request was counted by another server, by the address that it came from there; a forged one is a wrong credential. */
+const addressFinder =
+  ({ trustedProxies }: AdmissionLimits, forwarded: FindForwarded, spendWrong: (address: string) => void) =>
+  (request: IncomingMessage): string => {
+    try {
+      return forwarded(request)?.clientAddress ?? clientAddress(request, trustedProxies);
+    } catch (error) {
+      spendWrong(clientAddress(request, trustedProxies));
+      throw error;
+    }
+  };
 
 const limitsAtOnce = (limits: AdmissionLimits) => ({
   perAddress: (address: string): ConcurrencyLimit => ({
