@@ -66,22 +66,19 @@ export function watchDisk({ directory, maxBytes, onExceeded, freeSpace = freeSpa
     if (startedMs >= unlinked.atMs || freeBytes < unlinked.belowFreeBytes || named + unlinked.bytes > allowed)
       await findUnlinked(named, freeBytes);
     const bytes = named + unlinked.bytes;
-    const isToBeConfirmed = unlinked.isPartial && !wasPartial;
     if (bytes > allowed && !isStopped) {
       isStopped = true;
       return onExceeded(bytes);
     }
-    const tookMs = Date.now() - startedMs;
-    const belowFreeBytes = isToBeConfirmed ? Number.POSITIVE_INFINITY : freeBytes - (allowed - bytes);
-    next = { atMs: Date.now() + restFactor * tookMs, belowFreeBytes };
+    const belowFreeBytes = unlinked.isPartial && !wasPartial ? Number.POSITIVE_INFINITY : freeBytes - (allowed - bytes);
+    next = { atMs: Date.now() + restFactor * (Date.now() - startedMs), belowFreeBytes };
   }
 
   async function findUnlinked(named: number, freeBytes: number): Promise<void> {
     const { bytes: known, isPartial } = await findUnlinkedFiles(directory);
     // Twice, because descriptors are on their way between processes for moments only.
-    const isHiding = isPartial && unlinked.isPartial;
-    const lost = first.freeBytes - freeBytes - (named - first.named);
-    const bytes = isHiding ? Math.max(known, lost) : known;
+    const lost = isPartial && unlinked.isPartial ? first.freeBytes - freeBytes - (named - first.named) : 0;
+    const bytes = Math.max(known, lost);
     const belowFreeBytes = isPartial ? Number.POSITIVE_INFINITY : freeBytes - (allowed - named - bytes);
     unlinked = { bytes, isPartial, atMs: Date.now() + unlinkedPollMs, belowFreeBytes };
   }
