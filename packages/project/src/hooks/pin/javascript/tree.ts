@@ -41,12 +41,14 @@ function withoutTypes(text: string): string | null {
 
 /** Several where Node could read the text as a module or as a script, and they differ. */
 function parseJavascript(text: string): Tree[] {
-  const read = [parseAs(text, "module"), parseAs(text, "script")];
-  const trees = read.filter((each): each is Tree => "nodes" in each);
-  const [first = null] = trees;
-  if (first === null) throw reasonOf(read);
+  const read = parseAs(text, "module");
   // The old comments of HTML are comments in a script and operators in a module.
-  return /<!-{2}|-{2}>/.test(text) ? trees : [first];
+  const isBoth = /<!-{2}|-{2}>/.test(text);
+  if ("nodes" in read && !isBoth) return [read];
+  const other = parseAs(text, "script");
+  const trees = [read, other].filter((each): each is Tree => "nodes" in each);
+  if (trees.length === 0) throw reasonOf([read, other]);
+  return trees;
 }
 
 function parseAs(text: string, sourceType: "module" | "script"): Tree | { error: unknown } {
