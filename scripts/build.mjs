@@ -41,6 +41,14 @@ const partsOfRun = [
 
 const ofRun = await loadedWith(partsOfRun);
 
+/** What the first tool call loads beyond that, of which the terminal interface shares some. */
+const ofCalls = await loadedWith([
+  "packages/engine/src/calls/run-calls.ts",
+  "packages/engine/src/tools/actions.ts",
+  "packages/engine/src/tools/arguments.ts",
+  "packages/protocol/generated/validators/tools.js",
+]);
+
 /** What `exec resume` loads beyond that, of which the terminal interface shares some. */
 const ofResume = await loadedWith(["packages/cli/src/commands/exec/resume.ts"]);
 
@@ -208,6 +216,7 @@ async function build({ directory, input, format = "cjs", groups = [] }) {
         group("skills", 3, isOfSkills),
         group("sandbox", 3, isOfSandbox),
         group("commits", 3, isOfCommits),
+        group("calls", 3, (id) => ofCalls.has(id)),
         group("resume", 3, (id) => ofResume.has(id)),
         group("terminal", 2, (id) => ofReporter.has(id)),
         group("tui", 1, reachedBy("packages/cli/src/tui/open.ts")),

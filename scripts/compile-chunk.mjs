@@ -8,7 +8,7 @@ import vm from "node:vm";
 
 /** What a run loads, what its first command loads, and the terminal interface. */
 const ofTerminal = ["terminal", "tui", "interactive", "schemas", "protocol", "serving"];
-export const compiledChunks = ["run", "resume", "sandbox", "server", "commits", ...ofTerminal];
+export const compiledChunks = ["run", "calls", "resume", "sandbox", "server", "commits", ...ofTerminal];
 
 export function compileChunk(path) {
   const script = new vm.Script(Module.wrap(readFileSync(path, "utf8")), { filename: path });
