@@ -113,6 +113,23 @@ test("--last says which newer session it passes over because it is damaged", asy
   expect((await run(["sessions", "list"])).stdout).toContain(id);
 });
 
+test("a session whose directory has become a link is not resumed where the link leads", async () => {
+  const harness = await openHarness({ replies: [replyWith("First."), replyWith("Second.")] });
+  const [own, other] = [join(harness.repository, "sub"), join(harness.repository, "other")];
+  mkdirSync(own);
+  mkdirSync(other);
+  const { events } = await harness.events(["-C", own, "hello"]);
+  const threadId = String(events[0]?.thread_id);
+  renameSync(own, `${own}.old`);
+  symlinkSync(other, own);
+  const refused = await harness.run(["exec", "resume", threadId, "go on"]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`is now a link to ${other}`)]);
+  const client = await (await startServer(harness, "stdio")).connect();
+  await expect(client.request("thread/resume", { threadId })).rejects.toThrow(/is now a link to/);
+  expect(harness.requests()).toHaveLength(1);
+  expect(await harness.run(["exec", "resume", threadId, "-C", other, "go on"])).toMatchObject({ code: 0 });
+});
+
 describe("a session that ran with danger-full-access", () => {
   test("needs the flag again, and goes on with it or in another sandbox", async () => {
     const harness = await openHarness({ replies: [replyWith("First."), replyWith("Second."), replyWith("Third.")] });

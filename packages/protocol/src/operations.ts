@@ -194,6 +194,10 @@ export const EditRequest = z.object({
       }),
     ]),
   ),
+  asWritten: z
+    .boolean()
+    .optional()
+    .describe("Refuses absolute paths that links lead elsewhere: a person approved them as they are written"),
 });
 export type EditRequest = z.infer<typeof EditRequest>;
 export type Edit = EditRequest["edits"][number];

@@ -1,5 +1,6 @@
 // What a run was asked to be: the configuration as its flags leave it; a resumed thread keeps its own policy.
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
 import type { ConfigOptions, Environment } from "@agentcli/host";
 import { practice } from "@agentcli/models";
@@ -45,15 +46,18 @@ export async function settle(
   return { settings, loaded, warnings };
 }
 
+/** A thread goes on where it was: a link that is there now leads to what it was never allowed to change. */
 function workingDirectory({ directory }: ConfigOptions, { cwd }: Environment, recorded: TurnSettings | null): string {
-  if (directory !== undefined || !recorded || existsSync(recorded.cwd)) {
-    return existingDirectory(directory ?? recorded?.cwd ?? ".", cwd);
-  }
-  throw new CommandError(
-    "usage",
-    `The directory of this session, ${recorded.cwd}, no longer exists. Use another: --cd DIR.`,
-  );
+  if (recorded && directory === undefined && !existsSync(recorded.cwd))
+    throw directoryChanged(recorded.cwd, "no longer exists");
+  const found = existingDirectory(directory ?? recorded?.cwd ?? ".", cwd);
+  const isOwn = directory === undefined || resolve(cwd, directory) === recorded?.cwd;
+  if (recorded && isOwn && found !== recorded.cwd) throw directoryChanged(recorded.cwd, `is now a link to ${found}`);
+  return found;
 }
+
+const directoryChanged = (directory: string, change: string) =>
+  new CommandError("usage", `The directory of this session, ${directory}, ${change}. Use another: --cd DIR.`);
 
 /** A thread continues with its model, unless the command line names another. */
 function chooseModel(options: ConfigOptions, { config, overridden }: LoadedConfig, recorded: TurnSettings | null) {

@@ -1,4 +1,5 @@
 // Runs the calls of one reply: admit, record, act, record the outcome.
+
 import type { Outcome } from "@agentcli/protocol";
 import { WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import { interrupted, lost, stopped } from "../abandon-turn.ts";
@@ -12,6 +13,7 @@ import { findOpenCall, type OpenCall } from "../state/state.ts";
 import type { Admission, PlannedCall } from "../thread-hooks.ts";
 import { applyPatch } from "../tools/apply-patch.ts";
 import { failed, type Parsed, type Tool, type ToolContext } from "../tools/tool.ts";
+import { approvedWorkspace } from "./approved-workspace.ts";
 
 // A model may request hundreds of commands at once; the machine must stay usable.
 const maxConcurrent = 32;
@@ -172,7 +174,7 @@ function workspaceFor({ callId, begun }: OpenCall, { workspace, unsandboxedWorks
     begun?.name === "write_stdin" || begun?.name === "kill_session" ? (begun.args as { session_id?: number }) : {};
   const session = log.state.backgroundProcesses.get(args.session_id ?? -1);
   const isOutside = session ? session.outside : findOpenCall(log.state, callId)?.approval?.outside;
-  return isOutside ? (unsandboxedWorkspace ?? workspace) : workspace;
+  return isOutside ? approvedWorkspace(unsandboxedWorkspace ?? workspace) : workspace;
 }
 
 function orLost(error: unknown): Outcome {

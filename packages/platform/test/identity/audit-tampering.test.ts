@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AuditLink, emptyHead } from "../../src/identity/audit/chain.ts";
 import {
@@ -14,6 +15,7 @@ import {
   verifyLog,
   withStoredLog,
 } from "../../src/identity/audit/index.ts";
+import { readLinks } from "../../src/identity/audit/stored.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
@@ -170,3 +172,30 @@ test.each(Object.keys(attacks).filter((name) => !/hash|number|head/.test(name)))
     );
   },
 );
+
+test("an entry that has the number of another one is found, wherever it stands in the log", async () => {
+  const { db } = fixture.platform;
+  const found = db.transaction().execute(async (tx) => {
+    await sql`alter table audit_entries drop constraint audit_entries_pkey`.execute(tx);
+    await sql`alter table audit_entries disable trigger all`.execute(tx);
+    await sql`delete from audit_entries`.execute(tx);
+    const rows = Array.from({ length: 1_001 }, (_, index) => Math.min(index + 1, 1_000));
+    for (const seq of rows)
+      await tx
+        .insertInto("audit_entries")
+        .values({ ...(whole.links[0] ?? expect.fail()), seq })
+        .execute();
+    const links = await collected(readLinks(tx, null));
+    throw new RolledBack(links.map(({ seq }) => seq).slice(-3));
+  });
+  await expect(found).rejects.toMatchObject({ numbers: [999, 1_000, 1_000] });
+});
+
+/** Leaves the log as it was. */
+class RolledBack extends Error {
+  readonly numbers: number[];
+  constructor(numbers: number[]) {
+    super("rolled back");
+    this.numbers = numbers;
+  }
+}

@@ -4,4 +4,6 @@ export interface FileScope {
   root: string;
   /** Absolute directories, or no limit here; the sandbox around the server enforces its own either way. */
   writable: "anywhere" | string[];
+  /** Absolute paths that links lead elsewhere are refused. */
+  asWritten?: boolean;
 }

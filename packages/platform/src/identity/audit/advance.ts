@@ -52,7 +52,8 @@ async function moveAlone(
   if (missing > 0) return { kind: "broken", reason: `the last ${missing} entries are missing` };
   const reason = await breakBetween(from, head, readLinks(db, from.seq));
   if (reason !== null) return { kind: "broken", reason };
-  const begunAfter = vault.isFirstUse ? 0 : isProved ? anchor.begunAfter : head.seq;
+  // What an anchor has left unproved stays so: the database alone decides what a first use is.
+  const begunAfter = isProved ? anchor.begunAfter : vault.isFirstUse ? 0 : head.seq;
   if (!isProved || anchor.head.seq < head.seq || anchor.begunAfter !== begunAfter)
     await writeAnchor(dataDirectory, { head, begunAfter }, [vault]);
   if (isProved) return { kind: "whole", head };

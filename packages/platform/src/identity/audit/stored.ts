@@ -19,14 +19,25 @@ export const headQuery = (db: Kysely<Tables>) => db.selectFrom("audit_head").sel
 
 const pageSize = 1000;
 
-/** Entries with a higher number, in order. Null: all of them, whatever their numbers. */
+/** Entries with a higher number, in order, also where several have the same one. Null: all of them, whatever their numbers. */
 export async function* readLinks(db: Kysely<Tables>, behind: number | null): AsyncGenerator<AuditLink> {
-  const entries = db.selectFrom("audit_entries").selectAll().orderBy("seq").limit(pageSize);
-  for (let after = behind; ; ) {
-    const page = await (after === null ? entries : entries.where("seq", ">", after)).execute();
-    yield* page;
-    const last = page.at(-1);
-    if (!last) return;
-    after = last.seq;
+  for (let first = await nextNumber(db, behind); first !== null; ) {
+    const last = first + pageSize - 1;
+    // One more than a whole log has there: then two have the same number.
+    yield* await db
+      .selectFrom("audit_entries")
+      .selectAll()
+      .where("seq", ">=", first)
+      .where("seq", "<=", last)
+      .orderBy("seq")
+      .limit(pageSize + 1)
+      .execute();
+    first = await nextNumber(db, last);
   }
+}
+
+async function nextNumber(db: Kysely<Tables>, after: number | null): Promise<number | null> {
+  const entries = db.selectFrom("audit_entries").select("seq").orderBy("seq").limit(1);
+  const row = await (after === null ? entries : entries.where("seq", ">", after)).executeTakeFirst();
+  return row?.seq ?? null;
 }

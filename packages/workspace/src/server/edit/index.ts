@@ -19,7 +19,7 @@ async function applyAlone(scope: FileScope, request: EditRequest): Promise<EditR
     return { kind: "refused", message: "writing is blocked by the read-only sandbox" };
   }
   try {
-    const plan = await planEdits(scope, request.edits);
+    const plan = await planEdits({ ...scope, asWritten: request.asWritten === true }, request.edits);
     await commit(plan.effects);
     return { kind: "edited", files: plan.files };
   } catch (error) {

@@ -27,12 +27,17 @@ export async function findTarget(scope: FileScope, path: string): Promise<Target
 /** Throws unless `real`, a path without symlinks that `target` led to, may be written. */
 export async function assertWritable(scope: FileScope, target: Target, real: string): Promise<void> {
   const everywhere = scope.writable === "anywhere" && isAbsolute(target.displayPath);
-  if (everywhere) return;
+  if (everywhere) return scope.asWritten === true ? assertAsWritten(target, real) : undefined;
   const allowed = scope.writable === "anywhere" ? [scope.root] : scope.writable;
   const roots = await Promise.all(allowed.map(realRoot));
   if (roots.some((root) => isInside(real, root))) return;
   const where = real === resolve(scope.root, target.displayPath) ? "" : ` leads to ${real} and`;
   throw new Refusal(`${target.displayPath}${where} lies outside the writable directories (${allowed.join(", ")})`);
+}
+
+function assertAsWritten({ displayPath }: Target, real: string): void {
+  if (real === displayPath) return;
+  throw new Refusal(`${displayPath} leads to ${real} and was approved by its own name; edit ${real} if that is meant`);
 }
 
 function validatePath(path: string): string {

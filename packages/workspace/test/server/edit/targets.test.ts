@@ -34,6 +34,21 @@ describe("an absolute path", () => {
     expect(await readTree(other)).toEqual({ "d/x": "new\n" });
   });
 
+  test("that a person approved is refused where a link leads elsewhere, and written where none does", async () => {
+    const [root, other] = [await makeTree({}), await makeTree({ ".bashrc": "old\n", "d/y": "old\n" })];
+    await symlink(join(other, ".bashrc"), join(root, "notes.txt"));
+    await symlink(join(other, "d"), join(root, "d"));
+    const scope = { root, writable: "anywhere" as const };
+    const [file, below] = [join(root, "notes.txt"), join(root, "d/y")];
+    for (const edit of [replace(file, "old", "new"), replace(below, "old", "new"), add(join(root, "d/z"))])
+      expect(await applyEdits(scope, { edits: [edit], asWritten: true })).toMatchObject({
+        ...{ kind: "refused", message: expect.stringContaining(`leads to ${other}`) },
+      });
+    expect(await readTree(other)).toEqual({ ".bashrc": "old\n", "d/y": "old\n" });
+    const direct = replace(join(other, ".bashrc"), "old", "new");
+    expect(await applyEdits(scope, { edits: [direct], asWritten: true })).toMatchObject({ kind: "edited" });
+  });
+
   test("is written inside a writable root, also when that root is named through a symlink", async () => {
     const [root, other] = [await makeTree({}), await makeTree({})];
     await symlink(other, join(root, "alias"));
