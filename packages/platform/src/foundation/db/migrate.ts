@@ -57,6 +57,7 @@ import * as workerLoss from "./migrations/0053-worker-loss.ts";
 import * as dataDirectoryNodes from "./migrations/0054-data-directory-nodes.ts";
 import * as sharedSpelling from "./migrations/0055-shared-spelling.ts";
 import * as identityKeys from "./migrations/0056-identity-keys.ts";
+import * as unprovedAddresses from "./migrations/0057-unproved-addresses.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -119,6 +120,7 @@ const migrations: Record<string, Migration> = {
   "0054-data-directory-nodes": dataDirectoryNodes,
   "0055-shared-spelling": sharedSpelling,
   "0056-identity-keys": identityKeys,
+  "0057-unproved-addresses": unprovedAddresses,
 };
 
 /** Nothing is missing in a database that lacks them. */

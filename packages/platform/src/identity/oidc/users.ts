@@ -2,7 +2,7 @@
 import type { Kysely, Transaction } from "kysely";
 import type { OidcSettings, Tables } from "../../foundation/index.ts";
 import { acceptInvitation, openInvitations } from "../invitations/index.ts";
-import { admitUser, changeUser, findUser, lowerCase, PrincipalError } from "../principals/index.ts";
+import { admitUser, changeUser, claimAddress, lowerCase, PrincipalError, proveAddress } from "../principals/index.ts";
 import { type Claims, LoginRefused } from "./provider.ts";
 
 export interface VerifiedLogin {
@@ -57,9 +57,12 @@ async function firstLogin(
       "The provider has not verified your e-mail address. Verify it there, then log in again.",
     );
   if (invitation !== null) await checkInvitation(db, invitation, email);
-  const existing = await findUser(db, email);
-  if (existing && existing.removed_at === null)
-    return bindExisting(db, { id: existing.id, email, issuer: claims.issuer });
+  const existing = await claimAddress(db, context.teamId, email);
+  if (existing && existing.removed_at === null) {
+    const id = await bindExisting(db, { id: existing.id, email, issuer: claims.issuer });
+    if (existing.joined_by_link) await proveAddress(db, id);
+    return id;
+  }
   const now = new Date();
   const byLink = invitation === null ? null : await acceptInvitation(db, { secret: invitation, proof: "address" }, now);
   const invited = byLink ?? (await acceptInvitation(db, { teamId: context.teamId, email }, now));

@@ -5,7 +5,7 @@ import { type Queries, type Role, type Scope, scopesOf, type Tables, type Vault 
 import { makeKey } from "./key.ts";
 import type { CreatedKey, KeyOwner, KeyRequest } from "./key-types.ts";
 import { checkName, PrincipalError } from "./principal-error.ts";
-import { findMember, findUser } from "./users.ts";
+import { claimAddress, findMember, findUser } from "./users.ts";
 
 export async function createKey(db: Kysely<Tables>, vault: Vault, request: KeyRequest): Promise<CreatedKey> {
   checkName(request.name);
@@ -89,7 +89,7 @@ async function ensureAdministrator(db: Queries, team: Team): Promise<User> {
 async function ensureUser(db: Queries, team: Team, email: string): Promise<User> {
   const existing =
     (await findMember(db, team.id, email)) ??
-    (await findUser(db, email)) ??
+    (await claimAddress(db, team.id, email)) ??
     (await addUser(db, team, email)) ??
     (await findUser(db, email)) ??
     expected(`user ${email}`);

@@ -30,4 +30,4 @@ export {
 } from "./principals.ts";
 export { createServiceAccount, listServiceAccounts, type ServiceAccountEntry } from "./service-accounts.ts";
 export { followUpsOf, setFollowUps, teamName } from "./teams.ts";
-export { admitUser, changeUser, findMember, findUser, removeUser } from "./users.ts";
+export { admitUser, changeUser, claimAddress, findMember, findUser, proveAddress, removeUser } from "./users.ts";

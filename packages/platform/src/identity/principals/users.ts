@@ -11,7 +11,10 @@ export interface NewUser {
 }
 
 const usersWith = (db: Queries, email: string) =>
-  db.selectFrom("users").select(["id", "team_id", "email", "role", "removed_at"]).where(isAddress(email));
+  db
+    .selectFrom("users")
+    .select(["id", "team_id", "email", "role", "removed_at", "joined_by_link"])
+    .where(isAddress(email));
 
 /** The one user of an address, in whatever team; not those who joined another team under it without proof. */
 export const findUser = (db: Queries, email: string) =>
@@ -19,6 +22,21 @@ export const findUser = (db: Queries, email: string) =>
 
 export const findMember = (db: Queries, teamId: number, email: string) =>
   usersWith(db, email).where("team_id", "=", teamId).executeTakeFirst();
+
+/** For a person of this team who has proved the address: users of other teams who have not, or are removed, give it up. */
+export async function claimAddress(db: Queries, teamId: number, email: string) {
+  const holder = await findUser(db, email);
+  if (!holder || holder.team_id === teamId) return holder;
+  if (!holder.joined_by_link && holder.removed_at === null) return holder;
+  await db.updateTable("users").set({ has_shared_address: true }).where("id", "=", holder.id).execute();
+  return undefined;
+}
+
+/** A person proves the address of a user who joined by a link: what was opened without proof ends. */
+export async function proveAddress(db: Queries, userId: number): Promise<void> {
+  await db.updateTable("users").set({ joined_by_link: false }).where("id", "=", userId).execute();
+  await endAccess(db, userId, new Date());
+}
 
 /**
  * Null if the address is in use. A user removed from the same team is restored. One who proves no address becomes a
@@ -32,14 +50,16 @@ export async function admitUser(
   const member = await findMember(db, teamId, email);
   if (member) {
     if (member.removed_at === null) return null;
-    await db.updateTable("users").set({ role, removed_at: null }).where("id", "=", member.id).execute();
+    const restored = { role, removed_at: null, joined_by_link: proof === "link" };
+    await db.updateTable("users").set(restored).where("id", "=", member.id).execute();
     return member.id;
   }
-  const isInUse = (await findUser(db, email)) !== undefined;
+  const holder = await (proof === "link" ? findUser(db, email) : claimAddress(db, teamId, email));
+  const isInUse = holder !== undefined;
   if (isInUse && proof === "address") return null;
   const inserted = await db
     .insertInto("users")
-    .values({ team_id: teamId, email, role, has_shared_address: isInUse })
+    .values({ team_id: teamId, email, role, has_shared_address: isInUse, joined_by_link: proof === "link" })
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")
     .executeTakeFirst();
@@ -82,22 +102,26 @@ export async function changeUser(
   await db.updateTable("users").set(values).where("id", "=", user.id).execute();
 }
 
+async function endAccess(db: Queries, userId: number, now: Date): Promise<void> {
+  const keys = db.updateTable("api_keys").set({ revoked_at: now }).where("user_id", "=", userId);
+  await keys.where("revoked_at", "is", null).execute();
+  const sessions = db.updateTable("sessions").set({ ended_at: now }).where("user_id", "=", userId);
+  await sessions.where("ended_at", "is", null).execute();
+  await db.deleteFrom("login_links").where("user_id", "=", userId).execute();
+}
+
 /** The row stays for the user's agents; keys, sessions, links and invitations end. */
 export function removeUser(db: Kysely<Tables>, user: UserIdentity): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     await keepAdministrator(transaction, user);
     const now = new Date();
     await transaction.updateTable("users").set({ removed_at: now }).where("id", "=", user.id).execute();
-    const keys = transaction.updateTable("api_keys").set({ revoked_at: now }).where("user_id", "=", user.id);
-    await keys.where("revoked_at", "is", null).execute();
-    const sessions = transaction.updateTable("sessions").set({ ended_at: now }).where("user_id", "=", user.id);
-    await sessions.where("ended_at", "is", null).execute();
+    await endAccess(transaction, user.id, now);
     // An unused invitation would let the user back in.
     const team = transaction.selectFrom("users").select("team_id").where("id", "=", user.id);
     const invitations = transaction.updateTable("invitations").set({ revoked_at: now }).where("team_id", "=", team);
     const waiting = invitations.where("accepted_at", "is", null).where("revoked_at", "is", null);
     await waiting.where(isAddress(user.email)).execute();
-    await transaction.deleteFrom("login_links").where("user_id", "=", user.id).execute();
     await transaction.deleteFrom("identities").where("user_id", "=", user.id).execute();
     await transaction.deleteFrom("source_accounts").where("user_id", "=", user.id).execute();
   });

@@ -27,6 +27,8 @@ export interface UserTable {
   spend_limit_usd: string | null;
   /** Joined without an identity provider, under the address of a user of another team. */
   has_shared_address: Generated<boolean>;
+  /** Has proved no address: keeps it until another person proves it. */
+  joined_by_link: Generated<boolean>;
   /** Stays, for what it made; may do nothing any more. */
   removed_at: Perhaps<Date>;
   created_at: Stamped;
