@@ -13,12 +13,12 @@ export interface FoundHooks extends Pick<HookSource, "definitions" | "warnings">
   skipped?: HookSource["skipped"];
 }
 
-export interface FoundServiceHooks extends Pick<ServiceHooks, "runner" | "projectRoot"> {
+export interface FoundServiceHooks extends Pick<ServiceHooks, "runner" | "projectRoot" | "sessionFields"> {
   found: FoundHooks;
 }
 
 export function serviceHookSource(
-  { runner, projectRoot, found }: FoundServiceHooks,
+  { runner, projectRoot, sessionFields = {}, found }: FoundServiceHooks,
   servers: [name: string, server: ServerCommand][],
   limitMs: number | null,
 ): HookSource {
@@ -26,6 +26,7 @@ export function serviceHookSource(
   return {
     runner,
     projectRoot,
+    sessionFields,
     definitions,
     skipped,
     recordedHooks: definitions,
