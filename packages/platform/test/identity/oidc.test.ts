@@ -189,6 +189,60 @@ test.each(["gone@invited.org", "gone@example.com"])(
   },
 );
 
+describe("an address that someone joined with by a link alone", () => {
+  /** As before a provider was configured: the link proves nothing. */
+  async function joinByLink(team: string, email: string) {
+    const { db, principals } = server.platform;
+    const { key } = await principals.createKey({
+      ...{ name: "first", team, owner: { kind: "user", email: null }, scopes: null, expiresAt: null },
+    });
+    const found = await db.selectFrom("teams").select("id").where("name", "=", team).executeTakeFirstOrThrow();
+    const invitations = openInvitations(db, () => new Date());
+    const { secret } = await invitations.invite({ teamId: found.id, email, role: "member" });
+    const userId = (await invitations.accept({ secret, proof: "link" })) ?? expect.fail("not joined");
+    const own = await principals.createKey({
+      ...{ name: "own", team, owner: { kind: "user", email }, scopes: null, expiresAt: null },
+    });
+    return { userId, key: own.key, admin: key };
+  }
+  const usersAt = (email: string) =>
+    server.platform.db
+      .selectFrom("users")
+      .select(["id", "has_shared_address"])
+      .where("email", "=", email)
+      .orderBy("id")
+      .execute();
+
+  test("in another team is its owner's, who becomes a user of their own", async () => {
+    const joined = await joinByLink("evil", "captain@example.com");
+    real.accounts.set("captain", { email: "captain@example.com", email_verified: true });
+    const { browser } = await logIn("captain");
+    expect(await me(browser)).toBe("captain@example.com");
+    expect(await usersAt("captain@example.com")).toEqual([
+      { id: joined.userId, has_shared_address: true },
+      { id: expect.any(Number), has_shared_address: false },
+    ]);
+    const { status } = await server.call(joined.key, "GET", "/v1/me");
+    expect(status).toBe(200);
+  });
+
+  test("in the same team keeps its user, whose keys of before end with the proof", async () => {
+    const joined = await joinByLink("default", "chief@example.com");
+    real.accounts.set("chief", { email: "chief@example.com", email_verified: true });
+    await logIn("chief");
+    expect(await usersAt("chief@example.com")).toEqual([{ id: joined.userId, has_shared_address: false }]);
+    expect((await server.call(joined.key, "GET", "/v1/me")).status).toBe(401);
+  });
+
+  test("and left again does not lock its owner out", async () => {
+    const { db, vault } = server.platform;
+    await joinByLink("evil", "late@example.com");
+    await openAdministration(db, vault).removeUser({ email: "late@example.com" });
+    real.accounts.set("late", { email: "late@example.com", email_verified: true });
+    expect((await logIn("late")).shown.status).toBe(302);
+  });
+});
+
 test("concurrent first logins of one user in many browsers create one user", async () => {
   real.accounts.set("many", { email: "many@example.com", email_verified: true });
   real.person = "many";

@@ -51,6 +51,8 @@ test("a pull request is read with its changes, discussed line by line, reviewed 
   await ask("PATCH", path, { draft: false, state: "closed" });
   expect((await readDetails(path)).state).toBe("closed");
   await ask("PATCH", path, { state: "open" });
+  const outdated = await ask("POST", `${path}/merge`, { headCommit: "0".repeat(40) });
+  expect([outdated.status, outdated.text]).toEqual([409, expect.stringContaining("newer commits")]);
   expect((await ask("POST", `${path}/merge`)).body).toMatchObject({ state: "merged" });
   expect((await ask("PATCH", path, { state: "closed" })).status).toBe(409);
   expect(((await ask("GET", `${path}/diff`)).body as { patch: string }).patch).toContain("+new line");

@@ -4,6 +4,8 @@ import { Timestamp } from "./common.ts";
 import { RepositoryDiff } from "./diff.ts";
 
 const text = z.string().max(65_536);
+/** Of a column of the database. */
+const maxNumber = 2_147_483_647;
 const title = z.string().min(1).max(256);
 
 export const PullRequestEntry = z.object({
@@ -20,7 +22,7 @@ export type PullRequestEntry = z.infer<typeof PullRequestEntry>;
 
 export const PullRequestQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(50),
-  before: z.coerce.number().int().min(1).optional().describe("Only those with a lower number"),
+  before: z.coerce.number().int().min(1).max(maxNumber).optional().describe("Only those with a lower number"),
 });
 export type PullRequestQuery = z.infer<typeof PullRequestQuery>;
 
@@ -77,9 +79,19 @@ export const PullRequestChange = z
 export const NewPullRequestComment = z
   .union([
     z.strictObject({ body: text.min(1) }),
-    z.strictObject({ body: text.min(1), path: z.string().min(1).max(4096), line: z.int().min(1) }),
+    z.strictObject({ body: text.min(1), path: z.string().min(1).max(4096), line: z.int().min(1).max(maxNumber) }),
   ])
   .meta({ id: "NewPullRequestComment" });
+
+export const PullRequestMerge = z
+  .strictObject({
+    headCommit: z
+      .string()
+      .regex(/^[0-9a-f]{40}$/)
+      .optional()
+      .describe("What was looked at: if there are newer commits, nothing is merged"),
+  })
+  .meta({ id: "PullRequestMerge" });
 
 export const NewPullRequestReview = z
   .strictObject({ verdict: z.enum(["approved", "changes_requested", "commented"]), body: text.default("") })

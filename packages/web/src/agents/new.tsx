@@ -29,12 +29,13 @@ const emptyDraft: Draft = {
   ...{ mode: "agent", opensPullRequest: true },
 };
 
-/** What the address gives comes before what was typed. */
+/** The address fills in what was not typed. */
 function useDraft(): [Draft, (draft: Draft) => void] {
   const [stored, setDraft] = useStored<Draft>("draft:new", emptyDraft);
   const given = useSearch({ from: "/agents/new" });
   const navigate = useNavigate();
-  const draft = { ...emptyDraft, ...stored, ...given };
+  const typed = { ...emptyDraft, ...stored };
+  const draft = { ...typed, ...given, ...(typed.prompt !== "" && { prompt: typed.prompt }) };
   useEffect(() => {
     if (Object.keys(given).length === 0) return;
     setDraft(draft);

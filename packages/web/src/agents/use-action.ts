@@ -2,7 +2,8 @@
 import { useState } from "react";
 
 export interface Action<Argument> {
-  run(argument: Argument): Promise<void>;
+  /** Whether it worked. */
+  run(argument: Argument): Promise<boolean>;
   isPending: boolean;
   /** Of the last time; null when it worked or has not been tried. */
   error: unknown;
@@ -17,8 +18,10 @@ export function useAction<Argument>(act: (argument: Argument) => Promise<void>):
       try {
         await act(argument);
         setState({ isPending: false, error: null });
+        return true;
       } catch (error) {
         setState({ isPending: false, error });
+        return false;
       }
     },
   };

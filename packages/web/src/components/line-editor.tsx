@@ -15,7 +15,8 @@ export function LineEditor({ line, isBusy = false, onSave, onCancel }: LineEdito
   return (
     <div className="line-editor">
       <textarea
-        ref={(box) => box?.focus()}
+        // biome-ignore lint/a11y/noAutofocus: a person has just asked for it.
+        autoFocus
         className="input"
         rows={3}
         aria-label={`Comment on line ${line}`}

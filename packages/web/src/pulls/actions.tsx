@@ -5,7 +5,7 @@ import { Failure } from "../components/feedback.tsx";
 import type { PullName } from "./queries.ts";
 import { usePullAction } from "./use-pull-action.ts";
 
-export function PullActions({ pull, details: { state } }: { pull: PullName; details: PullRequestDetails }) {
+export function PullActions({ pull, details: { state, headCommit } }: { pull: PullName; details: PullRequestDetails }) {
   const { run, isPending, error } = usePullAction(pull);
   const change = (body: { draft?: boolean; state?: "open" | "closed" }) => run({ method: "PATCH", below: "", body });
   return (
@@ -21,7 +21,12 @@ export function PullActions({ pull, details: { state } }: { pull: PullName; deta
         </Button>
       )}
       {state === "open" && (
-        <Button look="primary" icon="pull" isBusy={isPending} onClick={() => run({ method: "POST", below: "/merge" })}>
+        <Button
+          look="primary"
+          icon="pull"
+          isBusy={isPending}
+          onClick={() => run({ method: "POST", below: "/merge", body: { headCommit } })}
+        >
           Merge
         </Button>
       )}

@@ -84,8 +84,7 @@ function useLineComments(pull: PullName, path: string, comments: PullRequestComm
   const [open, setOpen] = useState<number | null>(null);
   const { run, isPending, error } = usePullAction(pull);
   const send = async (body: string) => {
-    await run({ method: "POST", below: "/comments", body: { body, path, line: open } });
-    setOpen(null);
+    if (await run({ method: "POST", below: "/comments", body: { body, path, line: open } })) setOpen(null);
   };
   return {
     takes: ({ kind, after }) => (kind === "add" || kind === "same") && after !== null,

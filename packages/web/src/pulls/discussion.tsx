@@ -65,12 +65,10 @@ function ReviewForm({ pull, isOpen }: { pull: PullName; isOpen: boolean }) {
   const { run, isPending, error } = usePullAction(pull);
   const isEmpty = text.trim() === "";
   const comment = async () => {
-    await run({ method: "POST", below: "/comments", body: { body: text.trim() } });
-    setText("");
+    if (await run({ method: "POST", below: "/comments", body: { body: text.trim() } })) setText("");
   };
   const review = async (verdict: Verdict) => {
-    await run({ method: "POST", below: "/reviews", body: { verdict, body: text.trim() } });
-    setText("");
+    if (await run({ method: "POST", below: "/reviews", body: { verdict, body: text.trim() } })) setText("");
   };
   return (
     <form className="card" aria-label="Review" onSubmit={(event) => event.preventDefault()}>

@@ -55,7 +55,8 @@ const userAndPassword =
   /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@|[\w$.-]+\/[^\s/@]+@\/\/)|(?:^|[\s"'=])\/\/[^\s/?#@:]*:[^\s@]+@/;
 const passwordSetting = /(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]/i;
 /** In options, JSON, YAML and lines of a .netrc; a prompt such as `Password: ` has nothing after it. */
-const passwordText = /pass(?:word|wd|phrase)["']?\s{0,3}[=:]\s{0,3}["']?[^\s;,"'=:}]|\blogin\s+\S+\s+password\s+\S/i;
+const passwordText =
+  /(?<!\/etc\/)pass(?:word|wd|phrase)["']?\s{0,3}[=:]\s{0,3}["']?[^\s;,"'=:}]|\blogin\s+\S+\s+password\s+\S/i;
 /** Tokens and keys that are recognized by how they begin, under any name. One expression: each costs time at every start. */
 const secretValue = new RegExp(
   [
@@ -74,7 +75,7 @@ const secretValue = new RegExp(
     /\b(?:gl(?:rt|dt|cbt|ft|soat|imt|agent|ptt)-|ntn_|secret_|pscale_(?:tkn|pw)_)[\w-]{16}|\bkey-[0-9a-f]{32}/,
     /^(?:[Bb]asic|[Bb]earer) +(?=\S*[\dA-Z=])\S{8}|\b[Xx]-[\w-]*(?:[Kk]ey|[Tt]oken|[Ss]ecret) *[:=] *\S{6}/,
     // Options of curl, the credentials of a container, and private keys of PEM in base64.
-    /(?:^|\s)(?:-u|--user)[ =]*[^\s:=]+:\S|\b169\.254\.170\.2\b/,
+    /(?:^|\s)(?:-u|--user)[ =]*(?!\d+:\d+(?:\s|$))[^\s:=]+:\S|\b169\.254\.170\.2\/\w/,
     /\bLS0tLS1CRUdJTi(?:BQUk|BSU0|BFQy|BPUE|BFTk|BEU0|BQR1)/,
   ]
     .map(({ source }) => source)

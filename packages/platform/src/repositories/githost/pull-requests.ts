@@ -108,6 +108,8 @@ export function openPullRequests(
       return db.transaction().execute(async (tx) => {
         const former = await selectOne(tx, number).forUpdate().executeTakeFirst();
         if (former === undefined) throw notFound(number);
+        if (former.state === "merged" && (change.state ?? "merged") !== "merged")
+          throw new ApiError("pull_request_conflict", `Pull request ${number} is already merged.`);
         const row = await updatePull(tx, target, change);
         const changed = recordOf(row, target.key);
         for (const action of actionsOf(former, row)) {

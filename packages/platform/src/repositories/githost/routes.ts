@@ -62,9 +62,6 @@ function addPulls(serve: Serve, host: GitHost): void {
   serve("PATCH", "/pulls/:number", async (context, request) => {
     const store = host.pullRequests(request.repository);
     const { draft, ...change } = await readBody(context, "Change");
-    const { state } = await store.read(request.number);
-    if (state === "merged" && change.state !== undefined)
-      throw new ApiError("pull_request_conflict", `Pull request ${request.number} is already merged.`);
     const fields = { ...change, ...(draft !== undefined && { isDraft: draft }) };
     const changed = await store.change(request.number, fields, principalName(request.principal));
     return context.json(await toJson(request, changed));

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { type Api, ApiError, type Env, schema } from "../../foundation/index.ts";
 import { type Principal, principalName } from "../../identity/index.ts";
-import { type HostedRepository, mergeAs, type PullRequestRecord } from "../githost/index.ts";
+import { type HostedRepository, headCommit, mergeAs, type PullRequestRecord } from "../githost/index.ts";
 import { type PullHost, readDetails, readPage, readPatch } from "./read.ts";
 
 const Name = () => z.object({ name: z.string().max(100) });
@@ -99,12 +99,9 @@ function addChanges(api: Api, pulls: PullHost, find: FindRepository): void {
     },
     async ({ params: { name, number }, body: { draft, ...change }, ...caller }) => {
       const repository = await find(caller, name);
-      const store = host.pullRequests(repository);
-      const { state } = await store.read(number);
-      if (state === "merged" && change.state !== undefined)
-        throw new ApiError("pull_request_conflict", `Pull request ${number} is already merged.`);
       const fields = { ...change, ...(draft !== undefined && { isDraft: draft }) };
-      const changed = await store.change(number, fields, principalName(caller.principal));
+      const actor = principalName(caller.principal);
+      const changed = await host.pullRequests(repository).change(number, fields, actor);
       return readDetails(pulls, repository, changed);
     },
   );
@@ -114,10 +111,15 @@ function addChanges(api: Api, pulls: PullHost, find: FindRepository): void {
       method: "post",
       path: "/v1/repositories/{name}/pulls/{number}/merge",
       summary: "Merge a pull request with a signed merge commit",
+      body: schema("pulls", "PullRequestMerge"),
+      bodyIsOptional: true,
       answer,
     },
-    async ({ params: { name, number }, ...caller }) => {
+    async ({ params: { name, number }, body, ...caller }) => {
       const repository = await find(caller, name);
+      const head = await headCommit(repository, await host.pullRequests(repository).read(number));
+      if (body.headCommit !== undefined && body.headCommit !== head)
+        throw new ApiError("pull_request_conflict", "There are newer commits than those you saw. Look at them first.");
       const merged = await mergeAs(host, { repository, number, principal: caller.principal });
       return readDetails(pulls, repository, merged);
     },
