@@ -1,7 +1,9 @@
 // Which key signs identity tokens, and when the next one is made.
-import { expect, test } from "vitest";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
 import { openBuckets } from "../src/identity-tokens/bucket.ts";
-import { chooseSigner, needsNext } from "../src/identity-tokens/keys.ts";
+import { chooseSigner, needsNext, openIdentityKeys } from "../src/identity-tokens/keys.ts";
+import { testPlatform } from "./harness/platform.ts";
 
 const dayMs = 24 * 3_600_000;
 const now = new Date("2026-06-01T00:00:00Z");
@@ -20,6 +22,32 @@ test.each([
 
 test("without a key one is made", () => {
   expect(needsNext([], now)).toBe(true);
+});
+
+test("a key that somebody with the database alone has put there is neither published nor signs", async () => {
+  const { platform, close } = await testPlatform({ roles: ["api"] });
+  onTestFinished(close);
+  const { db, vault } = platform;
+  const leftOut: unknown[] = [];
+  const log = { error: (_: string, __: unknown, facts?: object) => leftOut.push(facts) };
+  const open = () => openIdentityKeys({ db, vault, now: () => now, log });
+  const { kid } = await open().signer();
+  const own = await db.selectFrom("identity_keys").selectAll().executeTakeFirstOrThrow();
+  const theirs = generateKeyPairSync("rsa", { modulusLength: 2_048 }).publicKey.export({ format: "jwk" });
+  const forged = [own, { data_key: Buffer.from("junk"), private_key: Buffer.from("junk") }].map((sealed, index) => ({
+    ...{ id: randomUUID(), data_key: sealed.data_key, private_key: sealed.private_key },
+    ...{ public_key: JSON.stringify(theirs), created_at: new Date(now.getTime() + (index - 2) * dayMs) },
+  }));
+  await db.insertInto("identity_keys").values(forged).execute();
+  expect((await open().published()).keys).toEqual([{ ...own.public_key, kid, use: "sig", alg: "RS256" }]);
+  expect(leftOut).toEqual(expect.arrayContaining(forged.map(({ id }) => ({ id }))));
+  expect((await open().signer()).kid).toBe(kid);
+  await db
+    .updateTable("identity_keys")
+    .set({ public_key: JSON.stringify(theirs) })
+    .where("id", "=", kid)
+    .execute();
+  await expect(open().published()).rejects.toThrow();
 });
 
 test("an agent gets ten tokens at once, then one every two seconds, and another agent its own ten", () => {

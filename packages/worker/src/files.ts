@@ -22,9 +22,13 @@ export interface AgentFiles {
 export const agentFiles = (dataDirectory: string, agent: string): string =>
   join(dataDirectory, "agents", agent, "files");
 
+/** What both sides had when they were last equal. */
+export const syncStateFile = (dataDirectory: string, agent: string): string =>
+  join(dataDirectory, "agents", agent, "sync.json");
+
 export function openAgentFiles(dataDirectory: string): AgentFiles {
   const filesOf = (agent: string) => agentFiles(dataDirectory, agent);
-  const stateFile = (agent: string) => join(dataDirectory, "agents", agent, "sync.json");
+  const stateFile = (agent: string) => syncStateFile(dataDirectory, agent);
 
   async function commit(agent: string, id: string): Promise<void> {
     const { listFiles, writeSyncState } = await loadFileSync();

@@ -13,7 +13,7 @@ export interface IdentitySockets {
   close(agent: string): Promise<void>;
 }
 
-/** Of the agents of this worker together. */
+/** Of one agent: it keeps no other from its tokens. */
 const maxConnections = 8;
 const socketName = "api.sock";
 
@@ -22,12 +22,12 @@ export function openIdentitySockets(dataDirectory: string, answerer: IdentityAns
   rmSync(base, { recursive: true, force: true });
   mkdirSync(base, { mode: 0o700 });
   const opened = new Map<string, Promise<{ server: Server; directory: string }>>();
-  let connections = 0;
   const listen = async (agent: string): Promise<{ server: Server; directory: string }> => {
     const directory = join(base, randomBytes(4).toString("hex"));
     mkdirSync(directory, { mode: 0o700 });
     // The kernel takes addresses of sockets of 107 bytes, and the path of the directory may be longer.
     const descriptor = openSync(directory, "r");
+    let connections = 0;
     const server = createServer((request, response) => {
       const isSaturated = connections > maxConnections;
       void answerTo({ agent, request, answerer, isSaturated }).then((reply) => send(response, reply));
@@ -39,9 +39,15 @@ export function openIdentitySockets(dataDirectory: string, answerer: IdentityAns
       });
     });
     server.requestTimeout = 10_000;
+    try {
+      server.listen(`/proc/self/fd/${descriptor}/${socketName}`);
+      await once(server, "listening");
+    } catch (error) {
+      closeSync(descriptor);
+      rmSync(directory, { recursive: true, force: true });
+      throw error;
+    }
     server.on("close", () => closeSync(descriptor));
-    server.listen(`/proc/self/fd/${descriptor}/${socketName}`);
-    await once(server, "listening");
     return { server, directory };
   };
   return {

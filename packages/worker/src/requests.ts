@@ -2,6 +2,7 @@
 import { pipeline } from "node:stream/promises";
 import type { WorkerRequest, WorkerRequestName } from "@agentcli/protocol/worker-link";
 import { type Answer, type LinkRequest, serveWorkspace } from "@agentcli/workspace";
+import type { InOrder } from "./claim-order.ts";
 import type { AgentFiles } from "./files.ts";
 import type { AgentSandboxes } from "./sandboxes.ts";
 import type { SessionHooks } from "./session-hooks.ts";
@@ -14,6 +15,8 @@ export interface Agents {
   sandboxes: AgentSandboxes;
   hooks: Pick<SessionHooks, "keep" | "run">;
   uploads: ArtifactUploads;
+  /** Of all connections: a request goes on after its connection was lost. */
+  inOrder: InOrder;
   sessions: Pick<Sessions, "claimed" | "released" | "finished" | "used">;
 }
 
@@ -54,7 +57,7 @@ const plain =
     stream.resume();
   };
 
-function handlersOf({ files, sandboxes, hooks, uploads, sessions }: Agents): Requests {
+function handlersOf({ files, sandboxes, hooks, uploads, sessions, inOrder }: Agents): Requests {
   const sending =
     (send: AgentFiles["send"]) =>
     async ({ agent, without }: { agent: string; without?: string[] }, { stream }: LinkRequest, answer: Answer) => {
@@ -63,16 +66,20 @@ function handlersOf({ files, sandboxes, hooks, uploads, sessions }: Agents): Req
       stream.end();
     };
   return {
-    "agent.claim": plain(async ({ agent, runId }) => {
-      const isNew = await sessions.claimed(agent, runId);
-      await sandboxes.claim(agent, runId);
-      return { isNew, keepsHooks: true, uploads: true };
-    }),
-    "agent.release": plain(async ({ agent }) => {
-      await hooks.run(agent);
-      await sandboxes.release(agent);
-      await sessions.released(agent);
-    }),
+    "agent.claim": plain(({ agent, runId }) =>
+      inOrder(agent, async () => {
+        const isNew = await sessions.claimed(agent, runId);
+        await sandboxes.claim(agent, runId);
+        return { isNew, keepsHooks: true, uploads: true };
+      }),
+    ),
+    "agent.release": plain(({ agent }) =>
+      inOrder(agent, async () => {
+        await hooks.run(agent);
+        await sandboxes.release(agent);
+        await sessions.released(agent);
+      }),
+    ),
     "session.hooks": plain(async (body) => hooks.keep(body)),
     "sync.state": plain(({ agent }) => files.state(agent)),
     async "sync.apply"(body, { stream }, answer) {

@@ -55,8 +55,12 @@ interface HookContext {
   log(line: string): void;
 }
 
-async function execute({ input, ...start }: SessionHook, { workspace, durationMs, log }: HookContext): Promise<void> {
+/** The release, and the end of the worker, wait for them. */
+const maxHookMs = 600_000;
+
+async function execute({ input, ...command }: SessionHook, { workspace, durationMs, log }: HookContext): Promise<void> {
   const text = JSON.stringify({ ...input, duration_ms: durationMs });
+  const start = { ...command, timeoutMs: Math.min(command.timeoutMs, maxHookMs) };
   const request = { id: `hook-${randomUUID()}`, start, input: text, endInput: true };
   const result = await workspace.exec(request, () => {}, AbortSignal.timeout(start.timeoutMs + 5_000));
   if (result.state === "exited" && result.exitCode === 0) return;

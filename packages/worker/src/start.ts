@@ -13,6 +13,7 @@ import {
   type SandboxProbe,
   supportsProxy,
 } from "@agentcli/workspace";
+import { openClaimOrder } from "./claim-order.ts";
 import { type Dialled, dial } from "./connection.ts";
 import { openAgentFiles } from "./files.ts";
 import type { IdentitySockets } from "./identity.ts";
@@ -56,7 +57,8 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
   const sessions = openSessions({ ...session, variables, log }, sandboxes.isBusy);
   const hooks = openSessionHooks(sandboxes, log);
   const uploads = lazyUploads({ dataDirectory, url: options.url, variables, log });
-  const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks, uploads };
+  const inOrder = openClaimOrder();
+  const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks, uploads, inOrder };
   const metrics = openWorkerMetrics(sessions);
   const management =
     options.management && (await (await import("./management.ts")).openManagement(options.management, metrics));

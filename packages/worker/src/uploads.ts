@@ -2,17 +2,18 @@
 // sent over the connection like any other file.
 import { createCipheriv, randomBytes } from "node:crypto";
 import { constants, type ReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { lstat, open } from "node:fs/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { WorkerRequest } from "@agentcli/protocol/worker-link";
 import { loadFileSync } from "@agentcli/workspace";
 import { agentOf, proxyFor } from "./connection.ts";
-import { agentFiles } from "./files.ts";
+import { agentFiles, syncStateFile } from "./files.ts";
 
 export interface ArtifactUploads {
-  /** No command may run meanwhile. */
+  /** Those that have changed since the platform last had all files. No command may run meanwhile. */
   list(agent: string): Promise<ListedArtifact[]>;
   /** The paths of those that have arrived. No command may run meanwhile. */
   upload(request: WorkerRequest<"artifacts.upload">): Promise<string[]>;
@@ -39,15 +40,17 @@ export interface UploadOptions {
 }
 
 export function openUploads({ dataDirectory, url: platform, variables, log }: UploadOptions): ArtifactUploads {
-  const list = async (agent: string): Promise<ListedArtifact[]> => {
-    const { listFiles } = await loadFileSync();
-    const listing = [...(await listFiles(agentFiles(dataDirectory, agent)))];
-    return listing.flatMap(([path, signature]) => artifactOf(path, signature)).slice(0, maxFiles);
-  };
+  const signatures = (agent: string) => listArtifacts(agentFiles(dataDirectory, agent));
   return {
-    list,
+    async list(agent) {
+      const { readSyncState } = await loadFileSync();
+      const before = (await readSyncState(syncStateFile(dataDirectory, agent)))?.listing;
+      const changed = (await signatures(agent)).filter(([path, signature]) => before?.get(path) !== signature);
+      return changed.flatMap(([path, signature]) => artifactOf(path, signature)).slice(0, maxFiles);
+    },
     async upload({ agent, files }) {
-      const existing = new Map((await list(agent)).map((artifact) => [artifact.path, artifact]));
+      const found = (await signatures(agent)).flatMap(([path, signature]) => artifactOf(path, signature));
+      const existing = new Map(found.map((artifact) => [artifact.path, artifact]));
       const arrived: string[] = [];
       for (const { path, url, key } of files) {
         const artifact = existing.get(path);
@@ -68,11 +71,21 @@ export function openUploads({ dataDirectory, url: platform, variables, log }: Up
   };
 }
 
-/** Regular files alone: the list does not follow links. */
+const artifactsDirectory = ".artifacts";
+
+/** The paths as in the changes that are exchanged. No link is followed. */
+async function listArtifacts(files: string): Promise<[string, string][]> {
+  const directory = join(files, artifactsDirectory);
+  if (!(await lstat(directory).catch(() => undefined))?.isDirectory()) return [];
+  const { listFiles } = await loadFileSync();
+  return [...(await listFiles(directory))].map(([path, signature]) => [`${artifactsDirectory}/${path}`, signature]);
+}
+
+/** Regular files alone. */
 function artifactOf(path: string, signature: string): ListedArtifact[] {
   const [kind, , size] = signature.split(" ");
   const sizeBytes = Number(size);
-  return kind === "f" && path.startsWith(".artifacts/") && sizeBytes >= minBytes ? [{ path, sizeBytes }] : [];
+  return kind === "f" && sizeBytes >= minBytes ? [{ path, sizeBytes }] : [];
 }
 
 interface Target {

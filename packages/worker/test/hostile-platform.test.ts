@@ -8,6 +8,7 @@ import { RegisterRequest } from "@agentcli/protocol/worker-link";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { type OpenedWorkspace, openLink, probeSandbox } from "@agentcli/workspace";
 import { expect, onTestFinished, test } from "vitest";
+import { openClaimOrder } from "../src/claim-order.ts";
 import { openAgentFiles } from "../src/files.ts";
 import { openRequests } from "../src/requests.ts";
 import { openAgentSandboxes } from "../src/sandboxes.ts";
@@ -31,7 +32,7 @@ async function openWorker() {
   const hooks = openSessionHooks(sandboxes, () => {});
   const sessions = { claimed: async () => true, released: async () => {}, finished() {}, used() {} };
   const { answer: requests } = openRequests({
-    ...{ files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks },
+    ...{ files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks, inOrder: openClaimOrder() },
     uploads: openUploads({ dataDirectory, url: "http://127.0.0.1:1", variables: {}, log() {} }),
   });
   const [here, there] = duplexPair();

@@ -1,5 +1,6 @@
 // The identity socket as a command of an agent sees it; the platform is played.
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -83,6 +84,19 @@ test("a ninth connection is refused as saturated", async () => {
   });
   for (const answer of waiting) answer();
   expect((await Promise.all(eight)).map(({ status }) => status)).toEqual(Array(8).fill(200));
+});
+
+test("connections that an agent holds keep no other agent from its tokens", async () => {
+  const { path, sockets } = await openSocket(token);
+  const other = "bc-00000000-0000-4000-8000-000000000001";
+  onTestFinished(() => sockets.close(other));
+  const held = Array.from({ length: 9 }, () => connect(path));
+  onTestFinished(() => {
+    for (const connection of held) connection.destroy();
+  });
+  await expect.poll(async () => (await ask(path, { body: '{"aud":"a"}' })).status).toBe(503);
+  const answered = await ask(join(await sockets.open(other), "api.sock"), { body: '{"aud":"a"}' });
+  expect(answered.status).toBe(200);
 });
 
 test.each([

@@ -92,13 +92,14 @@ async function copyFilesBack(
   const request = collects === "everything" ? "sync.collectAll" : "sync.collect";
   const write = collects === "everything" ? sync.replaceFiles : sync.applyChanges;
   // All files replace those here: nothing may be fetched beside them.
-  const without =
+  const { paths: without, bytes } =
     files.store !== null && collects === "changes"
-      ? await fetchArtifacts(call, { ...files, store: files.store }, sync)
-      : [];
+      ? await fetchArtifacts(call, { ...files, allowed, store: files.store }, sync)
+      : { paths: [], bytes: 0 };
+  const left = { ...allowed, maxBytes: allowed.maxBytes === null ? null : allowed.maxBytes - bytes };
   const stream = await call.streaming(request, { agent: name, ...(without.length > 0 && { without }) });
   try {
-    await call.guarded<unknown>(() => write(stream, directory, allowed));
+    await call.guarded<unknown>(() => write(stream, directory, left));
   } catch (error) {
     throw error instanceof sync.SyncFault ? new WorkerFault(error.message, { cause: error }) : error;
   } finally {

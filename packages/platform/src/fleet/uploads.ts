@@ -12,7 +12,8 @@ export interface UploadContext {
   name: string;
   /** The agent's files on this server. */
   directory: string;
-  limits: { diskBytes: number | null };
+  /** Of all files that come from the worker. */
+  allowed: Parameters<FileSync["applyChanges"]>[2];
   store: ObjectStore;
 }
 
@@ -28,28 +29,57 @@ const Listed = z.object({
 });
 const Uploaded = z.object({ uploaded: z.array(z.string()).max(maxFiles) });
 
-/** Returns the paths of those that are here now; all others come with the files of the agent. */
-export async function fetchArtifacts(call: Caller, context: UploadContext, sync: FileSync): Promise<string[]> {
-  const { name, store } = context;
-  const { files } = readAnswer("artifacts.list", Listed, await call.plain("artifacts.list", { agent: name }));
-  const offered: Offer[] = [];
-  for (const file of files.filter(({ sizeBytes }) => sizeBytes <= maxFileBytes)) {
-    const offer = await makeOffer(file, context);
-    // This store has no addresses.
-    if (offer === null) return [];
-    offered.push(offer);
-  }
-  if (offered.length === 0) return [];
-  const wanted = offered.map(({ path, url, key }) => ({ path, url, key: key.toString("base64") }));
+export interface FetchedArtifacts {
+  paths: string[];
+  bytes: number;
+}
+
+/**
+ * Those that are here now; all others come with the files of the agent, also after the first failure: it costs the run
+ * nothing but time. A lost connection is noticed by what is asked next.
+ */
+export async function fetchArtifacts(call: Caller, context: UploadContext, sync: FileSync): Promise<FetchedArtifacts> {
+  const fetched: FetchedArtifacts = { paths: [], bytes: 0 };
+  const { maxBytes } = context.allowed;
   try {
-    const answer = await call.plain("artifacts.upload", { agent: name, files: wanted });
+    for (const file of await announced(call, context)) {
+      if (maxBytes !== null && fetched.bytes + file.sizeBytes > maxBytes) break;
+      if (!(await fetchOne(call, { ...context, file }, sync))) break;
+      fetched.paths.push(file.path);
+      fetched.bytes += file.sizeBytes;
+    }
+  } catch {
+    // The time limit, the object store, or an answer that is not one.
+  }
+  return fetched;
+}
+
+type Announced = z.infer<typeof Listed>["files"][number];
+
+/** Each path once, and artifacts alone. */
+async function announced(call: Caller, { name }: UploadContext): Promise<Announced[]> {
+  const { files } = readAnswer("artifacts.list", Listed, await call.plain("artifacts.list", { agent: name }));
+  const artifacts = files.filter(({ path, sizeBytes }) => path.startsWith(".artifacts/") && sizeBytes <= maxFileBytes);
+  return [...new Map(artifacts.map((file) => [file.path, file])).values()];
+}
+
+/** False if it did not arrive, or is not what the worker has announced. */
+async function fetchOne(
+  call: Caller,
+  { file, ...context }: UploadContext & { file: Announced },
+  sync: FileSync,
+): Promise<boolean> {
+  const offer = await makeOffer(file, context);
+  // This store has no addresses.
+  if (offer === null) return false;
+  const { path, url, key, objectKey } = offer;
+  try {
+    const files = [{ path, url, key: key.toString("base64") }];
+    const answer = await call.plain("artifacts.upload", { agent: context.name, files });
     const { uploaded } = readAnswer("artifacts.upload", Uploaded, answer);
-    const arrived: string[] = [];
-    for (const offer of offered.filter(({ path }) => uploaded.includes(path)))
-      if (await fetchOne(offer, context, sync)) arrived.push(offer.path);
-    return arrived;
+    return uploaded.includes(path) && (await write(offer, context, sync));
   } finally {
-    await store.remove(offered.map(({ objectKey }) => objectKey)).catch(() => {});
+    await context.store.remove([objectKey]).catch(() => {});
   }
 }
 
@@ -72,22 +102,18 @@ async function makeOffer(
   return url === null ? null : { path, sizeBytes, objectKey, url, key: randomBytes(32) };
 }
 
-/** Written by the rules for files of workers. False if it is not what the worker has announced. */
-async function fetchOne(offer: Offer, { directory, limits, store }: UploadContext, sync: FileSync): Promise<boolean> {
+/** By the rules for files of workers. False if it is not what the worker has announced. */
+async function write(offer: Offer, { directory, allowed, store }: UploadContext, sync: FileSync): Promise<boolean> {
   const found = await store.get(offer.objectKey);
   if (found === null || found.sizeBytes !== offer.sizeBytes + nonceBytes + tagBytes) {
     found?.stream.destroy();
     return false;
   }
-  const allowed = { maxBytes: limits.diskBytes, maxFiles: 1, directories: [".artifacts"] };
   // Its errors are those of the reader below, which may have stopped by then.
   const change = Readable.from(asChange(offer, found.stream), { objectMode: false }).on("error", () => {});
   try {
     await sync.applyChanges(change, directory, allowed);
     return true;
-  } catch (error) {
-    if (error instanceof sync.SyncFault) return false;
-    throw error;
   } finally {
     change.destroy();
     found.stream.destroy();

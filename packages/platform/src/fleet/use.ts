@@ -63,8 +63,8 @@ export interface UsedWorker extends FileExchange {
   description: string;
   /** The agent had not claimed this process of the worker before. */
   isNewSession: boolean;
-  /** They run when the agent releases the worker, or the worker ends. */
-  keepHooks(hooks: SessionHook[]): Promise<void>;
+  /** They run when the agent releases the worker, or the worker ends. Returns why it refuses them; null if it has them. */
+  keepHooks(hooks: SessionHook[]): Promise<string | null>;
   openSandbox(mode: SandboxMode): Promise<Sandbox>;
 }
 
@@ -106,7 +106,9 @@ export const openWorkers = (options: WorkersOptions): Workers => ({
     return {
       isNewSession: isNew,
       async keepHooks(hooks) {
-        if (keepsHooks) await call.plain("session.hooks", { agent, ...sandboxOf(request), hooks });
+        if (!keepsHooks) return null;
+        const kept = call.plain("session.hooks", { agent, ...sandboxOf(request), hooks });
+        return kept.then(() => null, refusalIn);
       },
       description: `worker ${claimed.name}${claimed.pool === null ? "" : ` of the pool ${claimed.pool}`}`,
       ...exchangeFiles(call, {
@@ -158,6 +160,12 @@ const away = (worker: ClaimedWorker): WorkerFault =>
 
 const notProvided = (message: string): WorkerFault =>
   new WorkerFault(`No worker could be started for this run: ${message}`);
+
+/** Throws what is no refusal: the worker is gone, or silent. */
+function refusalIn(error: Error): string {
+  if (!(error instanceof WorkerFault) || error.cause === undefined) throw error;
+  return error.message;
+}
 
 /** A worker of an earlier version says nothing. */
 const Claimed = z.object({

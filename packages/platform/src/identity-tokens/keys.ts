@@ -1,8 +1,8 @@
 // The keys that sign identity tokens: made when first needed, sealed in the database, and replaced while both are published.
-import { createPrivateKey, generateKeyPair, type JsonWebKey, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { type Kysely, sql } from "kysely";
-import type { Tables, Vault } from "../foundation/index.ts";
+import type { Log, Tables, Vault } from "../foundation/index.ts";
 
 export interface SigningKey {
   kid: string;
@@ -44,30 +44,62 @@ export interface KeysOptions {
   vault: Vault;
   /** By the clock of the database. */
   now(): Date;
+  log: Pick<Log, "error">;
 }
 
 export function openIdentityKeys(options: KeysOptions): IdentityKeys {
-  const { db, vault, now } = options;
+  const { db, now } = options;
   const opened = new Map<string, KeyObject>();
   return {
     async signer() {
-      let rows = await readKeys(db);
-      if (needsNext(rows, now())) rows = await addKey(options);
-      const row = chooseSigner(rows, now());
-      if (row === undefined) throw new Error("no key for identity tokens");
-      const key = opened.get(row.id) ?? (await openKey(vault, row));
-      opened.set(row.id, key);
-      return { kid: row.id, key };
+      let keys = await readKeys(db, options, opened);
+      if (needsNext(keys, now())) keys = await addKey(options, opened);
+      const chosen = chooseSigner(keys, now());
+      if (chosen === undefined) throw new Error("no key for identity tokens");
+      return { kid: chosen.id, key: chosen.key };
     },
     async published() {
-      const rows = await readKeys(db);
-      return { keys: rows.map(({ id, public_key }) => ({ ...public_key, kid: id, use: "sig", alg: "RS256" })) };
+      const keys = await readKeys(db, options, opened);
+      return { keys: keys.map(({ id, key }) => ({ ...publicHalf(key), kid: id, use: "sig", alg: "RS256" })) };
     },
   };
 }
 
-const readKeys = (db: Kysely<Tables>) =>
-  db.selectFrom("identity_keys").selectAll().orderBy("created_at", "desc").execute();
+interface OpenedKey extends DatedKey {
+  id: string;
+  key: KeyObject;
+}
+
+/**
+ * Those that this installation has made: its vault opens them, and both halves belong together. Whoever can write to the
+ * database alone adds none. Throws if there are keys, and none is one of them: the vault may be unavailable.
+ */
+async function readKeys(
+  db: Kysely<Tables>,
+  { vault, log }: Pick<KeysOptions, "vault" | "log">,
+  opened: Map<string, KeyObject>,
+): Promise<OpenedKey[]> {
+  const rows = await db.selectFrom("identity_keys").selectAll().orderBy("created_at", "desc").execute();
+  const keys: OpenedKey[] = [];
+  let failure: unknown;
+  for (const row of rows) {
+    const { id, created_at, public_key } = row;
+    try {
+      const key = opened.get(id) ?? (await openKey(vault, row));
+      const { n, e } = publicHalf(key);
+      if (n !== public_key.n || e !== public_key.e) throw new Error("its halves do not belong together");
+      opened.set(id, key);
+      keys.push({ id, created_at, key });
+    } catch (error) {
+      failure = error;
+      log.error("identity.key_left_out", error, { id });
+    }
+  }
+  if (keys.length === 0 && rows.length > 0) throw failure;
+  return keys;
+}
+
+const publicHalf = (key: KeyObject): JsonWebKey => createPublicKey(key).export({ format: "jwk" });
 
 const about = (id: string): string => `identity_keys.private_key ${id}`;
 
@@ -82,12 +114,13 @@ async function openKey(
 const generate = promisify(generateKeyPair);
 
 /** Servers that do so at once make one. Returns all keys. */
-async function addKey({ db, vault, now }: KeysOptions) {
+async function addKey(options: KeysOptions, opened: Map<string, KeyObject>): Promise<OpenedKey[]> {
+  const { db, vault, now } = options;
   const { publicKey, privateKey } = await generate("rsa", { modulusLength: 2_048 });
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(hashtext('identity keys'))`.execute(tx);
-    const rows = await readKeys(tx);
-    if (!needsNext(rows, now())) return rows;
+    const keys = await readKeys(tx, options, opened);
+    if (!needsNext(keys, now())) return keys;
     const public_key = publicKey.export({ format: "jwk" });
     const id = crypto.randomUUID();
     const { wrapped, key } = await vault.newDataKey();
@@ -102,6 +135,6 @@ async function addKey({ db, vault, now }: KeysOptions) {
       .deleteFrom("identity_keys")
       .where("created_at", "<", new Date(now().getTime() - removedAfterMs))
       .execute();
-    return readKeys(tx);
+    return readKeys(tx, options, opened);
   });
 }

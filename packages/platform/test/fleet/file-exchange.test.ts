@@ -23,25 +23,27 @@ async function openBothSides() {
   for (const side of [directory, there]) mkdirSync(join(side, "shop"), { recursive: true });
   writeFileSync(join(directory, "shop/README.md"), "# Shop\n");
   const connection = { cutAfter: Number.POSITIVE_INFINITY, received: 0 };
-  const uploads = openUploads({
+  const uploads: ArtifactUploads = openUploads({
     dataDirectory: join(base, "worker"),
     url: "http://127.0.0.1",
     variables: {},
     log() {},
   });
   const call = play(openAgentFiles(join(base, "worker")), { uploads, connection });
-  const run = (runId: string, { isResumed = false, store = null }: RunOptions = {}) =>
+  const run = (runId: string, { isResumed = false, store = null, diskBytes = null }: RunOptions = {}) =>
     exchangeFiles(call, {
       store,
-      ...{ runId, isResumed, name: "agent", directory, root: "shop", writable: [], limits: { diskBytes: null } },
+      ...{ runId, isResumed, name: "agent", directory, root: "shop", writable: [], limits: { diskBytes } },
       stateFile: join(base, "state.json"),
     });
-  return { run, connection, here: join(directory, "shop"), there: join(there, "shop"), base };
+  const artifacts = { here: join(directory, ".artifacts"), there: join(there, ".artifacts") };
+  return { run, connection, uploads, artifacts, here: join(directory, "shop"), there: join(there, "shop"), base };
 }
 
 interface RunOptions {
   isResumed?: boolean;
   store?: ObjectStore | null;
+  diskBytes?: number | null;
 }
 
 interface PlayedWorker {
@@ -225,4 +227,72 @@ test("an object that is not what the worker has sealed is not taken: the artifac
   await current.copyFilesBack();
   expect(readFileSync(join(base, "server/.artifacts/large.txt"), "utf8") === megabytes(2)).toBe(true);
   expect(connection.received).toBeGreaterThan(megabytes(2).length);
+});
+
+test("a worker that announces a checkout as an artifact does not remove the checkout", async () => {
+  const { run, uploads, artifacts, here } = await openBothSides();
+  const { store } = await openBucket();
+  const { list, upload } = uploads;
+  const announced = (path: string) => (path === ".artifacts/large.txt" ? "shop" : path);
+  uploads.list = async (agent) => (await list(agent)).map((file) => ({ ...file, path: announced(file.path) }));
+  uploads.upload = async ({ agent, files }) =>
+    (await upload({ agent, files: files.map((file) => ({ ...file, path: ".artifacts/large.txt" })) })).map(announced);
+  const current = run("run-1", { store });
+  await current.prepare();
+  mkdirSync(artifacts.there, { recursive: true });
+  writeFileSync(join(artifacts.there, "large.txt"), megabytes(2));
+  await current.copyFilesBack();
+  expect(contents(here)).toEqual({ "README.md": "# Shop\n" });
+});
+
+test("artifacts that are larger than the disk together are refused, also where each of them is smaller", async () => {
+  const { run, artifacts } = await openBothSides();
+  const { store } = await openBucket();
+  const current = run("run-1", { store, diskBytes: megabytes(3).length });
+  await current.prepare();
+  mkdirSync(artifacts.there, { recursive: true });
+  for (const name of ["a", "b", "c"]) writeFileSync(join(artifacts.there, name), megabytes(2));
+  await expect(current.copyFilesBack()).rejects.toThrow("The files have more than");
+  expect(readdirSync(artifacts.here)).toEqual(["a"]);
+});
+
+test("a follow-up uploads the artifacts that have changed since, each with a request of its own", async () => {
+  const { run, uploads, artifacts } = await openBothSides();
+  const { store } = await openBucket();
+  const { upload } = uploads;
+  const requests: string[][] = [];
+  uploads.upload = (request) => {
+    requests.push(request.files.map(({ path }) => path));
+    return upload(request);
+  };
+  const first = run("run-1", { store });
+  await first.prepare();
+  mkdirSync(artifacts.there, { recursive: true });
+  for (const name of ["a", "b"]) writeFileSync(join(artifacts.there, name), megabytes(1));
+  await first.copyFilesBack();
+  const next = run("run-2", { store });
+  await next.prepare();
+  writeFileSync(join(artifacts.there, "b"), megabytes(2));
+  await next.copyFilesBack();
+  expect(requests).toEqual([[".artifacts/a"], [".artifacts/b"], [".artifacts/b"]]);
+  expect(readFileSync(join(artifacts.here, "b"), "utf8") === megabytes(2)).toBe(true);
+});
+
+const failure = () => Promise.reject(new Error("it did not answer"));
+
+test.each<{ what: string; worker?: Partial<ArtifactUploads>; store?: Partial<ObjectStore> }>([
+  { what: "the list of the worker", worker: { list: failure } },
+  { what: "the upload of the worker", worker: { upload: failure } },
+  { what: "the signature of the store", store: { sign: failure } },
+  { what: "the download from the store", store: { get: failure } },
+])("where $what fails, a large artifact comes through the platform", async ({ worker, store: failing }) => {
+  const { run, uploads, artifacts } = await openBothSides();
+  const { store } = await openBucket();
+  Object.assign(uploads, worker);
+  const current = run("run-1", { store: { ...store, ...failing } });
+  await current.prepare();
+  mkdirSync(artifacts.there, { recursive: true });
+  writeFileSync(join(artifacts.there, "large.txt"), megabytes(2));
+  await current.copyFilesBack();
+  expect(readFileSync(join(artifacts.here, "large.txt"), "utf8") === megabytes(2)).toBe(true);
 });

@@ -59,6 +59,8 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
   const location = worker === null ? "server" : "worker";
   const found = recordedHooks === null || worker !== null ? await readHooks(roots, paths, location) : noHooks;
   const openSandbox = openSandboxes({ ...context, variables });
+  // Before there is anything to close.
+  const refusal = await worker?.keepHooks(sessionEndHooks(found.definitions, { plan, turn, version }));
   const assembly = await assembleService(
     {
       program: { name: "platform", version },
@@ -101,7 +103,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
     },
     signal,
   );
-  await worker?.keepHooks(sessionEndHooks(found.definitions, { plan, turn, version }));
+  if (refusal) assembly.warnings.push(`The sessionEnd hooks of the project do not run. ${refusal}`);
   return Object.assign(assembly, { artifacts: artifactsDirectory(paths.directory) });
 }
 
