@@ -16,7 +16,7 @@ import { connect, openRawWorker, registration } from "./raw-worker.ts";
 const fleet = openFleetForFile();
 
 interface Played {
-  run: { status: string; error?: { code?: string; message: string } };
+  run: { id: string; status: string; error?: { code?: string; message: string } };
   agentId: string;
   requests: string[];
 }
@@ -273,4 +273,12 @@ test("a worker that never answers fails its run after a limit", async () => {
     yieldRun: async () => {},
   };
   await expect(workers.use({ ...request, ...actions })).rejects.toThrow("did not answer agent.claim");
+});
+
+test("a worker that refuses the sessionEnd hooks of a project costs the run nothing but a warning", async () => {
+  const refuses = { "session.hooks": async () => Promise.reject(new Error("Invalid request")) };
+  const { run, agentId } = await play({ "agent.claim": reply({ keepsHooks: true }), ...refuses }, "ends");
+  expect(run).toMatchObject({ status: "FINISHED" });
+  const shown = await openClient(fleet().server.url, fleet().user).streamText({ agentId, runId: run.id });
+  expect(shown).toContain("The sessionEnd hooks of the project do not run. The worker refused: Invalid request");
 });

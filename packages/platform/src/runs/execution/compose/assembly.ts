@@ -8,7 +8,7 @@ import {
   requestedRole,
   type ServiceAssembly,
 } from "@agentcli/host";
-import type { HookDefinition, SandboxMode, TurnSettings } from "@agentcli/protocol";
+import type { HookDefinition, SandboxMode, ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import type { CustomSubagent } from "@agentcli/protocol/api";
 import type { OpenedWorkspace } from "@agentcli/workspace";
 import type { EgressRecord } from "../../../egress/index.ts";
@@ -103,9 +103,15 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
     },
     signal,
   );
-  if (refusal) assembly.warnings.push(`The sessionEnd hooks of the project do not run. ${refusal}`);
+  if (refusal) assembly.notes.push(unkeptHooks(refusal));
   return Object.assign(assembly, { artifacts: artifactsDirectory(paths.directory) });
 }
+
+const unkeptHooks = (refusal: string): ThreadRecord => ({
+  type: "noted",
+  kind: "warning",
+  data: { message: `The sessionEnd hooks of the project do not run. ${refusal}`, about: "repository" },
+});
 
 const noHooks: FoundHooks = { definitions: [], warnings: [] };
 
