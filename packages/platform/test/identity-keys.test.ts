@@ -24,7 +24,7 @@ test("without a key one is made", () => {
   expect(needsNext([], now)).toBe(true);
 });
 
-test("a key that somebody with the database alone has put there is neither published nor signs", async () => {
+test("a key that was written to the database without the vault is neither published nor signs", async () => {
   const { platform, close } = await testPlatform({ roles: ["api"] });
   onTestFinished(close);
   const { db, vault } = platform;

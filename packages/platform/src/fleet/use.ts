@@ -161,7 +161,7 @@ const away = (worker: ClaimedWorker): WorkerFault =>
 const notProvided = (message: string): WorkerFault =>
   new WorkerFault(`No worker could be started for this run: ${message}`);
 
-/** Throws what is no refusal: the worker is gone, or silent. */
+/** Throws everything else: the worker is gone, or silent. */
 function refusalIn(error: Error): string {
   if (!(error instanceof WorkerFault) || error.cause === undefined) throw error;
   return error.message;

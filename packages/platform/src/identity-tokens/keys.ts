@@ -71,8 +71,8 @@ interface OpenedKey extends DatedKey {
 }
 
 /**
- * Those that this installation has made: its vault opens them, and both halves belong together. Whoever can write to the
- * database alone adds none. Throws if there are keys, and none is one of them: the vault may be unavailable.
+ * Those that this installation has made: its vault opens them, and both halves belong together. A key that was written to the
+ * database by other means is none of them. Throws if there are keys, and none is one of them: the vault may be unavailable.
  */
 async function readKeys(
   db: Kysely<Tables>,
