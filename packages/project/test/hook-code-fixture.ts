@@ -12,7 +12,7 @@ const files = {
   "lib/x.rb": "",
 };
 
-const interpreters: Record<string, string> = { py: "python3", pl: "perl", rb: "ruby" };
+const interpreters: Record<string, string> = { py: "python3", pl: "perl", rb: "ruby", sh: "sh" };
 
 /** The path of the workspace; the script is in `hooks`. */
 export async function prepareScript(name: string, text: string): Promise<string> {

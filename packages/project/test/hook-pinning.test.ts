@@ -409,10 +409,10 @@ describe("pinned with a script are", () => {
   });
 });
 
-test("scripts with a million hostile characters are pinned with the files that they name", async () => {
-  const spaces = " ".repeat(1_000_000);
+test("scripts with a hundred thousand hostile characters are pinned with the files that they name", async () => {
+  const spaces = " ".repeat(100_000);
   const at = await prepare({
-    "repository/tools/long.sh": `#!/bin/sh\n# ${"a".repeat(1_000_000)}!\n./check.sh\n`,
+    "repository/tools/long.sh": `#!/bin/sh\n# ${"a".repeat(100_000)}!\n./check.sh\n`,
     "repository/other/long.js": `/*${spaces}!*/\nimport${spaces}"../lib/z.js";\n`,
     "repository/lib/z.js": "",
   });

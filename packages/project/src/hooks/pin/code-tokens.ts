@@ -38,6 +38,8 @@ interface Reader {
 }
 
 const maxDepth = 32;
+/** Python itself reads no more. */
+const maxBrackets = 200;
 const closing: Record<string, string> = { ")": "(", "]": "[", "}": "{" };
 
 /** To the end, or to the sign that ends the code in a string. */
@@ -93,7 +95,8 @@ function readSign(reader: Reader, sign: string, at: number): void {
   if (sign === "\n" && reader.open.length > 0) return;
   const before = isMemberName(reader.tokens) ? undefined : reader.tokens.at(-1);
   push(reader, { kind: "sign", text: sign, at });
-  if (/^[([{]$/.test(sign)) reader.open.push({ sign, before });
+  if (/^[([{]$/.test(sign) && reader.open.push({ sign, before }) > maxBrackets)
+    throw refuse(at, "its brackets are nested too deeply");
   const opener = closing[sign];
   if (opener === undefined) return;
   const opened = reader.open.pop();

@@ -93,6 +93,9 @@ function checkAssignment(word: ShellWord, reading: Reading): void {
   checkVariable(name);
 }
 
+/** No system opens a longer one. */
+const maxPath = 4096;
+
 /** Also where the directory is missing: every file is named by its full path afterwards. */
 function changeDirectory(words: ShellWord[], isSequential: boolean, reading: Reading): void {
   const [, target, ...rest] = words;
@@ -100,6 +103,8 @@ function changeDirectory(words: ShellWord[], isSequential: boolean, reading: Rea
   if (!isSequential || rest.length > 0 || directory.startsWith("-"))
     throw new Unpinnable("the directory that cd changes to depends on what happens before");
   reading.directories = reading.directories.map((base) => resolve(base, directory));
+  if (reading.directories.some(({ length }) => length > maxPath))
+    throw new Unpinnable("the directory that cd changes to has too long a path");
 }
 
 function readProgram(words: ShellWord[], reading: Reading): void {

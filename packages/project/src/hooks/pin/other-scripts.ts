@@ -73,7 +73,7 @@ function referencesTo(paths: string[], directories: string[], workspace: Workspa
 }
 
 function modulesOfNode({ modules }: CodeUses, script: ScriptText, workspace: Workspace): Reference[] {
-  const paths = modules.flatMap((module) => {
+  const paths = eachName(modules).flatMap((module) => {
     if (isBuiltin(module.name)) return [];
     if (!/^(?:\.{1,2})?(?:\/|$)/.test(module.name))
       throw refuse(module.at, `it loads the package ${module.name} from the workspace`);
@@ -87,12 +87,16 @@ function modulesOfNode({ modules }: CodeUses, script: ScriptText, workspace: Wor
   return referencesTo(paths, script.directories, workspace);
 }
 
+/** The first of each name. */
+const eachName = (modules: Named[]): Named[] =>
+  [...new Map([...modules].reverse().map((module) => [module.name, module])).values()].reverse();
+
 /** Python finds modules beside the script before its own ones. */
 function modulesOfPython({ modules }: CodeUses, script: ScriptText, workspace: Workspace): Reference[] {
   const [first] = modules;
   if (first && script.isUncopied)
     throw refuse(first.at, `${script.path} is started in place, where a file for its import could be added`);
-  const paths = modules.flatMap((module) => {
+  const paths = eachName(modules).flatMap((module) => {
     const isOptional = module.name.endsWith("?");
     const files = pythonFiles(module.name.replace(/\?$/, ""), dirname(script.path));
     if (files === null && !isOptional && !isHarmlessModule(module.name))
@@ -113,7 +117,14 @@ function pythonFiles(name: string, beside: string): string[] | null {
   return files.length > 0 || isDirectory(last) ? files : null;
 }
 
-const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** False too where the name is longer than a system allows. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
 
 /** Commands are read as those of a hook are; the files that they name run in place. */
 function startedBy({ commands }: CodeUses, script: ScriptText, workspace: Workspace): Reference[] {

@@ -1,20 +1,28 @@
 // Scripts in perl: words that are not known to be harmless make the hook unpinned. Nothing beside the script is loaded.
 import { refuse } from "./code-tokens.ts";
-import { isOperandBefore, openWords, take, takeDelimited, unknownWordAt, type WordReader } from "./word-reader.ts";
+import {
+  isLineStart,
+  isOperandBefore,
+  openWords,
+  skipLines,
+  take,
+  takeDelimited,
+  unknownWordAt,
+  type WordReader,
+} from "./word-reader.ts";
 
 /** The files beside it that it loads by a fixed name. */
 export function readPerl(text: string): string[] {
-  const source = text.replace(/^=\w[\s\S]*?(?:^=cut.*$|$(?![\s\S]))/gm, (pod) => pod.replace(/[^\n]/g, " "));
-  const reader = openWords(source.replace(/^__(?:END|DATA)__$[\s\S]*/m, ""));
-  const isStrict = /^\s*use\s+(?:strict|v?5\.(?:0?1[2-9]|0?[2-9]\d))/m.test(source);
-  const subs = new Set(Array.from(source.matchAll(/\bsub\s+(\w+)/g), ([, name = ""]) => name));
-  const known: Known = { subs, isStrict, braces: [] };
+  const reader = openWords(text);
+  const subs = new Set(Array.from(text.matchAll(/\bsub\s+(\w+)/g), ([, name = ""]) => name));
+  const known: Known = { subs, isStrict: false, braces: [] };
   while (reader.at < reader.source.length) readToken(reader, known);
   return [];
 }
 
 interface Known {
   subs: Set<string>;
+  /** From here on, a text is not the name of a function. */
   isStrict: boolean;
   /** What each open brace is once it is closed. */
   braces: ("]" | "}")[];
@@ -22,10 +30,10 @@ interface Known {
 
 function readToken(reader: WordReader, known: Known): void {
   const { source, at } = reader;
-  if (take(reader, /\s+|#[^\n]*/y) !== null) return;
+  if (take(reader, /\s+|#[^\n]*/y) !== null || readPod(reader)) return;
   const variable = take(
     reader,
-    /\$#?\$*(?:::)?\w+(?:::\w+)*|[@%](?=\$|\{)|[@%]\w+(?:::\w+)*|\$(?=\{)|\$[!@&,./\\;|?0"]/y,
+    /\$#?\${0,9}(?:::)?\w+(?:::\w+)*|[@%](?=\$|\{)|[@%]\w+(?:::\w+)*|\$(?=\{)|\$[!@&,./\\;|?0"]/y,
   );
   if (variable !== null) {
     if (/^[$@%]#?(?:\w+::)*(?:INC|ISA)$/.test(variable)) throw unknownWordAt(variable, at);
@@ -47,8 +55,17 @@ function readToken(reader: WordReader, known: Known): void {
   const { last } = reader;
   reader.last = /^(?:->|=>)$/.test(sign) ? sign : sign.trim().slice(-1);
   // Braces of an index end an operand, those of a block do not.
-  if (reader.last === "{") known.braces.push(/^(?:->|[$@%\]])/.test(sign.length > 1 ? sign : last) ? "]" : "}");
+  if (reader.last === "{") known.braces.push(/^(?:->|[$@%&\]])/.test(sign.length > 1 ? sign : last) ? "]" : "}");
   else if (reader.last === "}") reader.last = known.braces.pop() ?? "}";
+}
+
+/** Documentation, from `=pod` to `=cut`, where a statement can begin; elsewhere the sign assigns. */
+function readPod(reader: WordReader): boolean {
+  const { source, at } = reader;
+  if (!isLineStart(reader) || !/^=[A-Za-z]/.test(source.slice(at, at + 2))) return false;
+  if (!/^[;}]$/.test(reader.last)) throw unknownWordAt(source.slice(at, at + 20).split("\n", 1)[0] ?? "", at);
+  if (!skipLines(reader, /=cut(?![A-Za-z])/y)) reader.at = source.length;
+  return true;
 }
 
 const beforePattern =
@@ -102,36 +119,53 @@ function readInput(reader: WordReader): boolean {
   return true;
 }
 
-function readWord(reader: WordReader, { subs }: Known): boolean {
+function readWord(reader: WordReader, known: Known): boolean {
   const { source, at, last } = reader;
   const number = take(reader, /\d[\w.]*/y);
   const text = number ?? take(reader, /[A-Za-z_]\w*(?:(?:::|')(?=\w)\w+)*/y);
   if (text === null) return false;
   reader.last = text;
   if (number !== null || last === "sub" || last === "package") return true;
-  const isKey = /^\s*=>/.test(source.slice(reader.at)) || (last === "{" && source[reader.at] === "}");
+  const isIndex = last === "{" && source[reader.at] === "}" && (known.braces.at(-1) === "]" || !running.has(text));
+  const isKey = isIndex || /^\s*=>/.test(source.slice(reader.at));
   const isTest = last === "-" && /^[a-zA-Z]$/.test(text);
   if (isKey || isTest) return true;
-  if (text === "use" || text === "no") readUse(reader, at);
+  if (
+    /^__(?:END|DATA)__$/.test(text) &&
+    isLineStart({ ...reader, at }) &&
+    /^(?:\n|$)/.test(source.slice(reader.at)) &&
+    /^[;}]$/.test(last)
+  )
+    reader.at = source.length;
+  else if (text === "use" || text === "no") readUse(reader, at, known);
   else if (text === "do" || text === "eval") {
     if (!/^\s*\{/.test(source.slice(reader.at))) throw unknownWordAt(source.slice(at, at + 20), at);
   } else if (text === "open") {
     if (!perlOpen.test(source.slice(at))) throw unknownWordAt(source.slice(at, at + 30), at);
-  } else if (!subs.has(text) && !isHarmless(text, last)) throw unknownWordAt(text, at);
+  } else if (running.has(text) || (!known.subs.has(text) && !isHarmless(text, last))) throw unknownWordAt(text, at);
   return true;
 }
 
+/** They start a program or evaluate a text, also in a script with a function of the same name. */
+const running = new Set(
+  `AUTOLOAD CORE chdir chroot dbmopen do dump eval evalbytes exec fork glob goto import open readline readpipe require
+  syscall system tie`.split(/\s+/),
+);
+
 const perlOpen = /^open\b\s*\(?\s*(?:my\s+)?\$?\w+\s*,\s*(["'])(?:\+?<|>{1,2})(?::[\w:()-]+)?\1\s*,/;
 
-function readUse(reader: WordReader, at: number): void {
+function readUse(reader: WordReader, at: number, known: Known): void {
   const statement = take(reader, /[^;]*;/y);
   if (statement === null) throw refuse(at, "a statement is not closed");
   const isKnown = new RegExp(String.raw`^\s+(?:${perlModules})\b(?!::)`).test(statement);
   const isNo = reader.source.startsWith("no", at);
   if (!isKnown || (isNo && /\bstrict\b/.test(statement)) || /[`{]/.test(statement))
     throw unknownWordAt(reader.source.slice(at, reader.at), at);
+  if (!isNo && known.braces.length === 0 && strict.test(statement)) known.isStrict = true;
   reader.last = ";";
 }
+
+const strict = /^\s+(?:strict\s*;|v?5\.(?:0?1[2-9]|0?[2-9]\d))/;
 
 const perlModules =
   "strict|warnings|utf8|bytes|feature|constant|integer|v?5[\\d._]*|JSON(?:::PP)?|POSIX|Cwd|Encode|File::(?:Basename|Spec(?:::Functions)?|Path|Temp)|Getopt::Long|List::Util|Scalar::Util|Data::Dumper|Time::\\w+|Text::(?:ParseWords|Wrap)|Term::ANSIColor|MIME::Base64|Digest::\\w+";

@@ -6,7 +6,14 @@ import type { Edit } from "./edits.ts";
 import { isFile, readRegularFile, realPath, type Workspace } from "./files.ts";
 import { checkUncopied } from "./other-scripts.ts";
 import { type CommandFiles, noFiles, type Reference } from "./reading.ts";
-import { checkCalls, type ReadScript, readCodeScript, readShellScript, refuseControlCharacters } from "./scripts.ts";
+import {
+  checkCalls,
+  type ReadScript,
+  readCodeScript,
+  readShellScript,
+  refuseControlCharacters,
+  refuseSize,
+} from "./scripts.ts";
 import { Unpinnable } from "./shell-reader.ts";
 import { hashOfContent, hashOfSingleFile, hashOfTree, readTree, type TreeEntry } from "./tree.ts";
 
@@ -40,6 +47,7 @@ export function pinCommand(command: string, workspace: Workspace): Pin {
   const found = noFiles();
   const pin: Pin = { script: undefined, files: [], edits: found.edits, includes: new Map(), unpinned: undefined };
   try {
+    refuseSize(command);
     refuseControlCharacters(command);
     readCommandFiles(command, workspace, found);
     pin.files = pinFiles(found, workspace, pin.includes);

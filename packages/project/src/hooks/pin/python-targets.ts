@@ -1,12 +1,19 @@
 // Whether a name in Python is assigned to.
-import type { Token } from "./code-tokens.ts";
+import { refuse, type Token } from "./code-tokens.ts";
+
+/** Tokens of one statement that are looked through. */
+const maxTokens = 1000;
 
 /** On the left of an assignment, also among others; in a `for`, `with` or `del`. Not in an index or the arguments of a call. */
 export function isTarget(tokens: Token[], at: number): boolean {
   const textAt = (index: number) => (tokens[index]?.kind === "string" ? "" : (tokens[index]?.text ?? ""));
   let open = 0;
   let start = at - 1;
+  const check = (index: number) => {
+    if (Math.abs(index - at) > maxTokens) throw refuse(tokens[at]?.at ?? 0, "a statement is too long to be read");
+  };
   for (let depth = 0; start >= 0; start--) {
+    check(start);
     if (/^[)\]}]$/.test(textAt(start))) depth++;
     else if (/^[([{]$/.test(textAt(start)) && --depth < 0) {
       const before = tokens[start - 1];
@@ -19,6 +26,7 @@ export function isTarget(tokens: Token[], at: number): boolean {
     else if (open === 0 && depth === 0 && /^[\n;:]$/.test(textAt(start))) break;
   }
   for (let index = at; index < tokens.length; index++) {
+    check(index);
     const text = textAt(index);
     if (/^[([{]$/.test(text)) open++;
     else if (/^[)\]}]$/.test(text)) open--;

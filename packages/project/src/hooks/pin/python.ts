@@ -28,8 +28,9 @@ export function readPython(text: string, variables: Variables): CodeUses {
     const isRefusedModule = isMember(tokens, at + 2) && refusedModule.test(`${word}.${tokens[at + 2]?.text}`);
     if (isRefusedName(tokens, at) || isRefusedModule) throw unknownStart(tokens.slice(at, at + 4));
     if (/^(?:get|set|del)attr$/.test(word)) checkAttribute(tokens, at);
-    if (isStatementStart(tokens, at) && word === "import") readImport(code, at);
-    if (isStatementStart(tokens, at) && word === "from") readFrom(code, at);
+    const isStart = isStatementStart(tokens, at) && !code.declared.has(at);
+    if (isStart && word === "import") readImport(code, at);
+    if (isStart && word === "from") readFrom(code, at);
   });
   tokens.forEach(({ kind }, at) => {
     if (kind === "name" && !code.declared.has(at) && !isMember(tokens, at)) readUse(code, at);
@@ -149,7 +150,7 @@ function checkAttribute(tokens: Token[], at: number): void {
 
 /** Variables are read, copied, or set to values that load nothing. */
 function checkEnvironment({ tokens, variables }: PythonCode, at: number): void {
-  const [next, key, end] = tokens.slice(at + 3);
+  const [next, key, end] = tokens.slice(at + 3, at + 6);
   const isSet = next?.text === "[" && end?.text === "]" && isTarget(tokens, at);
   if (isSet) checkVariables([key?.value ?? null], next.at, variables);
   if (next?.text === "[" && end?.text !== "]") throw unknownStart(tokens.slice(at, at + 6));

@@ -1,23 +1,30 @@
 // Scripts in ruby: words that are not known to be harmless make the hook unpinned. Files beside the script are loaded by a fixed name.
 import { refuse } from "./code-tokens.ts";
-import { isOperandBefore, openWords, take, takeDelimited, unknownWordAt, type WordReader } from "./word-reader.ts";
+import {
+  isLineStart,
+  isOperandBefore,
+  openWords,
+  skipLines,
+  take,
+  takeDelimited,
+  unknownWordAt,
+  type WordReader,
+} from "./word-reader.ts";
 
 /** The files beside it that it loads by a fixed name. */
-export function readRuby(text: string): string[] {
-  const source = text
-    .replace(/^=begin\b[\s\S]*?^=end\b.*$/gm, (comment) => comment.replace(/[^\n]/g, " "))
-    .replace(/^__END__$[\s\S]*/m, "");
-  const known: Known = { methods: new Set(), files: [] };
+export function readRuby(source: string): string[] {
+  const known: Known = { methods: new Set(), files: [], depth: 0 };
   for (const [, name = ""] of source.matchAll(/\b(?:def|class|module)\s+(?:self\.)?(\w+[?!]?)/g))
     known.methods.add(name);
   for (const [, name = ""] of source.matchAll(/\b([A-Za-z_]\w*)\s*(?:[-+*/|&]|\|\||&&)?=(?![=~>])/g))
     known.methods.add(name);
-  for (const [, names = ""] of source.matchAll(/(?:\{|\bdo)\s*\|([^|]*)\||\bdef\s+[\w.]+[?!]?\s*\(([^)]*)\)/g))
+  for (const [, names = ""] of source.matchAll(/(?:\{|\bdo)\s*\|([^|]*)\|/g)) addNames(names, known);
+  for (const [, names = ""] of source.matchAll(/\bdef\s+[\w.]+[?!]?\s*\(([^()]*)/g)) addNames(names, known);
+  for (const [, names = ""] of source.matchAll(/^[ \t]*((?:\*?\w+,[ \t]*)+\*?\w+)[ \t]*=(?!=)/gm))
     addNames(names, known);
-  for (const [, , names = ""] of source.matchAll(/(\bdef\s+[\w.]+[?!]?\s*\()([^)]*)\)/g)) addNames(names, known);
-  for (const [, names = ""] of source.matchAll(/^\s*((?:\*?\w+,\s*)+\*?\w+)\s*=(?!=)/gm)) addNames(names, known);
-  for (const [, names = ""] of source.matchAll(/\bfor\s+([\w, ]+)\s+in\b/g)) addNames(names, known);
-  for (const [, name = ""] of source.matchAll(/\brescue\b[^\n]*=>\s*(\w+)/g)) known.methods.add(name);
+  for (const [, names = ""] of source.matchAll(/\bfor\s+((?:\w+\s*,\s*)*\w+)\s+in\b/g)) addNames(names, known);
+  for (const [, name = ""] of source.matchAll(/\brescue\b(?:(?!\brescue\b)[^\n])*?=>\s*(\w+)/g))
+    known.methods.add(name);
   readAll(source, known);
   return known.files;
 }
@@ -26,20 +33,26 @@ interface Known {
   /** Methods and variables of the script. */
   methods: Set<string>;
   files: string[];
+  /** Of strings with code in them. */
+  depth: number;
 }
 
 function addNames(names: string, { methods }: Known): void {
   for (const [name] of names.matchAll(/[a-z_]\w*/g)) methods.add(name);
 }
 
+const maxDepth = 32;
+
 function readAll(source: string, known: Known): void {
   const reader = openWords(source);
+  if (++known.depth > maxDepth) throw refuse(0, "code in strings is nested too deeply");
   while (reader.at < source.length) readToken(reader, known);
+  known.depth--;
 }
 
 function readToken(reader: WordReader, known: Known): void {
   const { source, at } = reader;
-  if (take(reader, /\s+|#[^\n]*/y) !== null) return;
+  if (take(reader, /\s+|#[^\n]*/y) !== null || readBlockComment(reader)) return;
   const variable = take(reader, /@@?\w+|\$(?:stdin|stdout|stderr|PROGRAM_NAME|\d|[0~!?_,/;])/y);
   if (variable !== null) {
     reader.last = "$";
@@ -53,6 +66,16 @@ function readToken(reader: WordReader, known: Known): void {
   reader.last = sign;
 }
 
+/** Lines from `=begin` to `=end`, and all behind `__END__`. */
+function readBlockComment(reader: WordReader): boolean {
+  const { at, source } = reader;
+  if (!isLineStart(reader)) return false;
+  if (take(reader, /__END__(?=\n|$)/y) !== null) reader.at = source.length;
+  else if (take(reader, /=begin(?=\s|$)/y) === null) return false;
+  else if (!skipLines(reader, /=end(?=\s|$)/y)) throw refuse(at, "a comment is not closed");
+  return true;
+}
+
 const beforePattern = /^(?:and|elsif|if|in|not|or|puts|return|then|unless|until|when|while)$/;
 
 /** Strings, symbols and patterns; code in them is read too. */
@@ -62,6 +85,7 @@ function readQuoted(reader: WordReader, known: Known): boolean {
   const symbol = take(reader, /(?<!:):(?=[a-zA-Z_])\w+[?!=]?/y);
   if (symbol !== null) {
     // As a block, it is the method that is called.
+    if (running.has(symbol.slice(1))) throw unknownWordAt(symbol, at);
     if (reader.last === "&") checkWord(symbol.slice(1), { at, isMember: true }, known);
     reader.last = '""';
     return true;
@@ -72,6 +96,7 @@ function readQuoted(reader: WordReader, known: Known): boolean {
   const text = takeDelimited(reader);
   if (isPattern || kind === "%r") take(reader, /[a-z]*/y);
   const isPlain = source[at] === "'" || /^%[wiq]$/.test(kind ?? "");
+  if (/^(?:class|instance|module)_(?:eval|exec)$/.test(text)) throw unknownWordAt(text, at);
   if (!isPlain) readInterpolated(text, known, at);
   reader.last = '""';
   return true;
@@ -79,9 +104,10 @@ function readQuoted(reader: WordReader, known: Known): boolean {
 
 function readInterpolated(text: string, known: Known, at: number): void {
   const reader = openWords(text.replace(/\\[\s\S]/g, "  "));
+  const lastQuote = reader.source.lastIndexOf('"');
   for (let found = reader.source.indexOf("#{"); found !== -1; found = reader.source.indexOf("#{", reader.at)) {
     reader.at = found + 1;
-    if (reader.source.slice(found).includes('"')) throw unknownWordAt(text.split("\n", 1)[0] ?? "", at);
+    if (lastQuote > found) throw unknownWordAt(text.split("\n", 1)[0] ?? "", at);
     readAll(takeDelimited(reader), known);
   }
 }
@@ -102,9 +128,18 @@ function readWord(reader: WordReader, known: Known): boolean {
 
 function checkWord(text: string, { at, isMember }: { at: number; isMember: boolean }, { methods }: Known): void {
   const isOpen = text === "open";
-  const isKnown = methods.has(text) || harmlessWords.has(text) || (isMember && harmlessMethods.has(text));
+  if (running.has(text)) throw unknownWordAt(text, at);
+  const isKnown = (methods.has(text) && !isOpen) || harmlessWords.has(text) || (isMember && harmlessMethods.has(text));
   if (!isKnown && !(isOpen && isMember)) throw unknownWordAt(text, at);
 }
+
+/** They start a program or evaluate a text, also in a script that uses the name for a variable or a method. */
+const running = new Set(
+  `__send__ alias_method autoload Binding binding callcc capture2 capture2e capture3 class_eval class_exec const_get
+  define_method eval exec Fiddle fork instance_eval instance_exec instance_method IO Kernel load Method method module_eval
+  module_exec Module Object ObjectSpace Open3 pipeline popen popen2 popen2e popen3 Process PTY public_method public_send
+  RubyVM send set_trace_func spawn syscall system trace_var trap UnboundMethod`.split(/\s+/),
+);
 
 function readRequire(reader: WordReader, word: string, { files }: Known): void {
   const { at } = reader;

@@ -12,6 +12,7 @@ export function readShellScript(script: ScriptText, workspace: Workspace): Comma
   const own: [string, string][] = isSourced ? [] : [["0", path]];
   const variables = new Map([...workspace.variables, ["BASH_SOURCE", path], ...own]);
   try {
+    refuseSize(text);
     refuseControlCharacters(text);
     readCommandFiles(text, { ...workspace, directories, variables }, found);
   } catch (error) {
@@ -23,6 +24,7 @@ export function readShellScript(script: ScriptText, workspace: Workspace): Comma
 /** Scripts in other languages: one in which that cannot be followed is refused too. */
 export function readCodeScript(script: ScriptText, workspace: Workspace): LoadedFiles {
   try {
+    if (script.language !== "data") refuseSize(script.text);
     return readOtherScript(script, workspace);
   } catch (error) {
     throw error instanceof Unpinnable ? inScript(error, script) : error;
@@ -32,6 +34,15 @@ export function readCodeScript(script: ScriptText, workspace: Workspace): Loaded
 /** The reason, with the file and the line. */
 function inScript({ message, at = 0 }: Unpinnable, { path, text }: ScriptText): Unpinnable {
   return new Unpinnable(`in line ${text.slice(0, at).split("\n").length} of ${path}, ${message}`);
+}
+
+const maxKibibytes = 256;
+
+/** Code is read while others wait for it. */
+export function refuseSize(text: string): void {
+  const size = Math.ceil(Buffer.byteLength(text) / 1024);
+  if (size > maxKibibytes)
+    throw new Unpinnable(`it has ${size} KiB, and at most ${maxKibibytes} KiB are read; make it shorter`);
 }
 
 /** To a shell they are characters of a name; to the reader of a listing they are nothing. */
@@ -50,12 +61,14 @@ export interface ReadScript {
 
 /** Every name of an unknown program has to be a function of the script itself, or of one that is read with it. */
 export function checkCalls({ functions, calls }: CommandFiles, scripts: ReadScript[]): void {
-  const sourced = scripts.filter(({ script }) => script.isSourced).flatMap(({ found }) => [...found.functions]);
-  const all = [...functions, ...scripts.flatMap(({ found }) => [...found.functions])];
-  for (const { name } of calls) if (!sourced.includes(name)) throw unknownProgram(name);
+  const sourced = new Set(
+    scripts.filter(({ script }) => script.isSourced).flatMap(({ found }) => [...found.functions]),
+  );
+  const all = new Set([...functions, ...scripts.flatMap(({ found }) => [...found.functions])]);
+  for (const { name } of calls) if (!sourced.has(name)) throw unknownProgram(name);
   for (const { script, found } of scripts) {
     const usable = script.isSourced ? all : sourced;
     for (const { name, at } of found.calls)
-      if (!usable.includes(name)) throw inScript(Object.assign(unknownProgram(name), { at }), script);
+      if (!usable.has(name)) throw inScript(Object.assign(unknownProgram(name), { at }), script);
   }
 }

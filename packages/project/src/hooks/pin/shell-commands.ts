@@ -31,6 +31,7 @@ export function readCommands(source: string, known: KnownVariables): ShellCode {
     readList(reader, "");
     if (reader.documents.length > 0) throw new Unpinnable("a here-document is not closed");
   } catch (error) {
+    if (error instanceof RangeError) throw Object.assign(new Unpinnable("it is nested too deeply"), { at: 0 });
     if (error instanceof Unpinnable) error.at ??= reader.at;
     throw error;
   }

@@ -68,13 +68,17 @@ const documentText = /(?:[^\\$`]|\\.|\\$)+/sy;
 /** The lines of a here-document: in one without quotes, commands and variables are expanded. */
 export function readBody(reader: Reader, { end, isQuoted, stripsTabs }: Reader["documents"][number]): void {
   const start = reader.at;
-  const lines = reader.source.slice(start).split("\n");
-  const count = lines.findIndex((line) => (stripsTabs ? line.replace(/^\t+/, "") : line) === end);
-  if (count === -1) throw new Unpinnable("a here-document is not closed");
-  const length = lines.slice(0, count).reduce((sum, line) => sum + line.length + 1, 0);
-  reader.at = start + length + (lines[count]?.length ?? 0);
+  const { source } = reader;
+  for (let isClosed = false, at = start; !isClosed; at = reader.at + 1) {
+    if (at > source.length) throw new Unpinnable("a here-document is not closed");
+    const next = source.indexOf("\n", at);
+    reader.at = next === -1 ? source.length : next;
+    const line = source.slice(at, reader.at);
+    isClosed = (stripsTabs ? line.replace(/^\t+/, "") : line) === end;
+  }
   if (isQuoted) return;
-  const body: Reader = { ...reader, source: reader.source.slice(0, start + length), at: start, unknown: [] };
+  const bodyEnd = Math.max(start, source.lastIndexOf("\n", reader.at - 1) + 1);
+  const body: Reader = { ...reader, source: source.slice(0, bodyEnd), at: start, unknown: [] };
   while (body.at < body.source.length) {
     if (take(body, documentText) !== null) continue;
     if (body.source[body.at] === "`") throw new Unpinnable("a command in backticks is not read");

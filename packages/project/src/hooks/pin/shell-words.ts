@@ -15,6 +15,7 @@ export function readWord(reader: Reader): ShellWord {
     if (piece === undefined) break;
     if (piece === null && reader.source[at] !== '"') splits = true;
     value = join(value, piece);
+    checkLength(value, reader.at - start);
   }
   reader.unknown = outer;
   const text = reader.source.slice(start, reader.at);
@@ -101,21 +102,31 @@ const stringText = /(?:[^"\\$`]|\\.)+/sy;
 
 function readDoubleQuoted(reader: Reader): string | null {
   let value: string | null = "";
-  const { isQuoted } = reader;
+  const { isQuoted, at: start } = reader;
   reader.at += 1;
   reader.isQuoted = true;
   for (;;) {
     const text = take(reader, stringText);
     const next = reader.source[reader.at];
     if (text !== null) value = value === null ? null : value + text.replace(/\\(["\\$`])|\\\n/g, "$1");
-    else if (next === "$") value = join(value, readExpansion(reader));
-    else if (next === "`") throw new Unpinnable("a command in backticks is not read");
+    else if (next === "$") {
+      value = join(value, readExpansion(reader));
+      checkLength(value, reader.at - start);
+    } else if (next === "`") throw new Unpinnable("a command in backticks is not read");
     else if (next === undefined) throw new Unpinnable("a quote is not closed");
     else break;
   }
   reader.at += 1;
   reader.isQuoted = isQuoted;
   return value;
+}
+
+const maxExpanded = 10_000;
+
+/** Variables that are made of variables can be longer than anything that can be held. */
+function checkLength(value: string | null, written: number): void {
+  if (value !== null && value.length > written + maxExpanded)
+    throw new Unpinnable(`it makes a text that is longer than ${maxExpanded} characters`);
 }
 
 const join = (one: string | null, other: string | null): string | null =>

@@ -26,6 +26,21 @@ export function take(reader: WordReader, pattern: RegExp): string | null {
   return found;
 }
 
+export const isLineStart = ({ source, at }: WordReader): boolean => at === 0 || source[at - 1] === "\n";
+
+/** From the line that opens a comment to the end of the one that closes it; false if none does. */
+export function skipLines(reader: WordReader, close: RegExp): boolean {
+  const { source } = reader;
+  const nextLine = (at: number) => source.indexOf("\n", at) + 1;
+  for (let at = nextLine(reader.at); at !== 0; at = nextLine(at)) {
+    close.lastIndex = at;
+    if (!close.test(source)) continue;
+    reader.at = (nextLine(at) || source.length + 1) - 1;
+    return true;
+  }
+  return false;
+}
+
 const closing: Record<string, string> = { "(": ")", "[": "]", "{": "}", "<": ">" };
 
 /** Text up to the sign that closes it; the reader is at the one that opens it. Brackets inside have to be closed too. */

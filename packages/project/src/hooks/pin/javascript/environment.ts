@@ -1,8 +1,9 @@
 // The variables of the environment, `process.env`: read, copied, handed on, or set if they make no program load anything.
 import type { AnyNode } from "acorn";
 import { checkVariables } from "../code-calls.ts";
+import type { Code } from "./code.ts";
+import { isEnvironment, memberName } from "./texts.ts";
 import { type Tree, unknownCode } from "./tree.ts";
-import { type Code, isEnvironment, memberName } from "./values.ts";
 
 export function checkEnvironment(code: Code): void {
   for (const node of code.tree.nodes) if (isEnvironment(node, code)) checkUse(node, code);

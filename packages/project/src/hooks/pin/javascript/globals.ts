@@ -1,9 +1,10 @@
 // Global names of JavaScript: those that start and load nothing, and `process`, `require` and `module` for some of their members.
 import { isBuiltin } from "node:module";
 import type { AnyNode, Identifier } from "acorn";
+import type { Code } from "./code.ts";
 import { harmlessModules } from "./modules.ts";
+import { isProcess, memberName } from "./texts.ts";
 import { ancestorsOf, isFunctionNode, unknownCode } from "./tree.ts";
-import { type Code, isProcess, memberName } from "./values.ts";
 
 /** Names of no declaration. One that Node does not have either only ends the script. */
 export function checkGlobals(code: Code): void {
@@ -37,7 +38,7 @@ function checkGlobal(name: Identifier, code: Code): void {
   const parent = tree.parents.get(name);
   if (parent?.type === "UnaryExpression" && parent.operator === "typeof") return;
   if (parent?.type === "BinaryExpression" && parent.operator === "instanceof") return;
-  const check = special[name.name];
+  const check = special.get(name.name);
   if (check) check(name, code);
   else if (isRefused(name.name)) throw unknownCode(tree, parent && isShort(parent) ? parent : name);
 }
@@ -48,14 +49,14 @@ const isRefused = (name: string): boolean =>
   (isBuiltin(name) ? !harmlessModules.has(name) : name in globalThis && !harmlessGlobals.has(name));
 
 /** Used for some of their members. */
-const special: Record<string, (name: Identifier, code: Code) => void> = {
-  require: checkRequire,
-  module: checkModule,
-  global: checkGlobalObject,
-  globalThis: checkGlobalObject,
-  arguments: checkArguments,
-  Reflect: (name, code) => checkMember(name, code, /^(?:has|ownKeys)$/),
-};
+const special = new Map<string, (name: Identifier, code: Code) => void>([
+  ["require", checkRequire],
+  ["module", checkModule],
+  ["global", checkGlobalObject],
+  ["globalThis", checkGlobalObject],
+  ["arguments", checkArguments],
+  ["Reflect", (name, code) => checkMember(name, code, /^(?:has|ownKeys)$/)],
+]);
 
 const isShort = ({ start, end }: AnyNode): boolean => end - start < 80;
 

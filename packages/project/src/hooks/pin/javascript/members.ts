@@ -1,8 +1,10 @@
 // Members and calls: by a member whose name only the run shows, code reaches the constructor of functions, which evaluates text.
 import type { AnyNode, AssignmentProperty, MemberExpression, Property } from "acorn";
+import { type Code, takeSteps } from "./code.ts";
 import { isTarget } from "./environment.ts";
+import { knownText, memberName } from "./texts.ts";
 import { ancestorsOf, isClassNode, isFunctionNode, type Tree, unknownCode } from "./tree.ts";
-import { type Code, isCallable, isFunctionLike, isNumber, knownText, memberName } from "./values.ts";
+import { isCallable, isFunctionLike, isNumber } from "./values.ts";
 
 /** They lead to constructors and prototypes, to the code that called, or load a library. */
 const refusedMembers =
@@ -10,6 +12,7 @@ const refusedMembers =
 
 export function checkMembers(code: Code): void {
   const { tree } = code;
+  const isStrict = isStrictScript(tree);
   for (const node of tree.nodes) {
     switch (node.type) {
       case "MemberExpression":
@@ -26,7 +29,7 @@ export function checkMembers(code: Code): void {
         if (!isCallable(node.tag, code)) throw unknownCode(tree, node);
         break;
       case "ThisExpression":
-        checkThis(node, code);
+        if (!isStrict) checkThis(node, code);
         break;
     }
   }
@@ -82,7 +85,7 @@ function checkKey(node: Property | AssignmentProperty, code: Code): void {
 /** Outside of classes and modules, `this` can be the object of all globals. */
 function checkThis(node: AnyNode, code: Code): void {
   const { tree } = code;
-  if (isStrict(node, tree)) return;
+  if (isOfClassOrScript(node, code)) return;
   const parent = tree.parents.get(node) ?? node;
   const name = parent.type === "MemberExpression" ? memberName(parent, code) : null;
   const isPassed = parent.type === "CallExpression" && isCallingFunction(parent.callee, code);
@@ -93,10 +96,17 @@ function checkThis(node: AnyNode, code: Code): void {
 const isCallingFunction = (callee: AnyNode, code: Code): boolean =>
   callee.type === "MemberExpression" && /^(?:call|apply|bind)$/.test(memberName(callee, code) ?? "");
 
-function isStrict(node: AnyNode, tree: Tree): boolean {
-  const outer = [...ancestorsOf(tree, node)];
-  if (outer.some(isClassNode) || !outer.some(isFunctionNode)) return true;
-  const [root] = tree.nodes;
+function isOfClassOrScript(node: AnyNode, code: Code): boolean {
+  let isOfFunction = false;
+  for (const outer of ancestorsOf(code.tree, node)) {
+    takeSteps(code, node);
+    if (isClassNode(outer)) return true;
+    isOfFunction ||= isFunctionNode(outer);
+  }
+  return !isOfFunction;
+}
+
+function isStrictScript({ nodes: [root] }: Tree): boolean {
   return (
     root?.type === "Program" &&
     root.body.some((each) => isModuleStatement(each) || ("directive" in each && each.directive === "use strict"))
@@ -110,7 +120,10 @@ export function checkNestedWrites(code: Code): void {
   const isUnknown = (node: AnyNode): node is MemberExpression =>
     node.type === "MemberExpression" && memberName(node, code) === null && !isNumber(node.property, code);
   const isTaken = (node: AnyNode): boolean =>
-    code.scopes.bindingOf(node)?.values.some((value) => value.kind === "expression" && isUnknown(value.node)) ?? false;
+    code.scopes.bindingOf(node)?.values.some((value) => {
+      takeSteps(code, node);
+      return value.kind === "expression" && isUnknown(value.node);
+    }) ?? false;
   for (const node of code.tree.nodes) {
     if (node.type !== "MemberExpression" || memberName(node, code) !== null || isNumber(node.property, code)) continue;
     if (isTarget(node, code.tree) && (isUnknown(node.object) || isTaken(node.object)))

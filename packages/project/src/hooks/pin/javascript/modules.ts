@@ -3,9 +3,10 @@ import { isBuiltin } from "node:module";
 import type { AnyNode, ImportDeclaration } from "acorn";
 import type { CodeUses } from "../code-calls.ts";
 import { refuse } from "../code-tokens.ts";
+import type { Code } from "./code.ts";
 import type { Binding } from "./scopes.ts";
+import { memberName } from "./texts.ts";
 import { unknownCode } from "./tree.ts";
-import { type Code, memberName } from "./values.ts";
 
 /** A call of a function of node:child_process. */
 export interface ProcessCall {
@@ -153,6 +154,8 @@ function bindProcess(node: AnyNode, code: Code): void {
   );
   if (!names || !isKept) throw unknownCode(code.tree, code.tree.parents.get(node) ?? node);
   for (const { binding, name } of names) if (name === null) code.processes.add(binding);
+  // Texts with variables of the environment are known from here on.
+  code.texts.clear();
 }
 
 /** Modules of Node that start and evaluate nothing. */

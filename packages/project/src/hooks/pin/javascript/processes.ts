@@ -2,9 +2,11 @@
 import type { AnyNode, Property, SpreadElement } from "acorn";
 import { checkVariables, unknownWord, unknownWords } from "../code-calls.ts";
 import { quote } from "../shell-words.ts";
+import type { Code } from "./code.ts";
 import type { ProcessCall, Starters } from "./modules.ts";
+import { isEnvironment, isProcess, knownText, memberName } from "./texts.ts";
 import { sourceOf, unknownCode } from "./tree.ts";
-import { type Code, functionsOf, isEnvironment, isProcess, knownText, memberName } from "./values.ts";
+import { functionsOf } from "./values.ts";
 
 /** Every use of a name that can start something has to be a call. */
 export function readCalls(code: Code, starters: Starters): ProcessCall[] {

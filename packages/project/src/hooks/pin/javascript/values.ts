@@ -1,23 +1,10 @@
-// What an expression of JavaScript can be: a known text, a number, a function of the script, or a table of functions.
+// What an expression of JavaScript can be: a number, a function of the script, or a table of functions.
 import type { AnyNode, CallExpression, MemberExpression, NewExpression } from "acorn";
 import type { Variables } from "../shell-reader.ts";
-import { type Binding, readScopes, type Scopes, type Value } from "./scopes.ts";
+import { type Code, takeSteps } from "./code.ts";
+import { type Binding, readScopes, type Value } from "./scopes.ts";
+import { knownText, memberName } from "./texts.ts";
 import { ancestorsOf, isClassNode, isFunctionNode, type Tree } from "./tree.ts";
-
-export interface Code {
-  tree: Tree;
-  scopes: Scopes;
-  /** Variables of the environment whose values are known. */
-  variables: Variables;
-  /** Modules of Node that start and load nothing, by the names that they have here. */
-  namespaces: Set<Binding>;
-  /** The module `process`, where it is imported. */
-  processes: Set<Binding>;
-  /** By the name of a member, every value that it gets anywhere. */
-  stored: Map<string, AnyNode[]>;
-  /** By the function, what it returns. */
-  returned: Map<AnyNode, AnyNode[]>;
-}
 
 export function openCode(tree: Tree, variables: Variables): Code {
   const code: Code = {
@@ -28,14 +15,23 @@ export function openCode(tree: Tree, variables: Variables): Code {
     processes: new Set(),
     stored: new Map(),
     returned: new Map(),
+    texts: new Map(),
+    depth: 0,
+    steps: 0,
   };
   for (const node of tree.nodes) {
     const stored = storedBy(node, code);
-    if (stored) code.stored.set(stored.name, [...(code.stored.get(stored.name) ?? []), stored.value]);
+    if (stored) addTo(code.stored, stored.name, stored.value);
     const result = returnedBy(node, tree);
-    if (result) code.returned.set(result.by, [...(code.returned.get(result.by) ?? []), result.value]);
+    if (result) addTo(code.returned, result.by, result.value);
   }
   return code;
+}
+
+function addTo<Key>(lists: Map<Key, AnyNode[]>, key: Key, value: AnyNode): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
 }
 
 function storedBy(node: AnyNode, code: Code): { name: string; value: AnyNode } | null {
@@ -58,66 +54,13 @@ function returnedBy(node: AnyNode, tree: Tree): { by: AnyNode; value: AnyNode } 
   return null;
 }
 
-/** A string, several with `+` between them, a constant, or a variable of the environment; null for anything else. */
-export function knownText(node: AnyNode | null | undefined, code: Code, depth = 0): string | null {
-  if (!node || depth > 100) return null;
-  const known = (inner: AnyNode) => knownText(inner, code, depth + 1);
-  switch (node.type) {
-    case "Literal":
-      return typeof node.value === "string" ? node.value : null;
-    case "TemplateLiteral": {
-      const values = node.expressions.map(known);
-      if (values.includes(null)) return null;
-      return node.quasis.map(({ value }, index) => `${value.cooked ?? ""}${values[index] ?? ""}`).join("");
-    }
-    case "BinaryExpression": {
-      const [left, right] = node.operator === "+" ? [known(node.left), known(node.right)] : [null, null];
-      return left === null || right === null ? null : left + right;
-    }
-    case "Identifier": {
-      const value = constantOf(code.scopes.bindingOf(node), code);
-      return value && known(value);
-    }
-    case "MemberExpression": {
-      const isVariable = isEnvironment(node.object, code);
-      return isVariable ? (code.variables.get(memberName(node, code) ?? "") ?? null) : null;
-    }
-    default:
-      return null;
-  }
-}
-
-/** The only value of a `const`. */
-function constantOf(binding: Binding | undefined, { tree }: Code): AnyNode | null {
-  const [value, ...others] = binding?.values ?? [];
-  const declaration = binding?.node && tree.parents.get(binding.node);
-  const isConstant = declaration?.type === "VariableDeclaration" && declaration.kind === "const";
-  return isConstant && value?.kind === "expression" && others.length === 0 ? value.node : null;
-}
-
-/** `process.env` */
-export const isEnvironment = (node: AnyNode, code: Code): boolean =>
-  node.type === "MemberExpression" && isProcess(node.object, code) && memberName(node, code) === "env";
-
-/** The global name, or the module of the same name. */
-export function isProcess(node: AnyNode, { scopes, processes }: Code): boolean {
-  const binding = scopes.bindingOf(node);
-  return node.type === "Identifier" && (binding ? processes.has(binding) : node.name === "process");
-}
-
-/** The name of a member, if it is known; null otherwise. */
-export function memberName({ computed, property }: MemberExpression, code: Code): string | null {
-  if (!computed) return property.type === "Identifier" || property.type === "PrivateIdentifier" ? property.name : null;
-  const isNumber = property.type === "Literal" && typeof property.value === "number";
-  return isNumber ? String(property.value) : knownText(property, code);
-}
-
-/** More than code that people write needs. */
+/** For one name or expression. */
 const maxSteps = 1000;
 
 /** A key that is a number: no member of a prototype is reached by it. */
 export function isNumber(node: AnyNode, code: Code, seen = new Set<AnyNode | Binding>()): boolean {
   if (seen.has(node)) return true;
+  takeSteps(code, node);
   if (seen.add(node).size > maxSteps) return false;
   const inner = (each: AnyNode) => isNumber(each, code, seen);
   switch (node.type) {
@@ -162,6 +105,7 @@ function isNumberCall({ callee }: CallExpression, code: Code): boolean {
 /** Whether what is called there is a function that the script shows, and not a member whose name only the run shows. */
 export function isCallable(node: AnyNode, code: Code, seen = new Set<AnyNode | Binding>()): boolean {
   if (seen.has(node)) return true;
+  takeSteps(code, node);
   if (seen.add(node).size > maxSteps) return false;
   const inner = (each: AnyNode) => isCallable(each, code, seen);
   switch (node.type) {
@@ -218,6 +162,7 @@ function isCallableResult({ callee }: CallExpression, code: Code, seen: Set<AnyN
 export function functionsOf(node: AnyNode, code: Code): AnyNode[] {
   if (isFunctionNode(node)) return [node];
   const values = code.scopes.bindingOf(node)?.values ?? [];
+  takeSteps(code, node, 1 + values.length / 10);
   return values.flatMap((value) => (value.kind === "expression" && isFunctionNode(value.node) ? [value.node] : []));
 }
 
@@ -232,12 +177,14 @@ export function isTable(node: AnyNode, code: Code): boolean {
     const binding = code.scopes.bindingOf(node);
     if (binding === undefined) return /^(?:console|Math|JSON)$/.test(node.name);
     if (code.namespaces.has(binding)) return true;
+    takeSteps(code, node, 1 + binding.values.length / 10);
     return (
       binding.values.length > 0 && binding.values.every((value) => value.kind === "expression" && isLiteral(value.node))
     );
   }
   const name = node.type === "MemberExpression" ? memberName(node, code) : null;
   const stored = (name !== null && code.stored.get(name)) || [];
+  takeSteps(code, node, 1 + stored.length / 10);
   return stored.length > 0 && stored.every(isLiteral);
 }
 
@@ -267,6 +214,7 @@ export function isFunctionLike(node: AnyNode, code: Code): boolean {
     );
   if (binding.kind === "function" || binding.kind === "class") return true;
   if (binding.kind === "import") return !code.namespaces.has(binding);
+  takeSteps(code, node, 1 + binding.values.length / 10);
   return (
     binding.values.length > 0 &&
     binding.values.every((value) => value.kind === "expression" && isFunctionNode(value.node))
