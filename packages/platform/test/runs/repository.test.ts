@@ -161,7 +161,7 @@ test("hooks of the repository run in the workspace: they deny calls and receive 
   );
   const skipped = notes.filter(({ status }) => status === "skipped").map(({ event, reason }) => [event, reason]);
   expect(skipped).toEqual([
-    ["sessionStart", expect.stringContaining("do not run on the platform")],
+    ["sessionStart", "sessionStart hooks run on workers alone"],
     ["stop", expect.stringContaining("type prompt")],
   ]);
 });
