@@ -51,6 +51,7 @@ test("a file or a pipe gets every byte", () => {
 /** Constant texts, protocols, and code for other processes. */
 const writesItself = [
   "packages/cli/src/entry.ts",
+  "packages/cli/src/executable/begin.ts",
   "packages/cli/src/commands/login/login.ts",
   "packages/platform-sdk/src/bridge/main.ts",
   "packages/action/src/privileges.ts",

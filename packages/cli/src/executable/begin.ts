@@ -59,7 +59,8 @@ function unpackOrExit(digest: string): string {
   try {
     return unpack(digest);
   } catch (error) {
-    process.stderr.write(`ERROR: ${error instanceof Error ? error.message : String(error)}\n`);
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`ERROR: ${reason.replaceAll(/\p{Cc}/gu, "?")}\n`);
     process.exit(exitCodes.failed.code);
   }
 }

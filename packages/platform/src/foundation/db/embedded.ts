@@ -120,7 +120,8 @@ function parameters({ socketDirectory }: ClusterPaths, durability: Means["durabi
     unix_socket_directories: socketDirectory,
     unix_socket_permissions: "0700",
     port: String(socketPort),
-    max_connections: "200",
+    // Tests of many servers share one database.
+    max_connections: durability === "none" ? "500" : "200",
     shared_buffers: "64MB",
     jit: "off",
     log_min_error_statement: "panic",

@@ -80,6 +80,7 @@ async function holdAmongServers<T>({ db, name, work }: LockRequest<T>, signal: A
   return db.connection().execute(async (connection) => {
     while (!(await tryLock(connection, key))) await pause(pollIntervalMs, undefined, { signal });
     try {
+      signal.throwIfAborted();
       return await work();
     } finally {
       await sql`select pg_advisory_unlock(${key}::bigint)`.execute(connection);
