@@ -106,3 +106,18 @@ test("work that has begun is awaited, even after an abort", async () => {
   order.push("after");
   expect(order).toEqual(["work", "after"]);
 });
+
+test("work that is given up while its lock is asked for does not begin", async () => {
+  const locks = openLocks(database.db);
+  const begun: number[] = [];
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  for (let turns = 0; turns < 40; turns += 1) {
+    const stop = new AbortController();
+    const work = async () => void (stop.signal.aborted && begun.push(turns));
+    const held = locks.hold({ name: "given up" }, work, stop.signal).catch(() => {});
+    for (let waited = 0; waited < turns; waited += 1) await turn();
+    stop.abort();
+    await held;
+  }
+  expect(begun).toEqual([]);
+});
