@@ -28,6 +28,9 @@ test("a pull request is read with its changes, discussed line by line, reviewed 
   expect(diff.truncated).toBe(false);
 
   await ask("POST", `${path}/comments`, { body: "Why?", path: "README.md", line: 3 });
+  const beyond = { body: "Where?", path: "README.md", line: 3_000_000_000 };
+  for (const route of [path, `/git/${name}/pulls/${number}`])
+    expect([route, (await ask("POST", `${route}/comments`, beyond)).status]).toEqual([route, 400]);
   const reviewed = await ask("POST", `${path}/reviews`, { verdict: "changes_requested", body: "Say less." });
   expect(reviewed.status).toBe(201);
   expect(reviewed.body).toMatchObject({

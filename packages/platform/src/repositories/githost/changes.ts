@@ -94,18 +94,22 @@ export interface MergeRequest {
   pull: PullRequestBranchNames;
   message: string;
   author: Person;
+  /** Refused if there are newer commits. */
+  headCommit?: string | undefined;
   signer: CommitSigner;
 }
 
 /** Creates a signed merge commit on the base. Throws ApiError on a conflict and then changes no reference. */
 export async function mergePull(
   repository: HostedRepository,
-  { pull, message, author, signer }: MergeRequest,
+  { pull, message, author, headCommit: seen, signer }: MergeRequest,
 ): Promise<string> {
   const location = { directory: repository.directory };
   const [head, base] = [await branchTip(repository, pull.head), await branchTip(repository, pull.base)];
   if (head === undefined || base === undefined)
     throw conflict(`The branch "${head === undefined ? pull.head : pull.base}" is gone.`);
+  if (seen !== undefined && seen !== head)
+    throw conflict("There are newer commits than those you saw. Look at them first.");
   const common = (await askGit({ location, args: ["merge-base", base, head] })).out.toString().trim();
   // An earlier merge was interrupted before it was recorded.
   if (common === head) return base;

@@ -10,12 +10,14 @@ export interface MergeOptions {
   repository: HostedRepository;
   number: number;
   principal: Principal;
+  /** What the caller has seen: with newer commits nothing is merged. */
+  headCommit?: string | undefined;
 }
 
 /** Throws ApiError if the pull request is a draft, is closed or has conflicts. */
 export async function mergeAs(
   host: GitHost,
-  { repository, number, principal }: MergeOptions,
+  { repository, number, principal, headCommit }: MergeOptions,
 ): Promise<PullRequestRecord> {
   const store = host.pullRequests(repository);
   const pull = await store.read(number);
@@ -35,6 +37,7 @@ export async function mergeAs(
   await mergePull(repository, {
     pull,
     author,
+    headCommit,
     signer: host.signer,
     message: `Merge pull request #${number} from ${pull.head}\n\n${pull.title}\n`,
   });

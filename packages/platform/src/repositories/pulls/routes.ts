@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { type Api, ApiError, type Env, schema } from "../../foundation/index.ts";
 import { type Principal, principalName } from "../../identity/index.ts";
-import { type HostedRepository, headCommit, mergeAs, type PullRequestRecord } from "../githost/index.ts";
+import { type HostedRepository, mergeAs, type PullRequestRecord } from "../githost/index.ts";
 import { type PullHost, readDetails, readPage, readPatch } from "./read.ts";
 
 const Name = () => z.object({ name: z.string().max(100) });
@@ -117,10 +117,8 @@ function addChanges(api: Api, pulls: PullHost, find: FindRepository): void {
     },
     async ({ params: { name, number }, body, ...caller }) => {
       const repository = await find(caller, name);
-      const head = await headCommit(repository, await host.pullRequests(repository).read(number));
-      if (body.headCommit !== undefined && body.headCommit !== head)
-        throw new ApiError("pull_request_conflict", "There are newer commits than those you saw. Look at them first.");
-      const merged = await mergeAs(host, { repository, number, principal: caller.principal });
+      const { headCommit } = body;
+      const merged = await mergeAs(host, { repository, number, principal: caller.principal, headCommit });
       return readDetails(pulls, repository, merged);
     },
   );
