@@ -17,6 +17,7 @@ import type { CommitOptions } from "./commits/commits.ts";
 import { ShadowUnavailable } from "./commits/shadow-unavailable.ts";
 import { connectServer } from "./connect.ts";
 import { openEgressNotes } from "./egress-notes.ts";
+import { withIgnored } from "./ignore-files.ts";
 import { withLimitNotes } from "./limit-notes.ts";
 import { insidePath } from "./placement.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -41,7 +42,7 @@ const openOwnLimits = ({ limits = noLimits }: WorkspaceOptions, { userId }: Sand
 
 /** Nothing inside outlives this process, nor the workspace once it is closed. */
 export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions): Promise<OpenedWorkspace> {
-  const { requested, options, seed } = withCache(wanted, given);
+  const { requested, options, seed } = withCache(await withIgnored(wanted), given);
   const backEnd = options.backEnd ?? bubblewrapOnPath(requested, options.env);
   refuseUnsupported(requested, backEnd);
   const { policy, addWatch, configured } = await protectRepositories(requested, backEnd, options);

@@ -30,6 +30,12 @@ export function hideMounts(hidden: string[], live: string[]): Mount[] {
   });
 }
 
+/** Only what exists in these directories, for a view that shows nothing else of the machine. */
+export const maskInside = (directories: string[], hidden: string[]): Mount[] =>
+  existing(locateHidden(hidden).map(({ directory, name }) => join(directory, name)))
+    .filter((path) => directories.some((directory) => contains(directory, path)))
+    .map(maskPath);
+
 /** Whether the directory is one of the paths or below one. */
 function isInside(directory: string, paths: Set<string>): boolean {
   return paths.has(directory) || (directory !== "/" && isInside(dirname(directory), paths));

@@ -14,7 +14,7 @@ import { hiddenFromRoot, refuseSymlink } from "../paths.ts";
 import { insidePath } from "../placement.ts";
 import { mayBeLink, type SandboxPolicy } from "../policy.ts";
 import { decidingMount, type Mount, type MountPlan, type PrivateMountOptions, privateMounts } from "./arguments.ts";
-import { hideMounts, maskPath } from "./hide.ts";
+import { hideMounts, maskInside, maskPath } from "./hide.ts";
 import { protectAbsent, protectRepositories } from "./repositories.ts";
 import { diskView, parentDirectories, systemView } from "./system-view.ts";
 
@@ -89,8 +89,9 @@ function sizesOf(
 }
 
 function viewOf(policy: SandboxPolicy, roots: string[], options: ViewOptions): Mount[] {
-  if (options.disk) return diskView(options.disk, policy.mode, options);
-  return policy.view === "system" ? systemView(policy, options) : machineView(policy, roots, options);
+  if (!options.disk && policy.view === "machine") return machineView(policy, roots, options);
+  const view = options.disk ? diskView(options.disk, policy.mode, options) : systemView(policy, options);
+  return [...view, ...maskInside([policy.root, ...policy.writableRoots], policy.hidden)];
 }
 
 const keptMounts = ({ mode }: SandboxPolicy, disk: MachineDisk | undefined): Mount[] =>

@@ -49,7 +49,7 @@ keep() {
 // The copy of the index keeps its timestamp: git compares it with those of files to find late changes. Each program takes
 // as long as a small command, and this runs before the first one: hence so few of them, and git beside the copying.
 const synchronizeScript = `${prelude}
-alternates=$3 config=$4 excluded=$5
+alternates=$3 config=$4 excluded=$5 hidden=$6
 set -- ${["refs", "packed-refs", "logs/HEAD", "logs/refs/stash", `${stateDirectory}/last`].map((name) => `"$common/${name}"`).join(" ")}
 for name in logs/HEAD ${[...operationFiles, "MERGE_RR", "AUTO_MERGE", "REBASE_HEAD", ...operationDirectories].join(" ")}; do
   set -- "$@" "$own/$name"
@@ -86,6 +86,10 @@ if [ "$own" != "$common" ]; then copyFiles "$hostOwn" "$own" || exit 1; fi
 if [ -d "$host/reftable" ]; then printf '[extensions]\\n\\trefStorage = files\\n' >> "$common/config"; fi
 printf '%s' "$config" >> "$common/config"
 printf '\\n%s\\n' "$excluded" >> "$common/info/exclude"
+if [ -n "$hidden" ] && [ -f "$own/index" ]; then
+  printf '%s\\n' "$hidden" | tr '\\n' '\\0' | xargs -0 git -C / --git-dir="$own" --work-tree=/ --literal-pathspecs ls-files -z -- > "$state/hidden" &&
+    git -C / --git-dir="$own" --work-tree=/ update-index -z --skip-worktree --stdin < "$state/hidden" || exit 1
+fi
 keep last || exit 1
 wait "$references" || exit 1
 cd "$state" && sed -n -e 's/ $//' -e 't direct' -e 'w symbolic' -e d -e ':direct' -e 'w ../packed-refs' -e p references || exit 1
@@ -142,7 +146,12 @@ const startOf = (script: string, { commonDirectory, gitDirectory }: Shadow, more
 
 /** Copies the state of the real repository into the shadow. */
 export const synchronizeStart = (shadow: Shadow): Start =>
-  startOf(synchronizeScript, shadow, [shadow.alternates.join("\n"), forcedConfig, shadow.excluded.join("\n")]);
+  startOf(synchronizeScript, shadow, [
+    shadow.alternates.join("\n"),
+    forcedConfig,
+    shadow.excluded.join("\n"),
+    shadow.hidden.join("\n"),
+  ]);
 
 /** Prints the state of the shadow, with its new objects. */
 export const exportStart = (shadow: Shadow): Start => startOf(exportScript, shadow);

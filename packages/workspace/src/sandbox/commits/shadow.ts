@@ -17,8 +17,10 @@ export interface Shadow {
   commonDirectory: string;
   /** Directories of the repository that are not copied but mounted read-only: hooks, submodules, large files. */
   mountedDirectories: string[];
-  /** Mount points in the working tree that git must not see, relative to its top. */
+  /** Mount points in the working tree that git must not see, as patterns of an ignore file at its top. */
   excluded: string[];
+  /** What commands cannot read in the working tree, relative to its top: git takes it for unchanged. */
+  hidden: string[];
   /** Other object directories that the real repository uses. */
   alternates: string[];
 }
@@ -75,13 +77,15 @@ function findShadow(root: string, policy: SandboxPolicy): Shadow | undefined {
   const gitDirectory = realpathSync(located);
   const commonDirectory = realpathSync(findCommonDirectory(gitDirectory));
   if (!contains(commonDirectory, gitDirectory)) return undefined;
+  const hidden = hiddenBelow(root, policy);
   return {
     root,
     gitDirectory,
     commonDirectory,
     mountedDirectories: readDirectories(commonDirectory).filter((name) => !copiedDirectories.has(name)),
     alternates: readAlternates(join(commonDirectory, "objects")),
-    excluded: findMountPoints(root, policy),
+    excluded: [...findMountPoints(root, policy), ...hidden.map(literalPattern)],
+    hidden,
   };
 }
 
@@ -92,6 +96,14 @@ const findMountPoints = (root: string, { writableRoots, protectedNames, ...polic
     .flatMap((directory) => protectedNames.map((name) => join(directory, name)))
     .filter((path) => !existsSync(path) || isMountPoint(path))
     .map((path) => `/${relative(root, path)}`);
+
+/** A name with a line break could not be passed on; git then says itself that it cannot read the file. */
+const hiddenBelow = (root: string, { hidden }: SandboxPolicy): string[] =>
+  hidden
+    .filter((path) => path !== root && contains(root, path) && !path.includes("\n"))
+    .map((path) => relative(root, path));
+
+const literalPattern = (path: string): string => `/${path.replace(/[\\*?[]/g, "\\$&").replace(/ $/, "\\ ")}`;
 
 const readDirectories = (path: string): string[] =>
   readdirSync(path, { withFileTypes: true })

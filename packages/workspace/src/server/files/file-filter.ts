@@ -1,6 +1,7 @@
 // Which files a search is about: those in a glob, of a type, or both.
+
+import { compileGlob } from "../../ignore/index.ts";
 import { globsOfType } from "./file-types.ts";
-import { compileGlob } from "./glob.ts";
 
 export interface FileFilter {
   /** For paths from the root. */

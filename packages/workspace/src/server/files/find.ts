@@ -1,9 +1,9 @@
 // Finds files by a glob below a directory, sorted by path.
 import { join, relative } from "node:path";
 import type { ListResult } from "@agentcli/protocol";
+import { compileGlob } from "../../ignore/index.ts";
 import { fileFault } from "./fault.ts";
 import { type IgnoreRules, ignoreRulesIn } from "./gitignore.ts";
-import { compileGlob } from "./glob.ts";
 import { readIfAccessible, readSorted, visibleChildren } from "./tree.ts";
 
 interface GlobRequest {

@@ -1,19 +1,8 @@
-// What the .gitignore files of a repository exclude. As in git, the last rule that matches decides, the deepest file first.
+// What the .gitignore files of a repository exclude.
 import { existsSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { globExpression } from "./glob.ts";
+import { type IgnoreFile, isIgnored, readRules } from "../../ignore/index.ts";
 import { readRegular } from "./regular.ts";
-
-interface Rule {
-  expression: RegExp;
-  negated: boolean;
-  directoriesOnly: boolean;
-}
-
-interface IgnoreFile {
-  directory: string;
-  rules: Rule[];
-}
 
 /** The rules that apply in one directory; none outside of a repository. */
 export interface IgnoreRules {
@@ -60,39 +49,10 @@ async function withFileOf(directory: string, above: IgnoreFile[]): Promise<Ignor
   };
 }
 
-/** The deepest file comes first. */
-function isIgnored(files: IgnoreFile[], path: string, kind: "directory" | "other"): boolean {
-  for (const { directory, rules } of files) {
-    const name = relative(directory, path);
-    const rule = rules.findLast(
-      ({ expression, directoriesOnly }) => (kind === "directory" || !directoriesOnly) && expression.test(name),
-    );
-    if (rule) return !rule.negated;
-  }
-  return false;
-}
-
 const maxBytes = 1024 * 1024;
 
 async function readIgnoreFile(directory: string): Promise<IgnoreFile | null> {
   const content = await readRegular(join(directory, ".gitignore"), maxBytes);
   if (content.kind === "unreadable") return null;
-  const rules = content.bytes.toString("utf8").split(/\r?\n/).flatMap(readRule);
-  return { directory, rules };
-}
-
-/** None for blank lines, comments and patterns that cannot be read. */
-export function readRule(line: string): Rule[] {
-  const text = line.replace(/(?<!\\)\s+$/, "");
-  if (text === "" || text.startsWith("#")) return [];
-  const negated = text.startsWith("!");
-  const pattern = negated ? text.slice(1) : text;
-  const directoriesOnly = pattern.endsWith("/");
-  const body = pattern.replace(/\/+$/, "");
-  if (body === "") return [];
-  const anchored = body.includes("/");
-  // Braces and commas have no meaning here.
-  const glob = body.replace(/^\//, "").replace(/(?<!\\)[{},]/g, "\\$&");
-  const expression = globExpression(glob, anchored ? "path" : "name");
-  return expression === null ? [] : [{ expression, negated, directoriesOnly }];
+  return { directory, rules: readRules(content.bytes.toString("utf8")) };
 }

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import type { SearchRequest } from "@agentcli/protocol";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { readRule } from "../../../src/server/files/gitignore.ts";
-import { compileGlob } from "../../../src/server/files/glob.ts";
+import { compileGlob, readRule } from "../../../src/ignore/index.ts";
 import { fairShares, listDirectory } from "../../../src/server/files/list.ts";
 import { searchFiles } from "../../../src/server/files/search.ts";
 import { makeTree, type Tree } from "../../support/file-tree.ts";
@@ -141,7 +140,7 @@ test("no line of a .gitignore and no glob makes the reader fail", () => {
   const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(..."*?[]!\\/{}a,.# ") }));
   fc.assert(
     fc.property(text, text, (line, path) => {
-      for (const { expression } of readRule(line)) expression.test(path);
+      for (const { matches } of readRule(line)) matches(path);
       compileGlob(line)?.(path);
     }),
     { numRuns: 2000 },

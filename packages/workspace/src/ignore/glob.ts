@@ -12,7 +12,7 @@ export function compileGlob(glob: string): ((path: string) => boolean) | null {
 const token = /\*\*\/|\*\*|\[[!^]?\]?[^\]]*\]|\\.|./gsu;
 
 /** Matches a whole path, or its name. Null for what is not a glob. */
-export function globExpression(glob: string, judges: "path" | "name"): RegExp | null {
+function globExpression(glob: string, judges: "path" | "name"): RegExp | null {
   const source = globSource(glob);
   if (source === null) return null;
   try {

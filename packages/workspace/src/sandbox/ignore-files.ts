@@ -1,0 +1,126 @@
+// What the ignore files of a project hide from commands: paths are hidden by the kernel, not left out of lists.
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
+import { findRepositoryRoot, readRegularFile } from "../git/index.ts";
+import { type IgnoreFile, isIgnored, readRules } from "../ignore/index.ts";
+import { contains, resolveExisting } from "../paths.ts";
+import type { SandboxPolicy } from "./policy.ts";
+
+const ignoreFileNames = [".agentignore", ".platformignore"];
+
+/** Each path costs a mount; a directory is one. */
+const maxPaths = 1000;
+const maxBytes = 1024 * 1024;
+/** Other work of this process waits no longer than this. */
+const sliceMs = 5;
+
+/**
+ * The policy with what the ignore files name. A project without one in its top directory costs one look: those in
+ * directories below count only beside it. Throws if something cannot be hidden.
+ */
+export async function withIgnored(policy: SandboxPolicy): Promise<SandboxPolicy> {
+  const found: Found = { hidden: [], files: [] };
+  for (const top of topsOf(policy)) if (ignoreFilesIn(top).length > 0) await search(top, found);
+  if (found.files.length === 0) return policy;
+  return {
+    ...policy,
+    hidden: [...policy.hidden, ...found.hidden],
+    // Otherwise a command could show the paths to the next run.
+    protectedPaths: [...policy.protectedPaths, ...found.files.filter((path) => isBelowRoots(path, policy))],
+  };
+}
+
+interface Found {
+  hidden: string[];
+  /** The ignore files. */
+  files: string[];
+}
+
+/** Commands see the whole repository, also if they start below its top. */
+function topsOf({ root, writableRoots, view }: SandboxPolicy): string[] {
+  const roots = [root, ...writableRoots].flatMap(resolveExisting);
+  const tops = roots.map((directory) =>
+    view === "machine" ? (findRepositoryRoot(directory) ?? directory) : directory,
+  );
+  const distinct = [...new Set(tops)];
+  return distinct.filter((top) => !distinct.some((other) => other !== top && contains(other, top)));
+}
+
+const isBelowRoots = (path: string, { root, writableRoots }: SandboxPolicy): boolean =>
+  [root, ...writableRoots].some((directory) => contains(directory, path));
+
+const ignoreFilesIn = (directory: string): string[] =>
+  ignoreFileNames
+    .map((name) => join(directory, name))
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+
+async function search(top: string, found: Found): Promise<void> {
+  const queue: { directory: string; above: IgnoreFile[] }[] = [{ directory: top, above: [] }];
+  let sliceEnd = Date.now() + sliceMs;
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    const { directory, above } = next;
+    const entries = entriesOf(directory);
+    const named = entries.map(({ name }) => name).filter((name) => ignoreFileNames.includes(name));
+    const own = named.length === 0 ? [] : [readIgnoreFiles(directory, named)];
+    found.files.push(...named.map((name) => join(directory, name)));
+    for (const below of applyRules(directory, entries, [...own, ...above], found))
+      queue.push({ directory: below, above: [...own, ...above] });
+    if (Date.now() < sliceEnd) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    sliceEnd = Date.now() + sliceMs;
+  }
+}
+
+/** Adds what is ignored in the directory; returns the directories in it that are not. */
+function applyRules(directory: string, entries: Dirent[], files: IgnoreFile[], found: Found): string[] {
+  const directories: string[] = [];
+  for (const entry of entries) {
+    if (entry.name === ".git" || ignoreFileNames.includes(entry.name)) continue;
+    const path = join(directory, entry.name);
+    if (isIgnored(files, path, entry.isDirectory() ? "directory" : "other")) found.hidden.push(nameable(path));
+    else if (entry.isDirectory()) directories.push(path);
+  }
+  if (found.hidden.length > maxPaths) throw tooMany(found.files[0] ?? directory);
+  return directories;
+}
+
+function readIgnoreFiles(directory: string, names: string[]): IgnoreFile {
+  const rules = names.flatMap((name) => {
+    const path = join(directory, name);
+    const content = lstatSync(path).isFile() ? readRegularFile(path) : undefined;
+    if (content === undefined || content.length > maxBytes) throw unreadable(path);
+    return readRules(content.toString("utf8"));
+  });
+  return { directory, rules };
+}
+
+/** What this user may not list, commands cannot list either. */
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** Bytes that are no text were read as this character: the path does not lead to the file. */
+function nameable(path: string): string {
+  if (!path.includes("\ufffd")) return path;
+  throw new SandboxUnavailable(
+    `An ignore file names ${JSON.stringify(path)}, which cannot be hidden: its name is not text.`,
+    "Rename it, or name the directory that contains it.",
+  );
+}
+
+const tooMany = (file: string) =>
+  new SandboxUnavailable(
+    `The ignore files of ${dirname(file)} match more than ${maxPaths} files and directories.`,
+    "Name directories instead of the files in them: each path is hidden by itself.",
+  );
+
+const unreadable = (path: string) =>
+  new SandboxUnavailable(
+    `${path} cannot be read: it must be a regular file of at most 1 MB.`,
+    "Correct it, or remove it to hide nothing.",
+  );
