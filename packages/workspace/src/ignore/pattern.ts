@@ -131,7 +131,6 @@ const named: Record<string, RegExp> = {
   alnum: /[0-9A-Za-z]/,
   alpha: /[A-Za-z]/,
   blank: /[ \t]/,
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the class of these characters
   cntrl: /[\0-\x1f\x7f]/,
   digit: /[0-9]/,
   graph: /[!-~]/,
