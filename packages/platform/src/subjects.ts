@@ -54,6 +54,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     endOfRunStatements: { touchAgent, enqueueDeliveries, recordOutcome, raiseRunAlert },
     machines,
     secrets,
+    serveIdentity: identityTokens.serve,
     workers: fleet.workers,
     environments: environments.forRuns,
     toolsOf: automations.toolsOf,

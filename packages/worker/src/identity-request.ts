@@ -1,43 +1,9 @@
-// What a command may ask of the identity socket, and how the platform answers it.
+// How the platform answers what a command asks of the identity socket.
 import type { IdentityAnswer } from "@agentcli/protocol/worker-link";
 import { identityRequest } from "@agentcli/protocol/worker-link-names";
-import type { Link } from "@agentcli/workspace";
+import type { Link, SocketReply, TokenRequest } from "@agentcli/workspace";
 
-export interface TokenRequest {
-  aud: string;
-  nonce?: string;
-  subClaim?: "team_id";
-}
-
-export interface IdentityReply {
-  status: number;
-  body: object;
-  headers?: Record<string, string>;
-}
-
-export type IdentityAnswerer = (agent: string, request: TokenRequest) => Promise<IdentityReply>;
-
-const maxLength = 512;
-
-/** Members that are not known are left out. */
-export function readTokenRequest(text: string): TokenRequest | { error: string } {
-  const body = parse(text);
-  if (body === null) return { error: "invalid_json" };
-  const { aud, nonce, sub_claim } = body;
-  if (typeof aud !== "string" || !/^[ -~]+$/.test(aud) || aud.length > maxLength) return { error: "invalid_aud" };
-  if (nonce !== undefined && (typeof nonce !== "string" || nonce.length > maxLength)) return { error: "invalid_nonce" };
-  if (sub_claim !== undefined && sub_claim !== "team_id") return { error: "invalid_sub_claim" };
-  return { aud, ...(nonce !== undefined && { nonce }), ...(sub_claim !== undefined && { subClaim: sub_claim }) };
-}
-
-function parse(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch {
-    return null;
-  }
-}
+export type IdentityAnswerer = (agent: string, request: TokenRequest) => Promise<SocketReply>;
 
 const answerTimeoutMs = 15_000;
 
@@ -61,9 +27,9 @@ export const askPlatform =
     }
   };
 
-function refusalOf(code: string | undefined): IdentityReply {
+function refusalOf(code: string | undefined): SocketReply {
   if (code === "rate_limited") return { ...failure(429, "rate_limited"), headers: { "retry-after": "2" } };
   return failure(502, code === "disconnected" ? "backend_unreachable" : "backend_error");
 }
 
-const failure = (status: number, error: string): IdentityReply => ({ status, body: { error } });
+const failure = (status: number, error: string): SocketReply => ({ status, body: { error } });

@@ -1,10 +1,12 @@
 // A workspace: files and processes the agent may touch, in this process or inside a sandbox. Heavy parts load when used.
 import type { Workspace } from "@agentcli/protocol";
+import type { AgentSocket, AgentSocketOptions, AgentSocketService } from "./agent-socket/index.ts";
 import type { BuildCache } from "./cache/index.ts";
 import type { Connection } from "./client/index.ts";
 import type { LimitsReport, ResourceLimits } from "./limits/index.ts";
 import type { Link, LinkOptions, Pingable } from "./link/index.ts";
 
+export type { AgentSocket, AgentSocketService, SocketReply, TokenRequest } from "./agent-socket/index.ts";
 export type { BuildCache } from "./cache/index.ts";
 export type { Connection } from "./client/index.ts";
 
@@ -86,6 +88,10 @@ export {
   serveWorkspace,
   type WorkspaceServer,
 } from "./server/index.ts";
+
+/** Serves the commands of one agent identity tokens and metadata, over `api.sock` of a directory. */
+export const openAgentSocket = async (service: AgentSocketService, options: AgentSocketOptions): Promise<AgentSocket> =>
+  (await import("./agent-socket/index.ts")).openAgentSocket(service, options);
 
 /** The build caches in this directory, largest first. */
 export const listCaches = async (base: string): Promise<BuildCache[]> =>

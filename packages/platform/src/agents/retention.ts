@@ -4,7 +4,14 @@ import { forgetSync } from "../fleet/index.ts";
 import type { PlatformContext, RetentionRule } from "../foundation/index.ts";
 import { removeAgentMachine } from "../machines/index.ts";
 import type { Workspaces } from "../repositories/index.ts";
-import { forgetDisk, forgetMachine, listStates, removeSavedDisk, removeState } from "../runs/index.ts";
+import {
+  forgetDisk,
+  forgetMachine,
+  listStates,
+  removeAgentSocket,
+  removeSavedDisk,
+  removeState,
+} from "../runs/index.ts";
 import { removeDeleted } from "./routes/archive.ts";
 import { lockAgent } from "./store.ts";
 
@@ -96,6 +103,7 @@ async function removeArchived({ platform, workspaces }: WorkspaceRetention, { id
     await forgetDisk(tx, id);
     await removeSavedDisk(platform, directory);
     await removeAgentMachine(platform.settings, directory);
+    await removeAgentSocket(platform.settings, directory);
     await forgetSync(platform.settings, directory);
     return workspaces.setAside(directory);
   });

@@ -4,7 +4,7 @@ import type { Answer, LinkRequest } from "@agentcli/workspace";
 import type { Kysely } from "kysely";
 import type { Tables } from "../foundation/index.ts";
 import type { AgentFacts } from "../identity-tokens/index.ts";
-import { readFacts } from "./identity-facts.ts";
+import { readFactsOnWorker } from "./identity-facts.ts";
 
 export type MintIdentity = (facts: AgentFacts, request: Omit<IdentityRequest, "agent">) => Promise<IdentityAnswer>;
 
@@ -25,7 +25,7 @@ export async function answerIdentity(
   const parsed = schema.safeParse(request.body);
   if (!parsed.success) throw refusal("invalid", "The request for an identity token is not valid.");
   const { agent, ...wanted } = parsed.data;
-  const facts = (await isAllowed()) ? await readFacts(db, { teamId, workerId, directory: agent }) : undefined;
+  const facts = (await isAllowed()) ? await readFactsOnWorker(db, { teamId, workerId, directory: agent }) : undefined;
   if (facts === undefined) throw refusal("not_served", "This worker has no run of the agent.");
   answer(await mintIdentity(facts, wanted));
   request.stream.end();

@@ -2,10 +2,11 @@
 import type { PendingRequest } from "@agentcli/protocol/api";
 import { type Kysely, sql } from "kysely";
 import type { AgentSettings, Tables } from "../foundation/index.ts";
+import { shownRepository } from "../identity-tokens/index.ts";
 import { defaultPool } from "./default-pool.ts";
 import { hasConnected, isOnline, readyTimeoutSeconds, waitsSince } from "./online.ts";
 import { type PoolOwner, poolOwnerOfAgent } from "./pools.ts";
-import { repositoryNameOf, shownRepository } from "./repository-name.ts";
+import { repositoryNameOf } from "./repository-name.ts";
 
 /**
  * `waiting`: no worker has claimed it. `claimed_offline`: its worker was connected before, and may connect again in time.

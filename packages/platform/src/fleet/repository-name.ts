@@ -1,4 +1,5 @@
 // A repository as requests of workers name it.
+import { shownRepository } from "../identity-tokens/index.ts";
 
 export interface RepositoryName {
   repoOwner: string;
@@ -11,10 +12,4 @@ export function repositoryNameOf(url: string): RepositoryName | null {
   const path = shownRepository(url).split("/").slice(1);
   const repoName = path.pop();
   return repoName === undefined ? null : { repoOwner: path.join("/"), repoName, repoUrl: url };
-}
-
-/** Without scheme, user, `.git` and upper case in the name of the host. */
-export function shownRepository(url: string): string {
-  const [, host = "", path = ""] = /^(?:\w+:\/\/)?(?:[^/@]*@)?([^/]*)\/?(.*?)(?:\.git)?\/*$/.exec(url) ?? [];
-  return `${host.toLowerCase()}/${path}`;
 }

@@ -1,16 +1,15 @@
 // Signs tokens for agents, and publishes what verifiers need: the discovery document and the keys.
-import type { IdentityAnswer, IdentityRequest } from "@agentcli/protocol/worker-link";
 import type { ServerContext, Subject } from "../foundation/index.ts";
 import { openBuckets } from "./bucket.ts";
 import { openIdentityKeys } from "./keys.ts";
-import { type AgentFacts, claimsOf, lifetimeSeconds, signToken } from "./token.ts";
+import { type Mint, openSocketServices, type ServeIdentity } from "./socket-service.ts";
+import { claimsOf, lifetimeSeconds, signToken } from "./token.ts";
 
 export interface IdentityTokens extends Subject {
-  /** Throws an error with a code for the one who asks. */
-  mint(facts: AgentFacts, request: TokenRequest): Promise<IdentityAnswer>;
+  mint: Mint;
+  /** For the socket in the machine of an agent. */
+  serve: ServeIdentity;
 }
-
-export type TokenRequest = Omit<IdentityRequest, "agent">;
 
 const limit = { burst: 10, perMinute: 30 };
 const keysPath = "/.well-known/jwks.json";
@@ -19,6 +18,27 @@ export function openIdentityTokens(context: ServerContext): IdentityTokens {
   const { publicUrl, now, log } = context;
   const keys = openIdentityKeys(context);
   const buckets = openBuckets(limit, () => performance.now());
+  const mint: Mint = async (facts, { aud, nonce, subClaim }) => {
+    const waitSeconds = buckets.take(facts.agentId);
+    if (waitSeconds > 0)
+      throw Object.assign(new Error(`Try again in ${waitSeconds} seconds.`), {
+        code: "rate_limited",
+        retryAfter: waitSeconds,
+      });
+    const [id, at] = [crypto.randomUUID(), now()];
+    const options = {
+      issuer: publicUrl(),
+      audience: aud,
+      nonce,
+      subject: subClaim ?? ("owner" as const),
+      id,
+      now: at,
+    };
+    const token = signToken(claimsOf(facts, options), await keys.signer());
+    log.info("identity.token", { agentId: facts.agentId, audience: aud, tokenId: id });
+    const expiresAt = new Date((Math.floor(at.getTime() / 1_000) + lifetimeSeconds) * 1_000);
+    return { token, expiresAt: expiresAt.toISOString() };
+  };
   return {
     routes({ app }) {
       // Verifiers have no key of the platform.
@@ -28,24 +48,8 @@ export function openIdentityTokens(context: ServerContext): IdentityTokens {
       );
       app.get(keysPath, async (request) => request.json(await keys.published(), 200, headers));
     },
-    async mint(facts, { aud, nonce, subClaim }) {
-      const waitSeconds = buckets.take(facts.agentId);
-      if (waitSeconds > 0)
-        throw Object.assign(new Error(`Try again in ${waitSeconds} seconds.`), { code: "rate_limited" });
-      const [id, at] = [crypto.randomUUID(), now()];
-      const options = {
-        issuer: publicUrl(),
-        audience: aud,
-        nonce,
-        subject: subClaim ?? ("owner" as const),
-        id,
-        now: at,
-      };
-      const token = signToken(claimsOf(facts, options), await keys.signer());
-      log.info("identity.token", { agentId: facts.agentId, audience: aud, tokenId: id });
-      const expiresAt = new Date((Math.floor(at.getTime() / 1_000) + lifetimeSeconds) * 1_000);
-      return { token, expiresAt: expiresAt.toISOString() };
-    },
+    mint,
+    serve: openSocketServices(context, mint, () => performance.now()),
   };
 }
 
@@ -60,7 +64,7 @@ const discoveryDocument = (issuer: string) => ({
   claims_supported: [
     ...["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "nonce", "cloud_agent_id", "agent_runtime"],
     ...["owner_email", "owner_user_id", "owner_service_account_id", "team_id", "turn_id", "turn_start"],
-    ...["repo_url", "repo_urls", "repo_count", "branch_name", "source", "automation_id"],
+    ...["repo_url", "repo_urls", "repo_count", "branch_name", "environment_id", "source", "automation_id"],
   ],
   x_platform_audience_bound: true,
   x_platform_sub_claims_supported: ["team_id"],

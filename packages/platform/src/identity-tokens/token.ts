@@ -15,8 +15,18 @@ export interface AgentFacts {
   repositories: string[];
   branchName: string | undefined;
   automationId: string | null;
+  environmentId: string | null;
   /** The active run; null: none. */
-  run: { id: string; startedAt: Date | null } | null;
+  run: ActiveRunFacts | null;
+}
+
+export interface ActiveRunFacts {
+  id: string;
+  startedAt: Date | null;
+  model: string | null;
+  /** Of the one who asked for it. */
+  userId: number | null;
+  userEmail: string | null;
 }
 
 export interface TokenOptions {
@@ -58,6 +68,7 @@ export function claimsOf(facts: AgentFacts, options: TokenOptions): Record<strin
       repo_urls: repositories.length > 0 ? repositories : null,
       repo_count: repositories.length,
       branch_name: facts.branchName,
+      environment_id: facts.environmentId,
       source: facts.source,
       automation_id: facts.automationId,
     }),

@@ -3,6 +3,7 @@ export type { FindReadableAgent, ReadableAgent } from "./agent-reader.ts";
 export { linkArtifact, openUnsaved, removeArtifacts, shownArtifacts } from "./artifacts/index.ts";
 export { insertRun, type NewRun, newRunId, requestCancel, requestCancelOfAll, waitForEnd } from "./control.ts";
 export { findDiskHolder, forgetDisk, listStates, readDiskWait, removeSavedDisk, removeState } from "./disks/index.ts";
+export { removeAgentSocket } from "./execution/agent-socket.ts";
 export type { ArtifactOwner, Artifacts } from "./execution/artifacts.ts";
 export { chooseModel, describeModel, identifyModel, isPractice, practiceNotice } from "./execution/compose/index.ts";
 export { RunFault } from "./execution/fault.ts";

@@ -4,6 +4,7 @@ import { addEgressRoute } from "../egress/index.ts";
 import type { RunEnvironments } from "../environments/index.ts";
 import type { Workers } from "../fleet/index.ts";
 import { type Authenticate, readDataId, type ServerContext, type Subject } from "../foundation/index.ts";
+import type { ServeIdentity } from "../identity-tokens/index.ts";
 import { type Machines, openAgentMachines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import type { Secrets } from "../secrets/index.ts";
@@ -32,6 +33,7 @@ export interface RunsOptions {
   endOfRunStatements: EndOfRunStatements;
   machines: Machines;
   secrets: Pick<Secrets, "ofAgent">;
+  serveIdentity: ServeIdentity;
   workers: Workers;
   environments: RunEnvironments;
   toolsOf: RunHost["toolsOf"];
@@ -72,12 +74,22 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
 const runHost = (
   context: ServerContext,
   opened: Pick<RunHost, "hub" | "machines" | "machinesInUse">,
-  { repositories, endOfRunStatements, secrets, workers, environments, toolsOf, proposeChanges }: RunsOptions,
+  {
+    repositories,
+    endOfRunStatements,
+    secrets,
+    serveIdentity,
+    workers,
+    environments,
+    toolsOf,
+    proposeChanges,
+  }: RunsOptions,
 ): RunHost => ({
   platform: context,
   publicUrl: context.publicUrl,
   ...opened,
   secrets,
+  serveIdentity,
   workers,
   environments,
   workspaces: repositories.workspaces,

@@ -33,6 +33,7 @@ const { workspace } = await sandboxes.open({
   paths,
   variables: {},
   machine: null,
+  socket: null,
   egress: {
     policy: { mode: "allow_all", source: "server", locked: false, allowed: ["*"] },
     name: "the egress policy",

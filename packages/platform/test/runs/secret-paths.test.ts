@@ -1,5 +1,7 @@
 // Agents do not run where a directory that they can read leads to a file of the operator.
+import { once } from "node:events";
 import { mkdirSync, rmdirSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -69,4 +71,19 @@ test("agents do not start once a readable directory leads to the data directory,
   symlinkSync(data, tools);
   expect(await sandboxes.obstacle()).not.toBe(before);
   expect(await sandboxes.obstacle()).toContain(`${tools} of sandbox.readable is in the data directory`);
+});
+
+test("a socket that a program listens on is found in a readable directory, and not once it has ended", async () => {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const settings = { ...testSettings("/srv/data"), readableDirectories: [path] };
+  const server = createServer().listen(join(path, "daemon.sock"));
+  await once(server, "listening");
+  expect(await findReadableSecret(settings, { systemPaths: [] })).toEqual({
+    reason: `${path}/daemon.sock is a socket in ${path}, which agents can read and could connect to.`,
+    remedy: `Move it elsewhere, or remove ${path} from sandbox.readable.`,
+  });
+  server.close();
+  await once(server, "close");
+  expect(await findReadableSecret(settings, { systemPaths: [] })).toBeNull();
 });

@@ -3,7 +3,14 @@ import { forgetSync } from "../../fleet/index.ts";
 import { ApiError, notify, type PlatformContext, retryWhileAway } from "../../foundation/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
 import type { Workspaces } from "../../repositories/index.ts";
-import { removeArtifacts, removeSavedDisk, requestCancel, requestCancelOfAll, waitForEnd } from "../../runs/index.ts";
+import {
+  removeAgentSocket,
+  removeArtifacts,
+  removeSavedDisk,
+  requestCancel,
+  requestCancelOfAll,
+  waitForEnd,
+} from "../../runs/index.ts";
 import { lockAgent } from "../store.ts";
 
 /** Waits for the end of the run: a follow-up right after it is not refused as busy. */
@@ -65,6 +72,7 @@ export async function removeDeleted(
   directory: string,
 ): Promise<void> {
   await removeAgentMachine(settings, directory);
+  await removeAgentSocket(settings, directory);
   await forgetSync(settings, directory);
   await workspaces.remove(directory);
   await removeArtifacts(objects, directory);

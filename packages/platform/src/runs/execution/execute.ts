@@ -20,6 +20,7 @@ import type { Recorder } from "../streams/index.ts";
 import { type Allowance, allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
 import { collectArtifacts, publishChanges, toRunEnd } from "./after-turn.ts";
 import { type AgentPaths, agentPaths } from "./agent-paths.ts";
+import { openRunSocket, type RunSocket, removeAgentSocket } from "./agent-socket.ts";
 import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } from "./compose/index.ts";
 import { type RunHistory, readHistory, resume } from "./conversation.ts";
 import { endAfterError, isUserFacingError, leavesRunOpen, RunFault } from "./fault.ts";
@@ -161,21 +162,31 @@ async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext,
   if (environment === null) {
     const worker = await openRunWorker(workspace, context, signal);
     try {
-      return await driveTurn(workspace, { ...context, machine: null, worker }, signal);
+      return await driveTurn(workspace, { ...context, machine: null, worker, socket: null }, signal);
     } finally {
       worker.leave();
     }
   }
-  const machine = await openRunMachine({ activeRun, ...host }, { chosen: environment, workspace }, signal);
+  const { id, name, directory } = activeRun.agent;
+  const identified = { id, name, directory, environmentId: environment.environment?.id ?? null };
+  const socket = await openRunSocket({ settings: host.platform.settings, serve: host.serveIdentity }, identified);
   try {
-    return await driveTurn(workspace, { ...context, machine, worker: null }, signal);
+    const opened = { chosen: environment, workspace, shown: [socket.directory] };
+    const machine = await openRunMachine({ activeRun, ...host }, opened, signal);
+    try {
+      return await driveTurn(workspace, { ...context, machine, worker: null, socket }, signal);
+    } finally {
+      await machine.release();
+    }
   } finally {
-    await machine.release();
+    socket.close();
   }
 }
 
 /** Where the commands run. */
-type Location = { machine: RunMachine; worker: null } | { machine: null; worker: UsedWorker };
+type Location =
+  | { machine: RunMachine; worker: null; socket: RunSocket }
+  | { machine: null; worker: UsedWorker; socket: null };
 
 /** Drives the turn of the run to its end, then keeps its artifacts and publishes its changes. */
 async function driveTurn(
@@ -194,6 +205,7 @@ async function driveTurn(
     warnings,
     machine,
     worker,
+    socket,
   }: DriveContext & Location,
   signal: AbortSignal,
 ): Promise<RunEnd> {
@@ -219,6 +231,7 @@ async function driveTurn(
       {
         machine,
         worker,
+        socket,
         egress,
         plan,
         tools,
@@ -281,6 +294,7 @@ const openEgress = (
 /** The agent was deleted during the run: removes what the run wrote since. */
 async function cleanUpDeletedAgent(directory: string, host: RunHost): Promise<void> {
   await removeAgentMachine(host.platform.settings, directory);
+  await removeAgentSocket(host.platform.settings, directory);
   await host.workspaces.remove(directory);
   await host.artifacts.removeAll(directory);
   await removeSavedDisk(host.platform, directory);

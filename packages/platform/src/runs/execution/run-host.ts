@@ -3,6 +3,7 @@ import type { Tool } from "@agentcli/engine";
 import type { RunEnvironments } from "../../environments/index.ts";
 import type { Workers } from "../../fleet/index.ts";
 import type { AgentSettings, NetworkPolicy, PlatformContext } from "../../foundation/index.ts";
+import type { ServeIdentity } from "../../identity-tokens/index.ts";
 import type { AgentMachines } from "../../machines/index.ts";
 import type { Handoff, Workspaces } from "../../repositories/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
@@ -27,6 +28,8 @@ export interface RunHost {
   /** Where this server keeps the files of agents, so that other servers can ask it for them. */
   diskLocation: { dataId: string; nodeName: string };
   secrets: Pick<Secrets, "ofAgent">;
+  /** What the socket in the machine of an agent answers. */
+  serveIdentity: ServeIdentity;
   workers: Workers;
   network: NetworkPolicy;
   publicUrl(): string;

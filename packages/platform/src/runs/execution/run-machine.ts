@@ -52,7 +52,7 @@ export async function chooseRunEnvironment(context: MachineContext): Promise<Cho
 
 export async function openRunMachine(
   context: MachineContext,
-  { chosen, workspace }: { chosen: ChosenEnvironment; workspace: OpenWorkspace },
+  { chosen, workspace, shown: others }: { chosen: ChosenEnvironment; workspace: OpenWorkspace; shown: string[] },
   signal: AbortSignal,
 ): Promise<RunMachine> {
   const { activeRun, platform, machines, environments, machinesInUse } = context;
@@ -72,7 +72,7 @@ export async function openRunMachine(
   const { directory } = agentPaths(settings.dataDirectory, agent.directory);
   const used = machines.use({
     name: agent.directory,
-    directories: [directory, ...settings.readableDirectories],
+    directories: [directory, ...settings.readableDirectories, ...others],
     isKnown: await hasUsedMachine(db, agent.id),
     base,
   });

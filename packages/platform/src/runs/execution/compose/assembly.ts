@@ -16,6 +16,7 @@ import type { UsedWorker } from "../../../fleet/index.ts";
 import { checkedLookup, type NetworkPolicy, type Settings, version } from "../../../foundation/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import type { AgentPaths } from "../agent-paths.ts";
+import type { RunSocket } from "../agent-socket.ts";
 import { newId } from "../ids.ts";
 import { hookWithHostPaths, readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
 import type { RunMachine } from "../run-machine.ts";
@@ -35,6 +36,8 @@ export interface AssemblyContext {
   machine: RunMachine | null;
   /** Null: the commands run on this server. */
   worker: UsedWorker | null;
+  /** Of the machine; null: on a worker, which has its own. */
+  socket: RunSocket | null;
   egress: EgressRecord;
   store: SessionStore;
   /** Around every model that is asked. */
@@ -122,13 +125,13 @@ const recordedModels = (models: OtherModels, { recorded }: Pick<AssemblyContext,
 
 /** The first one that is opened is for the tools of the agent: what the environment starts is in it. */
 function openSandboxes(context: AssemblyContext & Pick<RunPlan, "variables">) {
-  const { host, workspace, paths, machine, egress, variables } = context;
+  const { host, workspace, paths, machine, socket, egress, variables } = context;
   let isFirst = true;
   const start = machine && ((opened: OpenedWorkspace) => egress.during("start", () => machine.prepare(opened)));
   return async (mode: SandboxMode) => {
     const prepare = isFirst && mode === "workspace-write" ? (start ?? undefined) : undefined;
     isFirst = false;
-    const request = { mode, workspace, paths, variables, machine: machine?.use ?? null, prepare, egress };
+    const request = { mode, workspace, paths, variables, machine: machine?.use ?? null, socket, prepare, egress };
     const sandbox = await host.sandboxes.open(request);
     if (prepare && machine?.startsEarly) sandbox.workspace.warm();
     return sandbox;

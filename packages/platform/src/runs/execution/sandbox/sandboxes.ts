@@ -20,6 +20,7 @@ import { type Settings, unlockDirectory } from "../../../foundation/index.ts";
 import { MachineUnavailable, type MachineUse } from "../../../machines/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import type { AgentPaths } from "../agent-paths.ts";
+import { type RunSocket, socketVariable } from "../agent-socket.ts";
 import { newId } from "../ids.ts";
 import { agentUser } from "./agent-user.ts";
 import { agentLimits } from "./limits.ts";
@@ -35,6 +36,8 @@ export interface SandboxRequest {
   variables: Record<string, string>;
   /** Null: the host itself. */
   machine: Pick<MachineUse, "disk" | "prepared"> | null;
+  /** For sandboxes that can write. */
+  socket: Pick<RunSocket, "directory"> | null;
   /** Before the first operation in it. */
   prepare?: ((workspace: OpenedWorkspace) => Promise<void>) | undefined;
   egress: Pick<EgressRecord, "policy" | "name" | "onDenied" | "onTraffic">;
@@ -127,7 +130,7 @@ async function mountFor(directory: string, machine: Pick<MachineUse, "disk">): P
 
 /** Paths that commands must not write, such as `.git`, are protected in each repository. */
 function policyOf(
-  { mode, workspace, paths, egress }: SandboxRequest,
+  { mode, workspace, paths, egress, socket }: SandboxRequest,
   own: OwnDirectories,
   { readableDirectories }: Settings,
 ): SandboxPolicy {
@@ -142,6 +145,7 @@ function policyOf(
     view: "system",
     shown: [paths.directory, ...readableDirectories],
     placement: paths.placement,
+    ...(mode === "workspace-write" && socket && { sockets: socket.directory, unixSockets: "allowed" }),
   });
 }
 
@@ -173,7 +177,7 @@ export const artifactsDirectory = (agentDirectory: string): string => join(agent
 
 /** Nothing of the server's own environment except PATH and LANG. */
 function environmentOf(
-  { variables, paths: { toSandboxPath } }: SandboxRequest,
+  { mode, variables, socket, paths: { toSandboxPath } }: SandboxRequest,
   { home, artifacts }: OwnDirectories,
   settings: Settings,
 ): Record<string, string> {
@@ -183,5 +187,6 @@ function environmentOf(
     CI: "1",
     ...variables,
     PLATFORM_ARTIFACTS_DIR: toSandboxPath(artifacts),
+    ...(mode === "workspace-write" && socket && socketVariable),
   };
 }

@@ -1,5 +1,5 @@
 // The operator's own files must not be in a directory that agents can read.
-import { realpathSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { mountPoints, readMounts, readMountTable, readSystemPaths } from "@agentcli/workspace";
 import type { Settings } from "../../../foundation/index.ts";
 
@@ -7,6 +7,8 @@ interface Host {
   systemPaths?: string[];
   /** /proc/self/mountinfo */
   mountTable?: string;
+  /** /proc/net/unix */
+  socketTable?: string;
 }
 
 /**
@@ -15,7 +17,7 @@ interface Host {
  */
 export async function findReadableSecret(
   settings: Settings,
-  { systemPaths, mountTable = readMountTable() }: Host = {},
+  { systemPaths, mountTable = readMountTable(), socketTable = readSocketTable() }: Host = {},
 ): Promise<{ reason: string; remedy: string } | null> {
   const storedPath = readMounts(mountTable);
   const known = new Map<string, string[]>();
@@ -33,6 +35,15 @@ export async function findReadableSecret(
       reason: `${inData} of sandbox.readable is in the data directory, which holds the files of all agents.`,
       remedy: "Remove it from sandbox.readable.",
     };
+  // Agents can connect to sockets that they see, also where they cannot write.
+  for (const socket of listeningSockets(socketTable)) {
+    const found = own.find((each) => isIn(each, socket));
+    if (found !== undefined)
+      return {
+        reason: `${socket} is a socket in ${found}, which agents can read and could connect to.`,
+        remedy: `Move it elsewhere, or remove ${found} from sandbox.readable.`,
+      };
+  }
   const shown = [...own, ...(systemPaths ?? (await readSystemPaths()))].flatMap((each) => [each, realPath(each)]);
   const mounted = mountPoints(mountTable).filter((point) => shown.some((each) => contains(each, point)));
   const readable = [...new Set([...shown, ...mounted])];
@@ -48,6 +59,18 @@ export async function findReadableSecret(
       };
   }
   return null;
+}
+
+const readSocketTable = (): string => readFileSync("/proc/net/unix", "utf8");
+
+const acceptsConnections = 0x10000;
+
+/** Those with a path. */
+function listeningSockets(table: string): string[] {
+  return table.split("\n").flatMap((line) => {
+    const [, flags = "0", path] = /^\w+: \w+ \w+ (\w+) \w+ \w+ +\d+ (\/.*)$/.exec(line) ?? [];
+    return path !== undefined && Number.parseInt(flags, 16) & acceptsConnections ? [path] : [];
+  });
 }
 
 function secretsOf(settings: Settings) {
