@@ -1,5 +1,5 @@
 // `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
-// --only terminal measures the terminal interface alone, --only web the web app.
+// --only terminal measures the terminal interface alone, --only web the web app, --only start the start (see start-up.mjs).
 // --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal ({home}: its home). --against DIR compares start-up and CPU time with another built checkout. --only automations measures what idle automations cost, and nothing else.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,6 +15,7 @@ import { idleAutomationRows, platformRows } from "./platform.mjs";
 import { responsesProxyRows } from "./responses-proxy.mjs";
 import { reviewRows } from "./review.mjs";
 import { sandboxRows } from "./sandbox.mjs";
+import { measureStart, startUpRows } from "./start-up.mjs";
 import { streamRows } from "./streams.mjs";
 import { writeThread } from "./thread.mjs";
 import { terminalRows } from "./tui.mjs";
@@ -50,6 +51,7 @@ async function measureAll() {
     for (const row of await webRows({ root, scratch })) add(...row);
   };
   if (optionValues("--only")[0] === "web") return measureWeb();
+  if (optionValues("--only")[0] === "start") return startUp(repository);
   await hello(repository);
   await version(repository);
   await toolCalls(repository);
@@ -81,7 +83,7 @@ async function hello(cwd) {
     ...otherRows(server.url),
   ].map((each) => ({ env: agentEnvironment(server.url), cwd, ...each, wall: [], first: [] }));
   for (let round = 0; round < rounds + 2; round += 1) {
-    for (const each of programs) await measureOnce(each, server, round >= 2);
+    for (const each of programs) await measureStart(each, server, round >= 2);
   }
   const [, base] = programs;
   for (const { name, wall, first, silent } of programs) {
@@ -112,15 +114,22 @@ async function hello(cwd) {
   server.close();
 }
 
-async function measureOnce(each, server, counts) {
-  server.reset();
-  let startedAt = 0;
-  const { wallMs } = await run(each, (at) => {
-    startedAt = at;
-  });
-  if (!counts) return;
-  each.wall.push(wallMs);
-  if (server.arrivals[0] !== undefined) each.first.push(server.arrivals[0] - startedAt);
+async function startUp(cwd) {
+  const server = await startServer(() => message("Hello."));
+  const env = agentEnvironment(server.url);
+  const executables = optionValues("--executable").map((program) => ({
+    name: "one file",
+    program,
+    args: ["exec", "hello"],
+  }));
+  const programs = [
+    { name: "floor: one request", program: process.execPath, args: [floor, server.url] },
+    { name: "agentcli exec", ...agent(server.url, ["exec", "hello"]) },
+    ...executables,
+  ].map((each) => ({ env, cwd, ...each }));
+  const others = otherRows(server.url).map((each) => ({ env, cwd, ...each }));
+  for (const row of await startUpRows({ programs, others, server, rounds })) add(...row);
+  server.close();
 }
 
 async function version(cwd) {
@@ -204,7 +213,7 @@ async function fullProject(empty) {
   writeWithFolders(join(full, "AGENTS.md"), "Use tabs.\n".repeat(500));
   const programs = [empty, full].map((cwd) => ({ ...agent(server.url, ["exec", "hello"]), cwd, wall: [], first: [] }));
   for (let round = 0; round < rounds + 2; round += 1) {
-    for (const each of programs) await measureOnce(each, server, round >= 2);
+    for (const each of programs) await measureStart(each, server, round >= 2);
   }
   const [base, ours] = programs.map(({ first }) => median(first));
   const what = "300 skills and 200 AGENTS.md, compared with an empty project";

@@ -1,6 +1,7 @@
 // The executables of a release, made from a Node that is fetched from the registry: a minute, not seconds.
-import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { projectRoot, temporaryDirectory } from "@agentcli/testkit";
@@ -22,11 +23,8 @@ afterAll(() => release.remove());
 const executable = (architecture: string) => join(release.path, `executable/agentcli-linux-${architecture}`);
 
 /** Nothing of the clone and no Node is in the environment. */
-const agentcli = (...args: string[]) =>
-  run(executable(process.arch), args, {
-    cwd: home,
-    env: { PATH: "/usr/local/sbin:/usr/sbin:/bin", HOME: home, SHELL: "/bin/bash" },
-  });
+const variables = () => ({ PATH: "/usr/local/sbin:/usr/sbin:/bin", HOME: home, SHELL: "/bin/bash" });
+const agentcli = (...args: string[]) => run(executable(process.arch), args, { cwd: home, env: variables() });
 
 test("the executable runs prompts and commands in the sandbox, from one file", async () => {
   const flags = ["--skip-git-repo-check", "--model", "practice", "--sandbox", "workspace-write"];
@@ -44,6 +42,32 @@ test("the executable has the sandbox of the package, with both back ends", { tim
 
 test("what the executable has unpacked belongs to its user alone", () => {
   expect(statSync(join(home, ".agentcli/cache/program")).mode & 0o077).toBe(0);
+});
+
+const selfCheck = ["exec", "--skip-git-repo-check", "--model", "practice", "run true"];
+
+test("a full disk while it unpacks is reported, leaves nothing, and does not stop a later start", async () => {
+  const disk = join(home, "disk");
+  mkdirSync(disk);
+  const script = `mount -t tmpfs -o size=1m none ${disk}
+    export AGENT_HOME=${disk}; "$@"; echo "ended with $?"; find ${disk}/cache/program -mindepth 1 | wc -l
+    mount -o remount,size=200m ${disk} && exec "$@"`;
+  const args = ["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", executable(process.arch)];
+  const { stdout, stderr } = await run("unshare", [...args, ...selfCheck], { cwd: home, env: variables() });
+  expect(stderr).toMatch(/ERROR: The program cannot be unpacked into .*ENOSPC.*Make room there/);
+  expect(stdout).toMatch(/^ended with 1\n0\n[\s\S]*1 step done/);
+});
+
+test("killed while it unpacks, the next start works", async () => {
+  const env = { ...variables(), AGENT_HOME: join(home, "killed") };
+  const programs = join(env.AGENT_HOME, "cache/program");
+  const child = spawn(executable(process.arch), selfCheck, { cwd: home, env, stdio: "ignore" });
+  const ended = once(child, "exit");
+  while (!existsSync(programs) || readdirSync(programs).length === 0) await new Promise(setImmediate);
+  child.kill("SIGKILL");
+  await ended;
+  expect(readdirSync(programs)).toEqual([expect.stringMatching(/^[0-9a-f]+\./)]);
+  expect((await run(executable(process.arch), selfCheck, { cwd: home, env })).stdout).toContain("1 step done");
 });
 
 test("the executable for the other processor is one, with the same program in it", () => {

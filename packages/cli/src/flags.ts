@@ -26,7 +26,7 @@ const table = {
   until: { value: "ITEM", help: "Stop after this item, such as item_12" },
   format: { value: "FORMAT", choices: ["jsonl", "markdown"], help: "Format of the export" },
   "older-than": { value: "AGE", help: "Only sessions not used for this long: 12h, 30d, 2w" },
-  since: { value: "AGE", help: "Only requests within this time: 12h, 7d, 2w" },
+  since: { value: "AGE", help: "Only requests within this time: 12h, 7d, 2w (import: sessions, 30d)" },
   cache: { help: "What part of each turn's input came from a prompt cache, and why a prefix broke" },
   by: { value: "WHAT", choices: ["model", "tag", "day"], help: "How to group" },
   force: { help: "Accept the beginning of several ids, and take all of them (init: replace files)" },

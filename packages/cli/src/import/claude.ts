@@ -1,12 +1,8 @@
 // Claude Code: CLAUDE.md, MCP servers of the user, and permissions for commands as rules.
 import { join } from "node:path";
+import { isObject, type Json } from "./conversation.ts";
 import { openReader, readInstructions } from "./files.ts";
 import type { Proposal, Skipped } from "./proposal.ts";
-
-type Json = { [key: string]: unknown };
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function proposeFromClaude(userHome: string): Proposal {
   const skipped: Skipped[] = [];

@@ -2,16 +2,16 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import type { Skipped } from "./proposal.ts";
 
-const maxBytes = 8 * 1024 * 1024;
+const usualMaxBytes = 8 * 1024 * 1024;
 
 export type ReadFile = <T>(path: string, read: (text: string) => T, none: T) => T;
 
 /** Reads a file with `read`; one that is missing is `none`, and so is one that cannot be read, which is noted. */
 export const openReader =
-  (skipped: Skipped[]): ReadFile =>
+  (skipped: Skipped[], maxBytes = usualMaxBytes): ReadFile =>
   (path, read, none) => {
     try {
-      const text = readText(path);
+      const text = readText(path, maxBytes);
       return text === null ? none : read(text);
     } catch (error) {
       skipped.push({ what: path, reason: (error as Error).message.trim() });
@@ -23,7 +23,7 @@ export const readInstructions = (readFile: ReadFile, path: string): { path: stri
   readFile(path, (text) => (text.trim() === "" ? null : { path, text }), null);
 
 /** Null if there is none. */
-function readText(path: string): string | null {
+function readText(path: string, maxBytes: number): string | null {
   let file: number;
   try {
     // Opening a pipe would wait for its writer.

@@ -1,8 +1,9 @@
 // Thread and turn ids: UUID version 7, so that they sort by time.
 import { closeSync, openSync, readSync } from "node:fs";
 
-export function newId(nowMs: number): string {
-  const bytes = randomBytes(16);
+/** `seed`: 16 bytes from which the rest of the id is made, so that the same seed gives the same id. */
+export function newId(nowMs: number, seed?: Uint8Array): string {
+  const bytes = seed ? Buffer.from(seed) : randomBytes(16);
   bytes.writeUIntBE(nowMs, 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

@@ -1,4 +1,4 @@
-// `agentcli import`: settings of other tools, with a list of what was left out.
+// `agentcli import`: settings and sessions of other tools, with a list of what was left out.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
@@ -6,21 +6,34 @@ import { readRequirements } from "@agentcli/project";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
 import { requirementFiles } from "../../config/request.ts";
+import { runOptions } from "../../config/run-options.ts";
 import { type Applied, applyProposal } from "../../import/apply.ts";
 import { proposeFromClaude } from "../../import/claude.ts";
+import { readClaudeSession } from "../../import/claude-sessions.ts";
 import { proposeFromCodex } from "../../import/codex.ts";
+import { readCodexSession } from "../../import/codex-sessions.ts";
 import type { Proposal } from "../../import/proposal.ts";
+import { importSessions } from "../../import/sessions.ts";
 import type { Program } from "../../program.ts";
+import { ageMs } from "../../sessions/age.ts";
 
-export async function run({ has, text }: Invocation, { environment, print }: Program): Promise<number> {
+export async function run(invocation: Invocation, program: Program): Promise<number> {
+  const { has, text } = invocation;
+  const { environment, print } = program;
   const { agentHome, userHome, cwd, variables } = environment;
   const codexHome = resolve(cwd, variables.CODEX_HOME || join(userHome, ".codex"));
   const tools = [
-    { name: "codex", folders: [codexHome], propose: () => proposeFromCodex(codexHome) },
+    {
+      name: "codex",
+      folders: [codexHome],
+      propose: () => proposeFromCodex(codexHome),
+      sessions: { root: join(codexHome, "sessions"), read: readCodexSession },
+    },
     {
       name: "claude",
       folders: [join(userHome, ".claude"), join(userHome, ".claude.json")],
       propose: async () => proposeFromClaude(userHome),
+      sessions: { root: join(userHome, ".claude", "projects"), read: readClaudeSession },
     },
   ].filter(({ name }) => name === (text("from") ?? name));
   const found = tools.filter(({ folders }) => folders.some((path) => existsSync(path)));
@@ -31,9 +44,13 @@ export async function run({ has, text }: Invocation, { environment, print }: Pro
   const requirements = await readRequirements(requirementFiles(environment));
   const writes = !has("dry-run");
   const results: { proposal: Proposal; applied: Applied }[] = [];
-  for (const { propose } of found) {
+  const sinceMs = Date.now() - ageMs("since", text("since") ?? "30d");
+  for (const { propose, sessions } of found) {
     const proposal = await propose();
-    results.push({ proposal, applied: await applyProposal(proposal, { agentHome, requirements, writes }) });
+    const settings = await applyProposal(proposal, { agentHome, requirements, writes });
+    const imported = await importSessions(sessions, { sinceMs, writes, options: runOptions(invocation) }, program);
+    const taken = [...settings.taken, ...imported.taken];
+    results.push({ proposal, applied: { taken, skipped: [...settings.skipped, ...imported.skipped] } });
   }
   await print(has("json") ? asJson(results) : asText(results, writes));
   return exitCodes.completed.code;

@@ -4,10 +4,10 @@ import type { Command } from "../../command.ts";
 export const importCommands: Command[] = [
   {
     path: ["import"],
-    takes: "[--from TOOL] [--dry-run]",
+    takes: "[--from TOOL] [--since AGE] [--dry-run]",
     maxPositionals: 0,
-    summary: "Take over settings, instructions and MCP servers of Codex and Claude Code",
-    flags: ["from", "dry-run", "json"],
+    summary: "Take over settings, instructions, MCP servers and sessions of Codex and Claude Code",
+    flags: ["from", "since", "dry-run", "json"],
     load: () => import("./import.ts"),
   },
 ];
