@@ -20,6 +20,16 @@ test("lines run in a repository made from the sample, one after the other", () =
   expect(findBrokenCommands(planted.root)).toEqual([]);
 });
 
+test("commands of a block share the directory that they change to, and the next block begins at the top", () => {
+  using planted = plantRepository({
+    ...sample,
+    "packages/cli/bin/agentcli.cjs": program,
+    "README.md":
+      "```sh\nmkdir -p deep && cd deep\ntest ! -e a.txt\nnpx agentcli exec\n```\n```sh\ntest -e a.txt\n```\n",
+  });
+  expect(findBrokenCommands(planted.root)).toEqual([]);
+});
+
 test("a command that fails is named with its file, its line and what it printed", () => {
   using planted = plantRepository({
     ...sample,
@@ -39,6 +49,6 @@ test("a missing README is a problem", () => {
 
 test("fences of other kinds and longer fences are ignored", () => {
   expect(readCommands("````md\n```sh\nno\n```\n````\n```sh\nyes\n```\n~~~\nno\n~~~")).toEqual([
-    { line: 7, text: "yes" },
+    { line: 7, text: "yes", block: 1 },
   ]);
 });

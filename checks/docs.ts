@@ -27,27 +27,31 @@ export function findBrokenCommands(root = repositoryRoot): Problem[] {
 export interface Command {
   line: number;
   text: string;
+  /** Number of the block: its commands share a working directory. */
+  block: number;
 }
 
 /** The lines of ```sh blocks; a line that ends with a backslash continues on the next. */
 export function readCommands(document: string): Command[] {
   const commands: Command[] = [];
   let isShell = false;
+  let block = 0;
   let fence: string | undefined;
   for (const [index, line] of document.split("\n").entries()) {
     const mark = /^\s*(`{3,})\s*(\S*)/.exec(line);
     if (mark && (fence === undefined || (line.trim() === fence && fence === mark[1]))) {
       fence = fence === undefined ? mark[1] : undefined;
       isShell = fence !== undefined && mark[2] === "sh";
-    } else if (isShell) addLine(commands, line, index + 1);
+      if (isShell) block += 1;
+    } else if (isShell) addLine(commands, line, { line: index + 1, block });
   }
   return commands;
 }
 
-function addLine(commands: Command[], line: string, number: number): void {
+function addLine(commands: Command[], line: string, position: Omit<Command, "text">): void {
   const last = commands.at(-1);
   if (last?.text.endsWith("\\")) last.text = `${last.text.slice(0, -1)}${line.trim()}`;
-  else if (line.trim() !== "" && !line.trim().startsWith("#")) commands.push({ line: number, text: line.trim() });
+  else if (line.trim() !== "" && !line.trim().startsWith("#")) commands.push({ ...position, text: line.trim() });
 }
 
 function documentsOf(root: string): string[] {
@@ -64,10 +68,21 @@ function runDocument(root: string, commands: Command[]): Problem[] {
   const directory = mkdtempSync(join(tmpdir(), "docs-"));
   try {
     const env = prepare(root, directory);
-    return commands.flatMap(({ line, text }) => {
+    const top = join(directory, "repository");
+    let [cwd, current] = [top, 0];
+    return commands.flatMap(({ line, text, block }) => {
+      if (block !== current) [cwd, current] = [top, block];
       if (/^npm\b/.test(text)) return judgeNpm(root, text).map((problem) => `${line}: ${problem}`);
-      const cwd = join(directory, "repository");
-      const run = spawnSync("bash", ["-c", text], { cwd, env, encoding: "utf8", input: "", timeout: commandTimeoutMs });
+      const folder = join(directory, "working-directory");
+      const script = `trap 'pwd > ${folder}' EXIT\n${text}`;
+      const run = spawnSync("bash", ["-c", script], {
+        cwd,
+        env,
+        encoding: "utf8",
+        input: "",
+        timeout: commandTimeoutMs,
+      });
+      if (existsSync(folder)) cwd = readFileSync(folder, "utf8").trim();
       if (run.status === 0) return [];
       const ending = run.status === null ? `ended by ${run.signal}` : `exit code ${run.status}`;
       return [`${line}: \`${text}\` failed (${ending}).\n${run.stdout}${run.stderr}`];
@@ -90,6 +105,8 @@ function prepare(root: string, directory: string): NodeJS.ProcessEnv {
     writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(root, path)}" "$@"\n`);
     chmodSync(join(bin, name), 0o755);
   }
+  // `npx` of a clone starts what is on the PATH here.
+  writeFileSync(join(bin, "npx"), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
   const git = (...args: string[]) => spawnSync("git", args, { cwd: repository });
   git("init", "-q", "-b", "main");
   git("config", "user.name", "Docs");

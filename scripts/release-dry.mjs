@@ -5,9 +5,10 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { writeBillOfMaterials } from "./release/bill-of-materials.mjs";
-import { writeChecksums } from "./release/checksums.mjs";
+import { listRelease, writeChecksums } from "./release/checksums.mjs";
 import { architectures, writeExecutable } from "./release/executable.mjs";
 import { writeManPages } from "./release/man-pages.mjs";
+import { provenanceFile, writeProvenance } from "./release/provenance.mjs";
 import { setUp } from "./setup.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -57,6 +58,8 @@ for (const name of chosen) {
   mkdirSync(out, { recursive: true });
   await parts[name](out);
 }
+const made = listRelease(directory).filter((name) => name !== provenanceFile);
+writeProvenance({ root, directory, files: made, parts: chosen });
 const count = writeChecksums(directory);
 console.log(`${directory}: ${count} files, with SHA256SUMS. Nothing was published.`);
 

@@ -1,5 +1,5 @@
 // What is on the pictures of the terminal interface. Each scenario: what the model replies, the arguments of the program, which keys are
-// typed once a text is shown, and the texts that are there when the picture is taken.
+// typed once a text is shown, and the texts that are there when the picture is taken. `moves`: the rest of it is another at each moment.
 
 const call = (name, args) => ({ calls: [{ name, arguments: args }] });
 const when = (bodyIncludes, reply) => ({ ...reply, when: { bodyIncludes } });
@@ -65,6 +65,7 @@ export const scenarios = {
     shows: ["The tests pass", "Plan 3/3", idle],
   },
   streaming: {
+    moves: true,
     args: [prompt],
     replies: {
       replies: [plan("in_progress", "pending"), { messages: [summary], deltas: 40, deltaDelayMs: 300 }],

@@ -1,15 +1,18 @@
-// Pictures of the terminal interface for docs/tui.md: the built program on a terminal in memory, its cells drawn by Chromium.
-// npm run screenshots [-- NAME...]
+// Pictures for README.md and docs/tui.md: the built program on a terminal in memory, its cells drawn by Chromium, and a
+// recording of the first steps in README.md. npm run screenshots [-- NAME...] draws them; with --check it draws nothing, and
+// fails where a picture does not show any more what the program shows.
 import { execFileSync, spawn as start } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { spawn } from "@lydell/node-pty";
 import headless from "@xterm/headless";
+import { readPictureText, sameInEveryRun, writePictureText } from "./picture-text.mjs";
 import { scenarios } from "./screenshot-scenarios.mjs";
 import { drawPicture, screenText } from "./terminal-picture.mjs";
+import { drawRecording, readRecordingText } from "./terminal-recording.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const target = join(root, "docs/screenshots");
@@ -41,7 +44,10 @@ async function take(name, scenario, columns) {
       }
       await shows(screen, scenario.shows, `${name}, ${columns} columns`);
       const file = join(target, `${name}-${columns}.png`);
+      const text = screenText(screen).trimEnd();
+      if (isCheck) return compare(file, readPictureText(file), scenario.moves ? readPictureText(file) : text);
       drawPicture(screen, { file, scratch });
+      writePictureText(file, text);
       console.log(file);
     } finally {
       program.kill("SIGKILL");
@@ -88,8 +94,52 @@ async function shows(screen, texts, name) {
   throw new Error(`${name}: the terminal does not show ${[texts].flat().join(", ")}:\n${screenText(screen).trimEnd()}`);
 }
 
-const wanted = process.argv.slice(2);
+/** The commands of README.md under "First steps", as they are pasted into a shell. */
+async function record() {
+  const [, block = ""] =
+    /## First steps[\s\S]*?```sh\n([\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
+  const scratch = mkdtempSync(join(tmpdir(), "screenshot-"));
+  try {
+    symlinkSync(join(root, "node_modules"), join(scratch, "node_modules"));
+    const [columns, rows] = [100, 100];
+    const screen = new headless.Terminal({ cols: columns, rows, scrollback: 1000, allowProposedApi: true });
+    const env = { PATH: process.env.PATH, HOME: scratch, TERM: "xterm-256color", LANG: "C.UTF-8", SHELL: "/bin/bash" };
+    const lines = block.trim().split("\n");
+    // Prompts are ours: a shell would show the paths of this machine.
+    const script = lines
+      .map((line) => `printf '\\033[1m$ %s\\033[0m\\n' ${quoted(line)}; ${line} || exit 1`)
+      .join("\n");
+    const program = spawn("bash", ["-c", script], { cwd: scratch, cols: columns, rows, env });
+    const written = [];
+    program.onData((text) => written.push(new Promise((resolve) => screen.write(text, resolve))));
+    const { exitCode } = await new Promise((resolve) => program.onExit(resolve));
+    await Promise.all(written);
+    if (exitCode !== 0) throw new Error(`The first steps of README.md ended with ${exitCode}:\n${screenText(screen)}`);
+    const file = join(target, "first-steps.svg");
+    const svg = drawRecording(screen);
+    if (isCheck) return compare(file, readRecordingText(readFileSync(file, "utf8")), readRecordingText(svg));
+    writeFileSync(file, svg);
+    console.log(file);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+function compare(file, stored, shown) {
+  if (stored !== null && sameInEveryRun(stored) === sameInEveryRun(shown)) return console.log(`${file}: the same`);
+  process.exitCode = 1;
+  console.error(
+    `${file} shows something else than the program. Run npm run screenshots.\n--- the picture\n${stored}\n--- the program\n${shown}`,
+  );
+}
+
+const isCheck = process.argv.includes("--check");
+const wanted = process.argv.slice(2).filter((name) => !name.startsWith("--"));
 mkdirSync(target, { recursive: true });
 for (const [name, scenario] of Object.entries(scenarios))
   for (const columns of allColumns)
-    if (wanted.length === 0 || wanted.includes(name)) await take(name, scenario, columns);
+    if (wanted.length === 0 || wanted.includes(name) || wanted.includes(`${name}-${columns}`))
+      await take(name, scenario, columns);
+if (wanted.length === 0 || wanted.includes("first-steps")) await record();

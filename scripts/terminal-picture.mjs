@@ -48,7 +48,7 @@ const palette = [
   ...["#767c80", "#e08080", "#a5d695", "#f2cc78", "#9dbdd8", "#cdb0d6", "#9ad9d4", "#ffffff"],
 ];
 
-function colorOf(cell, kind) {
+export function colorOf(cell, kind) {
   const value = kind === "fg" ? cell.getFgColor() : cell.getBgColor();
   if (kind === "fg" ? cell.isFgRGB() : cell.isBgRGB()) return `#${value.toString(16).padStart(6, "0")}`;
   if (kind === "fg" ? cell.isFgPalette() : cell.isBgPalette()) return palette[value] ?? "#c5c8c6";
@@ -71,4 +71,4 @@ function styleOf(cell) {
     .join(";");
 }
 
-const escaped = (text) => text.replace(/[&<>]/g, (found) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[found]);
+export const escaped = (text) => text.replace(/[&<>]/g, (found) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[found]);

@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { projectRoot, workerProgram } from "@agentcli/testkit";
+import { projectRoot, temporaryDirectory, workerProgram } from "@agentcli/testkit";
 import { Ajv } from "ajv";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 
 const deploy = join(projectRoot, "deploy");
@@ -56,6 +56,28 @@ test("in the compose file only the proxy is reachable, and the platform trusts t
   expect(services.platform.environment.PLATFORM_RATE_LIMITS_TRUSTED_PROXIES).toBe(networks.front.ipam.config[0].subnet);
   expect(services.platform.environment.PLATFORM_PUBLIC_URL).toMatch(/^https:/);
   expect(services.postgres.networks).toEqual(["back"]);
+});
+
+test("systemd finds nothing to object to in the units", async () => {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const verify = (...files: string[]) => spawnSync("systemd-analyze", ["verify", ...files], { encoding: "utf8" });
+  const units = readdirSync(join(deploy, "systemd")).map((name) => join(deploy, "systemd", name));
+  const { error, status, stderr } = verify(...units);
+  expect(error, "Install it: sudo apt-get install -y systemd").toBeUndefined();
+  expect([status, stderr.split("\n").filter((line) => line.includes(deploy))]).toEqual([0, []]);
+  const wrong = join(path, "platform.service");
+  writeFileSync(wrong, textOf("systemd/platform.service").replace("TimeoutStopSec", "TimeoutStopSecs"));
+  expect(verify(wrong).stderr).toMatch(/Unknown key.*'TimeoutStopSecs'/);
+});
+
+test("in the compose file the platform keeps objects in a bucket that is there, with a secret that is given", () => {
+  const { services } = parse(textOf("docker/compose.yml"));
+  const { PLATFORM_OBJECT_STORE_BUCKET: bucket, AWS_ACCESS_KEY_ID: id } = services.platform.environment;
+  expect(services.objects.volumes).toEqual([`objects:/data/${bucket}`]);
+  expect(services.objects.environment.ROOT_ACCESS_KEY).toBe(id);
+  expect(services.platform.environment.AWS_SECRET_ACCESS_KEY).toContain("${OBJECT_STORE_SECRET");
+  expect(services.objects.environment.ROOT_SECRET_KEY).toContain("${OBJECT_STORE_SECRET");
 });
 
 test("workers in deployment files are started with flags that there are, and open no port", () => {

@@ -15,12 +15,34 @@ beforeAll(async () => {
 });
 afterAll(() => release.remove());
 
+interface Subject {
+  name: string;
+  digest: { sha256: string };
+}
+
 const textOf = (...path: string[]) => readFileSync(join(release.path, ...path), "utf8");
 
 test("the checksums of a release are right", async () => {
   const { stdout } = await run("sha256sum", ["--check", "--strict", "SHA256SUMS"], { cwd: release.path });
   expect(stdout).not.toContain("FAILED");
   expect(stdout).toContain("man/agentcli.1: OK");
+});
+
+test("the provenance names every file by its hash, the commit and the lock file, and no credentials", async () => {
+  const { subject, predicate, ...statement } = JSON.parse(textOf("provenance.intoto.json"));
+  expect(statement).toEqual({
+    _type: "https://in-toto.io/Statement/v1",
+    predicateType: "https://slsa.dev/provenance/v1",
+  });
+  const sums = textOf("SHA256SUMS").trim().split("\n");
+  const named = subject.map(({ name, digest }: Subject) => `${digest.sha256}  ${name}`);
+  expect(sums.filter((line) => !line.endsWith("provenance.intoto.json"))).toEqual(named);
+  const { resolvedDependencies, externalParameters } = predicate.buildDefinition;
+  const { stdout: commit } = await run("git", ["rev-parse", "HEAD"], { cwd: projectRoot });
+  expect(resolvedDependencies[0].digest).toEqual({ gitCommit: commit.trim() });
+  expect(resolvedDependencies[1].uri).toBe("package-lock.json");
+  expect(externalParameters.parts).toEqual(["man", "completions", "sbom"]);
+  expect(JSON.stringify(predicate)).not.toMatch(/\/\/[^/"]*@/);
 });
 
 test("the manual of a program has its commands", () => {

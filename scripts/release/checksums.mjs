@@ -3,12 +3,16 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** The number of files. */
-export function writeChecksums(directory) {
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+/** What a release consists of, in a fixed order. */
+export const listRelease = (directory) =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== "SHA256SUMS")
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
     .sort();
+
+/** The number of files. */
+export function writeChecksums(directory) {
+  const files = listRelease(directory);
   const digest = (name) =>
     createHash("sha256")
       .update(readFileSync(join(directory, name)))

@@ -35,6 +35,13 @@ const hotChunks = ["run", "resume", "sandbox", "server", "commits"];
 
 export const architectures = Object.keys(nodeIntegrity);
 
+/** What executables are made from besides the lock file. */
+export const fetchedPackages = architectures.map((architecture) => ({
+  name: `node-linux-${architecture}`,
+  version: nodeVersion,
+  integrity: nodeIntegrity[architecture],
+}));
+
 /** What the Node in the executables comes with. */
 export const nodeComponent = { name: "node", version: nodeVersion, license: "MIT" };
 
@@ -77,8 +84,8 @@ export async function describeProgram({ root, files, node }) {
 }
 
 function nodeFor(root, architecture) {
-  const name = `node-linux-${architecture}`;
-  return join(fetchPackage(root, { name, version: nodeVersion, integrity: nodeIntegrity[architecture] }), "bin/node");
+  const node = fetchedPackages.find(({ name }) => name === `node-linux-${architecture}`);
+  return join(fetchPackage(root, node), "bin/node");
 }
 
 /** The built program, and beside it what npm would install with it for that processor. */

@@ -1,0 +1,55 @@
+// A container engine for tests: dockerd of Debian's package docker.io, with a network, files and a socket of its own.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "@agentcli/testkit";
+import { run } from "./base.ts";
+
+export interface Engine {
+  docker(...args: string[]): string;
+  compose(files: string[], ...args: string[]): string;
+  /** Runs a program of this machine in the network of the engine, where published ports are. */
+  inNetwork(program: string, ...args: string[]): string;
+  stop(): Promise<void>;
+}
+
+const needed = { dockerd: "/usr/sbin/dockerd", "docker-compose": "/usr/bin/docker-compose" };
+
+export async function startEngine(directory: string): Promise<Engine> {
+  const missing = Object.entries(needed).filter(([, path]) => !existsSync(path));
+  if (missing.length > 0)
+    throw new Error(
+      `Missing: ${missing.map(([name]) => name).join(", ")}. Install: sudo apt-get install -y docker.io docker-compose`,
+    );
+  mkdirSync(directory, { recursive: true });
+  const host = `unix://${join(directory, "docker.sock")}`;
+  const places = ["data-root", "exec-root", "pidfile"].flatMap((name) => [`--${name}`, join(directory, name)]);
+  const daemon = ["dockerd", "--host", host, ...places, "--default-ulimit", "nofile=20000:20000"];
+  const script = 'ip link set lo up && mount -t tmpfs none /run/containerd 2>/dev/null; exec "$@"';
+  const child = spawn("unshare", ["--net", "--mount", "sh", "-c", script, "sh", ...daemon], { stdio: "ignore" });
+  const exited = once(child, "exit");
+  process.env.DOCKER_HOST = host;
+  const docker = (...args: string[]) => run("docker", args);
+  await eventually(async () => isUp(docker, child));
+  return {
+    docker,
+    compose: (files, ...args) => run("docker-compose", [...files.flatMap((file) => ["--file", file]), ...args]),
+    inNetwork: (program, ...args) => run("nsenter", ["--net", `--target=${child.pid}`, program, ...args]),
+    async stop() {
+      child.kill("SIGTERM");
+      await exited;
+      delete process.env.DOCKER_HOST;
+    },
+  };
+}
+
+function isUp(docker: Engine["docker"], child: ChildProcess): boolean {
+  if (child.exitCode !== null) throw new Error(`dockerd ended with ${child.exitCode}.`);
+  try {
+    docker("info");
+    return true;
+  } catch {
+    return false; // Not listening yet.
+  }
+}
