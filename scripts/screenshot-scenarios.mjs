@@ -1,4 +1,4 @@
-// What is on the pictures of the terminal interface. Each scenario: what the model replies, the arguments of the program, which keys are
+// What is on the pictures of the terminal interface. Each scenario: how wide the terminal is, what the model replies, the arguments of the program, which keys are
 // typed once a text is shown, and the texts that are there when the picture is taken. `moves`: the rest of it is another at each moment.
 
 const call = (name, args) => ({ calls: [{ name, arguments: args }] });
@@ -52,6 +52,7 @@ const endless = { cmd: "echo reading src/price.ts; echo reading src/order.ts; sl
 
 export const scenarios = {
   transcript: {
+    columns: 120,
     args: [prompt],
     replies: {
       replies: [
@@ -65,6 +66,7 @@ export const scenarios = {
     shows: ["The tests pass", "Plan 3/3", idle],
   },
   streaming: {
+    columns: 80,
     moves: true,
     args: [prompt],
     replies: {
@@ -73,11 +75,13 @@ export const scenarios = {
     shows: ["multiplies by", "Esc interrupts"],
   },
   approval: {
+    columns: 120,
     args: [prompt],
     replies: { replies: [plan("completed", "in_progress"), call("exec_command", push)] },
     shows: "No, and stop",
   },
   rule: {
+    columns: 120,
     args: [prompt],
     replies: {
       replies: [call("exec_command", { cmd: "git push --dry-run origin fix-totals" }), call("exec_command", push)],
@@ -86,6 +90,7 @@ export const scenarios = {
     shows: "Always allow",
   },
   hunks: {
+    columns: 80,
     args: ["--sandbox", "read-only", prompt],
     replies: {
       replies: [
@@ -96,6 +101,7 @@ export const scenarios = {
     shows: "Hunk 1 of 2",
   },
   agents: {
+    columns: 120,
     args: ["let two agents look at prices and orders"],
     replies: {
       replies: [
@@ -113,14 +119,16 @@ export const scenarios = {
     keys: [["running echo", "also look at the stock\t"]],
     shows: ["running echo", "queued"],
   },
-  commands: { args: [], replies: { replies: [] }, keys: [["on-request", "/"]], shows: "/model" },
+  commands: { columns: 80, args: [], replies: { replies: [] }, keys: [["on-request", "/"]], shows: "/model" },
   files: {
+    columns: 80,
     args: [],
     replies: { replies: [] },
     keys: [["on-request", "why does @pri"]],
     shows: "test/price.test.ts",
   },
   resume: {
+    columns: 80,
     args: ["resume"],
     earlier: [prompt, "write a test for orders without items", "why is the stock negative after a return?"],
     replies: { replies: [{ messages: ["Done."] }], repeat: "always" },

@@ -17,9 +17,9 @@ import { drawRecording, readRecordingText } from "./terminal-recording.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const target = join(root, "docs/screenshots");
 const cli = join(root, "packages/cli/bin/agentcli.cjs");
-const allColumns = [60, 80, 120, 250];
 
-async function take(name, scenario, columns) {
+async function take(name, scenario) {
+  const { columns } = scenario;
   const scratch = mkdtempSync(join(tmpdir(), "screenshot-"));
   const model = await startModel(scratch, scenario.replies);
   try {
@@ -139,7 +139,5 @@ const isCheck = process.argv.includes("--check");
 const wanted = process.argv.slice(2).filter((name) => !name.startsWith("--"));
 mkdirSync(target, { recursive: true });
 for (const [name, scenario] of Object.entries(scenarios))
-  for (const columns of allColumns)
-    if (wanted.length === 0 || wanted.includes(name) || wanted.includes(`${name}-${columns}`))
-      await take(name, scenario, columns);
+  if (wanted.length === 0 || wanted.includes(name)) await take(name, scenario);
 if (wanted.length === 0 || wanted.includes("first-steps")) await record();

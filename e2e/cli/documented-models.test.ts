@@ -1,0 +1,47 @@
+// Commands of README and of the guide to models that need a model of their own: run as they are written, with a scripted one.
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { call, cliProgram, projectRoot, replyWith, temporaryDirectory } from "@agentcli/testkit";
+import { openHarness } from "@agentcli/testkit/cli";
+import { expect, onTestFinished, test } from "vitest";
+
+const run = promisify(execFile);
+
+const shownIn = (page: string) =>
+  [...readFileSync(join(projectRoot, page), "utf8").matchAll(/```console\n([\s\S]*?)```/g)]
+    .flatMap(([, block = ""]) => block.trim().split("\n"))
+    .map((line): [string, string] => [page, line]);
+
+/** `npx` and `agentcli` start the built program. */
+async function programsOnPath(): Promise<string> {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const programs = { npx: 'exec "$@"', agentcli: `exec "${process.execPath}" "${cliProgram}" "$@"` };
+  for (const [name, line] of Object.entries(programs)) {
+    writeFileSync(join(path, name), `#!/bin/sh\n${line}\n`);
+    chmodSync(join(path, name), 0o755);
+  }
+  return path;
+}
+
+test.each([...shownIn("README.md"), ...shownIn("docs/guide-models.md")])("%s: %s", async (_, line) => {
+  const tried = [replyWith("OK"), call("report", { word: "OK" })];
+  const { repository, home, requests } = await openHarness({
+    replies: line.includes("models try") ? tried : [replyWith("Read.")],
+    files: { "a.txt": "a\n" },
+  });
+  const config = readFileSync(join(home, "config.toml"), "utf8");
+  const [, url = ""] = /base_url = "(.*)"/.exec(config) ?? [];
+  const local = ["ollama", "openrouter"].map(
+    (name) => `[model_providers.${name}]\nbase_url = "${url}"\nwire_api = "responses"\n`,
+  );
+  writeFileSync(join(home, "config.toml"), config + local.join(""));
+  mkdirSync(join(home, "user"));
+  const PATH = `${await programsOnPath()}:${process.env.PATH}`;
+  const env = { PATH, HOME: join(home, "user"), AGENT_HOME: home, SHELL: "/bin/bash" };
+  await run("bash", ["-c", line.replaceAll("…", "key")], { cwd: repository, env });
+  // A list of models is no request to one.
+  expect(requests().length > 0).toBe(!line.includes("models --provider"));
+});
