@@ -42,6 +42,6 @@ test.each([...shownIn("README.md"), ...shownIn("docs/guide-models.md")])("%s: %s
   const PATH = `${await programsOnPath()}:${process.env.PATH}`;
   const env = { PATH, HOME: join(home, "user"), AGENT_HOME: home, SHELL: "/bin/bash" };
   await run("bash", ["-c", line.replaceAll("…", "key")], { cwd: repository, env });
-  // A list of models is no request to one.
+  // Listing models asks none of them.
   expect(requests().length > 0).toBe(!line.includes("models --provider"));
 });

@@ -38,7 +38,7 @@ const describePackage = ({ name, version, integrity }) => ({
   digest: { sha512: Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex") },
 });
 
-/** A change that is not committed is said: what is signed must be what the commit has. */
+/** Says whether something is not committed: what is signed must be what the commit has. */
 function sourceOf(root) {
   const git = (...args) => spawnSync("git", args, { cwd: root, encoding: "utf8" }).stdout?.trim() ?? "";
   const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = process.env;

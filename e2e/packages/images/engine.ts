@@ -24,8 +24,8 @@ export async function startEngine(directory: string): Promise<Engine> {
     );
   mkdirSync(directory, { recursive: true });
   const host = `unix://${join(directory, "docker.sock")}`;
-  const places = ["data-root", "exec-root", "pidfile"].flatMap((name) => [`--${name}`, join(directory, name)]);
-  const daemon = ["dockerd", "--host", host, ...places, "--default-ulimit", "nofile=20000:20000"];
+  const paths = ["data-root", "exec-root", "pidfile"].flatMap((name) => [`--${name}`, join(directory, name)]);
+  const daemon = ["dockerd", "--host", host, ...paths, "--default-ulimit", "nofile=20000:20000"];
   const script = 'ip link set lo up && mount -t tmpfs none /run/containerd 2>/dev/null; exec "$@"';
   const child = spawn("unshare", ["--net", "--mount", "sh", "-c", script, "sh", ...daemon], { stdio: "ignore" });
   const exited = once(child, "exit");

@@ -12,7 +12,7 @@ import {
 
 type Turns = ReturnType<typeof openTurns>;
 
-/** Null for what is no conversation of a person. */
+/** Null for files without a prompt. */
 export function readClaudeSession(path: string, text: string): Conversation | null {
   const branch = lastBranch(parseLines(text));
   const [first] = branch;

@@ -12,7 +12,7 @@ import {
 
 type Turns = ReturnType<typeof openTurns>;
 
-/** Null for what is no conversation of a person: sub-agents, and files without a prompt. */
+/** Null for sub-agents, and for files without a prompt. */
 export function readCodexSession(path: string, text: string): Conversation | null {
   const lines = parseLines(text);
   const meta = lines.find(({ type }) => type === "session_meta")?.payload;
