@@ -35,6 +35,7 @@ export const sameInEveryRun = (text) =>
   text
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "ID")
     .replaceAll(/\/tmp\/[\w-]+/g, "/tmp")
+    .replaceAll(/^─ worked for .*$/gm, "") // Only after more than a second.
     .replaceAll(/just now|\d+\s?\w+ ago/g, "AGO")
     .replaceAll(/\d[\d,.]*\s?(?:ms|s|m)\b/g, "TIME")
     .replaceAll(/\d[\d,.]*/g, "0")

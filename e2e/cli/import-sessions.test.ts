@@ -38,7 +38,7 @@ const claudeLines = (cwd: string) => {
     line("2", "1", "assistant", [{ type: "text", text: "An answer that was taken back." }]),
     line("3", "1", "assistant", [{ type: "tool_use", id: "t1", name: "Edit", input: { file_path: "a.ts" } }]),
     line("4", "3", "user", [{ type: "tool_result", tool_use_id: "t1", content: [{ type: "text", text: "edited" }] }]),
-    line("side", null, "user", "a sub-agent", { isSidechain: true }),
+    line("side", null, "user", "look elsewhere", { isSidechain: true }),
     line("5", "4", "user", "<command-name>/cost</command-name>"),
     line("6", "5", "assistant", [{ type: "text", text: "Renamed." }]),
     '{"uuid": "7", "half a li',
@@ -85,7 +85,7 @@ test("a session of Claude Code is its last branch, without sub-agents and comman
   expect((await run(["exec", "resume", id, "go on"])).code).toBe(0);
   const body = JSON.stringify(requests().at(-1)?.body);
   for (const text of ["rename total", "a.ts", "edited", "Renamed."]) expect(body).toContain(text);
-  for (const text of ["taken back", "sub-agent", "/cost"]) expect(body).not.toContain(text);
+  for (const text of ["taken back", "look elsewhere", "/cost"]) expect(body).not.toContain(text);
   expect((await importWith()).stdout).toContain("Claude Code: nothing new");
 });
 

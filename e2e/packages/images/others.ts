@@ -33,7 +33,11 @@ export function buildOthers(images: Images, directory: string): void {
   };
   writeFileSync(join(context, "start-postgres"), startPostgres, { mode: 0o755 });
   write(standIns.postgres, [install("postgresql"), "COPY start-postgres /start-postgres", 'CMD ["/start-postgres"]']);
-  write(standIns.proxy, [install("caddy"), 'CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile"]']);
+  write(standIns.proxy, [
+    install("caddy"),
+    "ENV XDG_DATA_HOME=/data",
+    'CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile"]',
+  ]);
   const programs = join(directory, "programs");
   mkdirSync(programs);
   execFileSync("go", ["install", "github.com/versity/versitygw/cmd/versitygw@v1.8.0"], {
