@@ -34,13 +34,11 @@ test.each([...shownIn("README.md"), ...shownIn("docs/guide-models.md")])("%s: %s
   });
   const config = readFileSync(join(home, "config.toml"), "utf8");
   const [, url = ""] = /base_url = "(.*)"/.exec(config) ?? [];
-  const local = ["ollama", "openrouter"].map(
-    (name) => `[model_providers.${name}]\nbase_url = "${url}"\nwire_api = "responses"\n`,
-  );
-  writeFileSync(join(home, "config.toml"), config + local.join(""));
+  const other = `[model_providers.openrouter]\nbase_url = "${url}"\nwire_api = "responses"\n`;
+  writeFileSync(join(home, "config.toml"), config + other);
   mkdirSync(join(home, "user"));
   const PATH = `${await programsOnPath()}:${process.env.PATH}`;
-  const env = { PATH, HOME: join(home, "user"), AGENT_HOME: home, SHELL: "/bin/bash" };
+  const env = { PATH, HOME: join(home, "user"), AGENT_HOME: home, AGENT_OSS_BASE_URL: url, SHELL: "/bin/bash" };
   await run("bash", ["-c", line.replaceAll("…", "key")], { cwd: repository, env });
   // Listing models asks none of them.
   expect(requests().length > 0).toBe(!line.includes("models --provider"));
