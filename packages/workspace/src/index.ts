@@ -62,6 +62,7 @@ export {
   type MachineDisk,
   type MachineParts,
   openWorkspace,
+  type Peer,
   type Placement,
   type PolicyOptions,
   type ProbeOptions,

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { CommandError } from "@agentcli/command-line";
-import { identifyFilePeer, identifyPeer } from "@agentcli/workspace";
+import { identifyFilePeer, identifyPeer, type Peer } from "@agentcli/workspace";
 import type { WebSocket } from "ws";
 import type { Link } from "../dispatch/outbox.ts";
 import type { AppServer } from "../server.ts";
@@ -29,9 +29,14 @@ export async function serveWebSocket(server: AppServer, options: WebSocketOption
   const { WebSocketServer } = await import("ws");
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   const http = createServer({ headersTimeout: headersMs, connectionsCheckingInterval: headersMs / 2 }, answerPlain);
+  const peers = new WeakMap<Socket, Promise<Peer>>();
+  // While the process that connected is known to be there: on older kernels, another one may have its number later.
+  if (options.address.kind === "unix")
+    http.on("connection", (socket: Socket) => peers.set(socket, identifyFilePeer(descriptorOf(socket))));
+  const peerOf = (socket: Socket) => peers.get(socket) ?? identifyPeer(socket);
   http.on("upgrade", async (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on("error", () => stream.destroy());
-    const refusal = refusalOf(request, options.access) ?? (await refusalOfPeer(request.socket, options.address));
+    const refusal = refusalOf(request, options.access) ?? refusalOfPeer(await peerOf(request.socket), options.address);
     if (refusal) return refuseUpgrade(stream, refusal);
     sockets.handleUpgrade(request, stream, head, (socket) => join(server, socket));
   });
@@ -82,8 +87,7 @@ function refusalOf({ headers }: IncomingMessage, access: Access | null): Refusal
 }
 
 /** No token admits a sandboxed command: it would leave its sandbox by asking this server. */
-async function refusalOfPeer(socket: Socket, { kind }: WebSocketOptions["address"]): Promise<Refusal | null> {
-  const peer = await (kind === "tcp" ? identifyPeer(socket) : identifyFilePeer(descriptorOf(socket)));
+function refusalOfPeer(peer: Peer, { kind }: WebSocketOptions["address"]): Refusal | null {
   if (peer === "unconfined") return null;
   if (peer === "sandboxed") return { status: 403, text: "Sandboxed processes must not connect to this server." };
   const advice = kind === "tcp" ? "Use a socket file: --listen unix://PATH." : "It must not end before it is answered.";
