@@ -17,7 +17,7 @@ interface Tree {
   root: string;
   sh(script: string): string;
   /** A list of items is the response of the platform as it is. */
-  apply(patch: Made, folder?: string): Promise<ProcessResult>;
+  apply(patch: Made, folder?: string, ...flags: string[]): Promise<ProcessResult>;
   start(patch: string): Promise<{ kill(): void; ended: Promise<unknown> }>;
   /** What `cloud diff` prints. */
   diff(patch: Buffer): Promise<Buffer>;
@@ -42,8 +42,8 @@ async function tree(setup = ""): Promise<Tree> {
   let made: Made = "";
   const url = await answering((path) => (path.endsWith("/diff") ? diffOf(made) : { id: agentId, status: "IDLE" }));
   const access = { ...env, PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: "key" };
-  const launch = (folder: string) =>
-    spawn(process.execPath, [cliProgram, "apply", agentId], {
+  const launch = (folder: string, flags: string[] = []) =>
+    spawn(process.execPath, [cliProgram, "apply", ...flags, agentId], {
       cwd: join(root, folder),
       env: access,
       stdio: ["ignore", "pipe", "pipe"],
@@ -53,9 +53,9 @@ async function tree(setup = ""): Promise<Tree> {
     home: home.path,
     root,
     sh,
-    apply(patch, folder = "") {
+    apply(patch, folder = "", ...flags) {
       made = patch;
-      return waitForExit(launch(folder));
+      return waitForExit(launch(folder, flags));
     },
     async start(patch) {
       made = patch;
@@ -244,4 +244,37 @@ test("a response that is not from a platform is not applied", async () => {
   }
   writeFileSync(join(root, "seen"), sh("git status --porcelain"));
   expect(Object.keys(everything(home)).length).toBe(Object.keys(before).length + 1);
+});
+
+test.each([
+  ".agentcli/config.toml",
+  ".agentcli/hooks.json",
+  "sub/.AgentCLI/config.toml",
+  ".agents/skills/x/SKILL.md",
+  ".platform/environment.json",
+  ".claude/settings.json",
+  ".codex/config.toml",
+])("settings in %s are only applied where a flag asks for them, and then named", async (path) => {
+  const { root, apply } = await tree();
+  const before = everything(root);
+  const patch = `${add("g")}${add(path)}`;
+  const refused = await apply(patch);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toContain(JSON.stringify(path));
+  expect(refused.stderr).toContain("--with-settings");
+  expect(everything(root)).toEqual(before);
+  const applied = await apply(patch, "", "--with-settings");
+  expect(applied).toMatchObject({ code: 0 });
+  expect(applied.stderr).toContain(`which obey these files: ${JSON.stringify(path)}.`);
+  expect(readFileSync(join(root, path), "utf8")).toBe("x\n");
+});
+
+test("instructions for agents and files that git and editors obey are applied and named", async () => {
+  const { root, apply } = await tree();
+  const names = ["AGENTS.md", "sub/CLAUDE.md", ".gitattributes", ".gitmodules", ".vscode/tasks.json"];
+  const { code, stderr } = await apply([add("g"), ...names.map((name) => add(name))].join(""));
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  for (const name of names) expect(stderr).toContain(JSON.stringify(name));
+  expect(stderr).not.toContain('"g"');
+  expect(everything(root)).toHaveProperty([join(root, "g")]);
 });

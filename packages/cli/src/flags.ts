@@ -10,6 +10,7 @@ const table = {
   origin: { help: "Also show where each value comes from" },
   effective: { help: "Only hooks that would run" },
   unpinned: { help: "Trust hooks also where the files that they run cannot be pinned" },
+  "with-settings": { help: "Also apply changes of settings for agents, such as .agentcli: check them first" },
   rules: { short: "r", value: "FILE", repeatable: true, help: "Rules file to check against" },
   pretty: { help: "Indent the JSON" },
   tools: {

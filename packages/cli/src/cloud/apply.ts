@@ -5,6 +5,7 @@ import { type GitRequest, git } from "@agentcli/host/git";
 import { rememberPaths } from "./memory.ts";
 import { bareAddress, type Checkout } from "./origin.ts";
 import { patchBytes, type WholeDiff } from "./patch.ts";
+import { obeyedOf, refuseSettings } from "./settings.ts";
 import { touchedPaths } from "./touched.ts";
 import { gitToItsEnd } from "./whole-git.ts";
 
@@ -13,10 +14,19 @@ export interface Application {
   root: string;
   environment: Environment;
   signal: AbortSignal;
+  /** What happens to changes of settings that an agent in a sandbox could not make. */
+  settings: "applied" | "refused";
+}
+
+export interface Applied {
+  outcome: "applied" | "there";
+  /** Paths that programs obey, or that tell agents what to do. */
+  obeyed: string[];
 }
 
 /** Throws a CommandError where the tree stands against it; nothing is changed then. */
-export async function applyPatch({ diff, root, environment, signal }: Application): Promise<"applied" | "there"> {
+export async function applyPatch(application: Application): Promise<Applied> {
+  const { diff, root, environment, signal, settings } = application;
   const input = patchBytes(diff);
   const call = (...flags: string[]) => ({
     directory: root,
@@ -28,11 +38,12 @@ export async function applyPatch({ diff, root, environment, signal }: Applicatio
   const paths = await touchedPaths(attempt);
   const check = await attempt("--check");
   if (check.code === 0 && paths) {
+    if (settings === "refused") refuseSettings(paths);
     const reason = await write(call(), root, paths);
-    if (reason === null) return "applied";
+    if (reason === null) return { outcome: "applied", obeyed: obeyedOf(paths) };
     throw refusal(diff, reason);
   }
-  if (paths && (await attempt("--check", "--reverse")).code === 0) return "there";
+  if (paths && (await attempt("--check", "--reverse")).code === 0) return { outcome: "there", obeyed: [] };
   throw refusal(diff, reasonsIn(check.stderr));
 }
 

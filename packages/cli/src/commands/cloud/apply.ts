@@ -6,6 +6,7 @@ import { applyPatch, chooseDiff } from "../../cloud/apply.ts";
 import { findCheckout, requireTop } from "../../cloud/origin.ts";
 import { describeSummary, summarize } from "../../cloud/patch.ts";
 import { openCloud } from "../../cloud/platform.ts";
+import { named } from "../../cloud/settings.ts";
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
 
@@ -28,9 +29,12 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     throw new CommandError("failed", `Agent ${agentId} has changed nothing.`);
   const diff = chooseDiff(items, checkout);
   if (diff.patch === "") throw new CommandError("failed", `Agent ${agentId} has changed nothing in ${diff.repoUrl}.`);
-  const outcome = await applyPatch({ diff, root: checkout.root, environment, signal });
+  const settings = invocation.has("with-settings") ? "applied" : "refused";
+  const { outcome, obeyed } = await applyPatch({ diff, root: checkout.root, environment, signal, settings });
   if (outcome === "applied") await print("Successfully applied diff\n");
   const message = outcome === "applied" ? "Applied" : "Already there";
   reporter.log(`${message}: ${describeSummary(summarize([diff]))}`);
+  if (obeyed.length > 0)
+    reporter.log(`Check before you use git, editors or agents here, which obey these files: ${named(obeyed)}.`);
   return exitCodes.completed.code;
 }

@@ -55,7 +55,7 @@ export const cloudCommands: Command[] = [
     takes: "AGENT",
     maxPositionals: 1,
     summary: "Apply the changes of an agent to this working tree",
-    flags: access,
+    flags: ["with-settings", ...access],
     load: () => import("./apply.ts"),
   },
 ];
