@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Skill, skillRoots } from "../src/index.ts";
@@ -65,6 +65,30 @@ describe("skills are found", () => {
     symlinkSync(here.path(".agents/skills"), here.path(".agents/skills/real/circle"));
     symlinkSync("nowhere", here.path(".agents/skills/broken"));
     expect(namesOf(read(here).skills)).toEqual(["real", "shared"]);
+  });
+
+  test("but no other file through a link: not when it is read first, and not when it is used", () => {
+    const here = projectFixture({
+      "home:user/notes.md": skill("secret"),
+      "home:user/shared/folder/SKILL.md": skill("folder"),
+      "docs/inside.md": skill("inside"),
+      ".agents/skills/late/SKILL.md": skill("late"),
+    });
+    for (const name of ["secret", "inside"]) mkdirSync(here.path(`.agents/skills/${name}`));
+    symlinkSync(here.path("home:user/notes.md"), here.path(".agents/skills/secret/SKILL.md"));
+    symlinkSync(here.path("docs/inside.md"), here.path(".agents/skills/inside/SKILL.md"));
+    symlinkSync(here.path("home:user/shared/folder"), here.path(".agents/skills/folder"));
+    const { skills, problems } = read(here);
+    expect(namesOf(skills)).toEqual(["folder", "inside", "late"]);
+    expect(problems).toMatchObject([
+      { path: here.path(".agents/skills/secret/SKILL.md"), message: expect.stringContaining("leads out") },
+    ]);
+    const late = skills.find(({ name }) => name === "late");
+    rmSync(here.path(".agents/skills/late/SKILL.md"));
+    symlinkSync(here.path("home:user/notes.md"), here.path(".agents/skills/late/SKILL.md"));
+    expect(late && skillMessage(late)).toMatchObject({ message: expect.stringContaining("leads out") });
+    for (const shown of skills.filter(({ name }) => name !== "late"))
+      expect(skillMessage(shown)).toMatchObject({ text: expect.stringContaining("---") });
   });
 
   test("with only their front matter read, however long", () => {

@@ -1,9 +1,11 @@
 // Finds the skills of a run. Only their front matter is read, so that 300 of them do not delay a prompt.
-import { basename } from "node:path";
+import { realpathSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { withoutEffect } from "../commands/command.ts";
+import { contains } from "../files/directories.ts";
 import type { FileProblem } from "../files/problem.ts";
 import { readTextFile } from "../files/text-file.ts";
-import { findFiles, type Walk } from "../files/walk.ts";
+import { type FoundFile, findFiles, type Walk } from "../files/walk.ts";
 import { visibleText } from "../sanitize/visible.ts";
 import { readMetadata } from "./metadata.ts";
 import type { SkillPath, SkillRoot, SkillScope } from "./roots.ts";
@@ -23,7 +25,8 @@ export function readSkills(roots: SkillRoot[], switches: SkillSwitch[] = []): Sk
   const skills: Skill[] = [];
   const problems: FileProblem[] = [];
   const notes: FileProblem[] = [];
-  for (const { path: root, scope, within, otherTool } of roots) {
+  for (const skillRoot of roots) {
+    const { path: root, scope, otherTool } = skillRoot;
     const { files, isCut } = findSkillFiles(root);
     const found = otherTool ? notes : problems;
     const own = otherTool ? new Map(skills.map(({ name, path }) => [name, path])) : null;
@@ -31,7 +34,7 @@ export function readSkills(roots: SkillRoot[], switches: SkillSwitch[] = []): Sk
     for (const { path, realPath } of files) {
       if (seen.has(realPath)) continue;
       seen.add(realPath);
-      const read = readSkill({ path, scope, within });
+      const read = readSkill({ path, scope, within: limitOf(skillRoot, { path, realPath }) });
       found.push(...read.problems);
       if (read.kind !== "skill") continue;
       const winner = own?.get(read.skill.name);
@@ -41,6 +44,12 @@ export function readSkills(roots: SkillRoot[], switches: SkillSwitch[] = []): Sk
     }
   }
   return { skills: skills.sort(byScopeAndName), problems, notes };
+}
+
+/** A repository must not make the files of the user into skills, whose text the model gets. */
+function limitOf({ within, project }: SkillRoot, { path, realPath }: FoundFile): string | null {
+  if (within || project === undefined) return within ?? null;
+  return contains(project, realPath) ? project : realpathSync(dirname(path));
 }
 
 const warning = (path: string, message: string): FileProblem => ({ path, line: null, severity: "warning", message });

@@ -9,12 +9,14 @@ export interface SkillRoot {
   scope: SkillScope;
   /** Links must stay inside this directory; absent or null: no restriction. */
   within?: string | null | undefined;
+  /** The project. A file that is a link must stay in it or in its own folder; folders may be links out of it. */
+  project?: string;
   /** Belongs to another tool: the project's own skills of the same name win. */
   otherTool?: boolean;
 }
 
 /** A skill that is not read yet. */
-export interface SkillPath extends Omit<SkillRoot, "path"> {
+export interface SkillPath extends Omit<SkillRoot, "path" | "project"> {
   /** Of its SKILL.md. */
   path: string;
 }
@@ -62,7 +64,9 @@ export function skillRoots(directories: SkillDirectories): SkillRoot[] {
   return [
     { path: adminDirectory ?? "/etc/agentcli/skills", scope: "admin" },
     // The user's own folder may be among them, if the home directory is a repository.
-    ...repository.filter((path) => !user.includes(path)).map((path): SkillRoot => ({ path, scope: "repository" })),
+    ...repository
+      .filter((path) => !user.includes(path))
+      .map((path): SkillRoot => ({ path, scope: "repository", project: root })),
     ...user.map((path): SkillRoot => ({ path, scope: "user" })),
     ...(otherTools === "ignored" ? [] : [...ofUser(userHome), ...otherToolRoots(root, cwd)]),
   ];
