@@ -41,6 +41,8 @@ export interface LocalAgentRecord {
   agentId: string;
   name: string;
   cwd: string;
+  /** Where that led, without links, when it was given: another directory there later is not the agent's. */
+  realCwd?: string;
   createdAt: string;
   updatedAt: string;
   isArchived: boolean;

@@ -1,11 +1,11 @@
 // The sandbox of local agents: there when asked for, or no run at all.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { agentCalls } from "../src/agents.ts";
 import { ConfigurationError } from "../src/errors.ts";
-import { bodiesOf, openLocalHarness, readAll, runtimeWith } from "./local-harness.ts";
+import { bodiesOf, model, openLocalHarness, readAll, runtimeWith } from "./local-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
 const sandboxOptions = { enabled: true };
@@ -46,6 +46,25 @@ test("an agent that is resumed stays in its sandbox, unless the caller turns it 
   await readAll(await free.send("Try again"));
   expect(isThere("third")).toBe(true);
   rmSync(join(harness.repository.path, outside("third")));
+});
+
+test("an agent whose directory has become a link is not resumed where the link leads", async () => {
+  const harness = await openLocalHarness([replyWith("First."), shell("touch written"), replyWith("Second.")]);
+  const [own, other] = ["own", "other"].map((name) => join(harness.repository.path, name)) as [string, string];
+  for (const path of [own, other]) mkdirSync(path);
+  const at = (cwd: string) => harness.options({ local: { cwd, sandboxOptions } });
+  const { agentId, send } = await harness.Agent.create(at(own));
+  await readAll(await send("Begin"));
+  renameSync(own, `${own}.old`);
+  symlinkSync(other, own);
+  const unnamed = { model, local: { sandboxOptions } };
+  for (const options of [unnamed, at(own)]) {
+    const resumed = await harness.Agent.resume(agentId, options);
+    await expect(resumed.send("Go on")).rejects.toThrow(`${own}, is now a link to ${other}`);
+  }
+  expect([bodiesOf(harness).length, existsSync(join(other, "written"))]).toEqual([1, false]);
+  await readAll(await (await harness.Agent.resume(agentId, at(other))).send("Go on"));
+  expect(existsSync(join(other, "written"))).toBe(true);
 });
 
 test("limits of the sandbox hold for commands, and one that cannot be read is refused", async () => {

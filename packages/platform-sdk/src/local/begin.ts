@@ -1,4 +1,5 @@
 // A prompt on its way to a local agent: one run at a time, over all processes of this machine.
+import { existsSync, realpathSync } from "node:fs";
 import { AgentBusyError, AgentNotFoundError, ConfigurationError } from "../errors.ts";
 import type { LocalAgentRecord, LocalClaim, LocalRunRecord } from "../local-store.ts";
 import type { AgentOptions, SendOptions, UserMessage } from "../options.ts";
@@ -7,7 +8,7 @@ import { driveRun } from "./drive.ts";
 import { type DrivenRun, openDrivenRun } from "./driven.ts";
 import type { LocalContext } from "./follow.ts";
 import { endLeftRuns } from "./interrupted.ts";
-import type { ResolvedOptions } from "./options.ts";
+import { invalid, type ResolvedOptions } from "./options.ts";
 import { isUnderWay, nameFrom } from "./records.ts";
 import { chooseSandbox, policyOf } from "./sandbox.ts";
 
@@ -99,17 +100,29 @@ async function agentOf(prompt: Prompt, { store, machine }: LocalContext): Promis
   const { agentId, message, options, resolved, birth } = prompt;
   const known = await store.agents.get(agentId);
   if (known?.isArchived) throw archived(agentId);
-  if (known) return { ...known, ...(resolved.cwd !== undefined && { cwd: resolved.cwd }) };
+  if (known) return { ...known, ...directoryFor(known, resolved) };
   if (birth === "known") throw unknownAgent(agentId, "agent.send");
   const now = new Date().toISOString();
+  const cwd = resolved.cwd ?? machine.cwd();
   return {
     agentId,
     name: options.name ?? nameFrom(typeof message === "string" ? message : message.text),
-    cwd: resolved.cwd ?? machine.cwd(),
+    cwd,
+    realCwd: realpathSync(cwd),
     createdAt: now,
     updatedAt: now,
     isArchived: false,
   };
+}
+
+/** An agent goes on where it was: a link that is there now leads to what it was never allowed to change. */
+function directoryFor(known: LocalAgentRecord, resolved: ResolvedOptions): Pick<LocalAgentRecord, "cwd" | "realCwd"> {
+  const cwd = resolved.cwd ?? known.cwd;
+  if (!existsSync(cwd)) throw directoryChanged(cwd, "no longer exists");
+  const realCwd = realpathSync(cwd);
+  if (cwd === known.cwd && known.realCwd !== undefined && realCwd !== known.realCwd)
+    throw directoryChanged(cwd, `is now a link to ${realCwd}`);
+  return { cwd, realCwd };
 }
 
 function newRun({ selection }: Intent, { agentId, send }: Prompt, { machine }: LocalContext): LocalRunRecord {
@@ -130,6 +143,9 @@ const busy = (agentId: string, holder: string): AgentBusyError =>
     `Agent ${agentId} already has an active run (${holder}). Wait for it, cancel it, or send with local.force.`,
     { code: "agent_busy", operation: "agent.send" },
   );
+
+const directoryChanged = (directory: string, change: string): ConfigurationError =>
+  invalid(`The directory of this agent, ${directory}, ${change}. Name another in local.cwd.`, "agent.send");
 
 const archived = (agentId: string): ConfigurationError =>
   new ConfigurationError(`Agent ${agentId} is archived. Call Agent.unarchive first.`, {
