@@ -7,7 +7,8 @@ export interface BlocksProps<Item> {
   render(item: Item): ReactNode;
 }
 
-const blockSize = 50;
+/** Small, so that no frame has to draw many: at 50 a quick scroll dropped frames. */
+const blockSize = 10;
 /** So many blocks at the end are drawn wherever the window is. */
 const alwaysDrawn = 4;
 const estimatedPixels = 38;
@@ -73,7 +74,7 @@ function observe(element: Element, listener: (isNear: boolean) => void): () => v
     (entries) => {
       for (const { target, isIntersecting } of entries) listeners.get(target)?.(isIntersecting);
     },
-    { rootMargin: "1500px 0px" },
+    { rootMargin: "1000px 0px" },
   );
   const watching = observer;
   listeners.set(element, listener);

@@ -1,6 +1,13 @@
 // Follows a run: reads its stream to the end, and resumes it after any interruption exactly where it was.
 import type { StreamFrame } from "@agentcli/protocol/api";
-import { type Connection, openRunState, type RunState, type RunView, type Shared } from "./run-state.ts";
+import {
+  type Connection,
+  openRunState,
+  type ReceivedFrame,
+  type RunState,
+  type RunView,
+  type Shared,
+} from "./run-state.ts";
 import { canShare, share } from "./share.ts";
 import { openEventParser } from "./sse.ts";
 
@@ -67,12 +74,12 @@ async function readToEnd({ url, state, pass }: ReadToEndOptions, signal: AbortSi
     state.apply(shared);
     pass(shared);
   };
-  const onFrame = (frame: StreamFrame, id: string | null) => take({ frame, id });
+  const onFrames = (frames: ReceivedFrame[]) => take({ frames });
   const isDone = () => state.snapshot().transcript.isDone;
   if (isDone()) return "ended";
   for (let delayMs = firstDelayMs; !signal.aborted; delayMs = Math.min(delayMs * 2, maxDelayMs)) {
     const { lastId } = state.snapshot();
-    const outcome = await readOnce({ url, lastId, onFrame, signal });
+    const outcome = await readOnce({ url, lastId, onFrames, signal });
     if (signal.aborted) return null;
     if (isDone()) return "ended";
     if (outcome !== "interrupted") return outcome;
@@ -86,11 +93,17 @@ async function readToEnd({ url, state, pass }: ReadToEndOptions, signal: AbortSi
 interface ReadOptions {
   url: string;
   lastId: string | null;
-  onFrame(frame: StreamFrame, id: string | null): void;
+  /** Those that arrived together. */
+  onFrames(frames: ReceivedFrame[]): void;
   signal: AbortSignal;
 }
 
-async function readOnce({ url, lastId, onFrame, signal }: ReadOptions): Promise<"interrupted" | "expired" | "refused"> {
+async function readOnce({
+  url,
+  lastId,
+  onFrames,
+  signal,
+}: ReadOptions): Promise<"interrupted" | "expired" | "refused"> {
   const attempt = new AbortController();
   const abort = () => attempt.abort();
   signal.addEventListener("abort", abort);
@@ -103,9 +116,10 @@ async function readOnce({ url, lastId, onFrame, signal }: ReadOptions): Promise<
     if (response.status === 410) return "expired";
     if (response.status >= 400 && response.status < 500 && response.status !== 429) return "refused";
     if (!response.ok || !response.body) return "interrupted";
-    const parse = openEventParser(({ id, event, data }) =>
-      onFrame({ event, data: JSON.parse(data) } as StreamFrame, id),
-    );
+    let frames: ReceivedFrame[] = [];
+    const parse = openEventParser(({ id, event, data }) => {
+      frames.push({ frame: { event, data: JSON.parse(data) } as StreamFrame, id });
+    });
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const { done, value } = await reader.read();
@@ -113,6 +127,8 @@ async function readOnce({ url, lastId, onFrame, signal }: ReadOptions): Promise<
       clearTimeout(silence);
       silence = setTimeout(abort, silenceMs);
       parse(value);
+      if (frames.length > 0) onFrames(frames);
+      frames = [];
     }
   } catch {
     return "interrupted"; // Network, sleep or restart of the server: the next attempt continues after the last frame.

@@ -11,7 +11,12 @@ export interface RunView {
 }
 
 /** What a tab that reads passes on to the others. */
-export type Shared = { connection: Connection } | { frame: StreamFrame; id: string | null };
+export type Shared = { connection: Connection } | { frames: ReceivedFrame[] };
+
+export interface ReceivedFrame {
+  frame: StreamFrame;
+  id: string | null;
+}
 
 export interface RunSnapshot extends RunView {
   /** Of the last frame. */
@@ -27,29 +32,35 @@ export interface RunState {
 
 /** Readers are notified at most this often, however many frames arrive. */
 const notifyMs = 50;
+/** So many in that time are a replay: what is drawn meanwhile would be replaced at once. */
+const replayFrames = 300;
+/** A long replay shows how far it is this often. */
+const replayNotifyMs = 1_000;
 
 export function openRunState(notify: () => void): RunState {
   const state: RunSnapshot = { transcript: emptyTranscript(), connection: "connecting", lastId: null };
   let view: RunView = { transcript: emptyTranscript(), connection: "connecting" };
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const publish = () => {
-    timer = undefined;
+  const publisher = openPublisher(() => {
     view = {
       transcript: { ...state.transcript, items: [...state.transcript.items] },
       connection: state.connection,
     };
     notify();
-  };
+  });
   const change = (connection: Connection) => {
     state.connection = connection;
-    if (timer === undefined) timer = setTimeout(publish, notifyMs);
+    publisher.schedule();
   };
   return {
     apply(shared) {
       if ("connection" in shared) return change(shared.connection);
-      if (shared.id !== null) state.lastId = shared.id;
-      applyFrame(state.transcript, shared.frame);
+      for (const { frame, id } of shared.frames) {
+        if (id !== null) state.lastId = id;
+        applyFrame(state.transcript, frame);
+      }
+      publisher.count(shared.frames.length);
       change("live");
+      if (state.transcript.isDone) publisher.publishNow();
     },
     snapshot: () => state,
     restore({ transcript, lastId, connection }) {
@@ -57,5 +68,32 @@ export function openRunState(notify: () => void): RunState {
       change(connection);
     },
     view: () => view,
+  };
+}
+
+/** Calls back soon after a change; during a replay, when it is over. */
+function openPublisher(publish: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let [arrived, waitedMs] = [0, 0];
+  const publishNow = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    [arrived, waitedMs] = [0, 0];
+    publish();
+  };
+  const look = () => {
+    waitedMs += notifyMs;
+    if (arrived < replayFrames || waitedMs >= replayNotifyMs) return publishNow();
+    arrived = 0;
+    timer = setTimeout(look, notifyMs);
+  };
+  return {
+    schedule() {
+      timer ??= setTimeout(look, notifyMs);
+    },
+    count(frames: number) {
+      arrived += frames;
+    },
+    publishNow,
   };
 }

@@ -36,7 +36,7 @@ export async function share<State, Message>(options: ShareOptions<State, Message
     while (!signal.aborted) {
       const turn = await nextTurn(name, { listener, signal }, (turnSignal) => {
         listener.lead();
-        return lead((message) => post({ kind: "message", message }), turnSignal);
+        return lead(listener.publish, turnSignal);
       });
       if (turn === "ended") return;
     }
@@ -47,10 +47,11 @@ export async function share<State, Message>(options: ShareOptions<State, Message
   }
 }
 
-interface Listener<Note> {
-  take(note: Note): void;
+interface Listener<State, Message> {
+  take(note: Note<State, Message>): void;
   join(): void;
   lead(): void;
+  publish(message: Message): void;
   follow(): void;
   /** Calls back after a long silence; null to stop. */
   onSilence(act: (() => void) | null): void;
@@ -60,9 +61,11 @@ interface Listener<Note> {
 function listen<State, Message>(
   { snapshot, restore, apply }: ShareOptions<State, Message>,
   post: (note: Note<State, Message>) => void,
-): Listener<Note<State, Message>> {
+): Listener<State, Message> {
   const id = crypto.randomUUID();
   let [isLeading, isJoined] = [false, false];
+  // Copying thousands of messages for no other tab takes longer than reading them. Every other tab joins a new leader.
+  let hasFollowers = false;
   let silence: { act: () => void; timer: ReturnType<typeof setTimeout> } | null = null;
   const onSilence = (act: (() => void) | null) => {
     clearTimeout(silence?.timer);
@@ -74,8 +77,11 @@ function listen<State, Message>(
   };
   return {
     take(note) {
-      if (isLeading)
-        return note.kind === "join" ? post({ kind: "state", to: note.from, state: snapshot() }) : undefined;
+      if (isLeading) {
+        if (note.kind !== "join") return;
+        hasFollowers = true;
+        return post({ kind: "state", to: note.from, state: snapshot() });
+      }
       if (silence) onSilence(silence.act);
       if (note.kind === "lead") join();
       if (note.kind === "state" && note.to === id) {
@@ -87,7 +93,11 @@ function listen<State, Message>(
     join,
     lead() {
       isLeading = true;
+      hasFollowers = false;
       post({ kind: "lead" });
+    },
+    publish(message) {
+      if (hasFollowers) post({ kind: "message", message });
     },
     follow() {
       isLeading = false;
@@ -98,7 +108,7 @@ function listen<State, Message>(
 }
 
 interface TurnContext {
-  listener: Pick<Listener<never>, "onSilence" | "follow">;
+  listener: Pick<Listener<never, never>, "onSilence" | "follow">;
   signal: AbortSignal;
 }
 
