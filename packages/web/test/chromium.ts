@@ -1,7 +1,8 @@
 // A real Chromium for tests, with a visitor who is logged in and notes everything that goes wrong on a page.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { join } from "node:path";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 
 const programs = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -35,6 +36,18 @@ export interface PageVisitor {
 
 /** Opens the login link and presses its button. */
 export async function visit(loginLink: string, options: VisitorOptions = {}): Promise<PageVisitor> {
+  const visitor = await openVisitor(options);
+  const { page } = visitor;
+  await page.goto(loginLink);
+  await page.getByRole("button").click();
+  await page.waitForURL("**/agents");
+  // Before that no key has an effect.
+  await page.locator("aside.side").waitFor();
+  return visitor;
+}
+
+/** An empty page of a browser without cookies. */
+export async function openVisitor(options: VisitorOptions = {}): Promise<PageVisitor> {
   const { width = 1440, colorScheme = "light" } = options;
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: false });
   onTestFinished(() => context.close());
@@ -45,13 +58,21 @@ export async function visit(loginLink: string, options: VisitorOptions = {}): Pr
   page.on("console", (message) => {
     if (/Content Security Policy|Refused to/i.test(message.text())) complaints.push(message.text());
   });
-  await page.goto(loginLink);
-  await page.getByRole("button").click();
-  await page.waitForURL("**/agents");
-  // Before that no key has an effect.
-  await page.locator("aside.side").waitFor();
   return { page, complaints, findBarriers: () => findBarriers(page) };
 }
+
+/** Presses Tab until the element has the focus, as people do without a mouse. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor();
+  const isFocused = () => target.evaluate((element) => element === element.ownerDocument.activeElement);
+  for (let count = 0; count < maxTabs; count += 1) {
+    if (await isFocused()) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not lead to ${target}.`);
+}
+
+const maxTabs = 150;
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -71,3 +92,11 @@ export async function expectNoOverflow(page: Page): Promise<void> {
 /** By how many pixels the page is wider than the window. */
 export const findOverflow = async (page: Page): Promise<number> =>
   Number(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"));
+
+/** To look at, where PHOTOGRAPHS names a folder. */
+export async function photograph(page: Page, name: string): Promise<void> {
+  const folder = process.env.PHOTOGRAPHS;
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
