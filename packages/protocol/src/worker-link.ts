@@ -110,8 +110,8 @@ export type IdentityAnswer = z.infer<typeof IdentityAnswer>;
 export const workerRequests = {
   /** The worker serves this run of the agent; what an earlier run left running ends. */
   "agent.claim": z.object({ agent, runId: z.string().max(128) }),
-  /** The agent needs the worker no more. */
-  "agent.release": z.object({ agent }),
+  /** The agent needs the worker no more, unless a later run has claimed it meanwhile; without `runId`, whatever has. */
+  "agent.release": z.object({ agent, runId: z.string().max(128).optional() }),
   /** Kept until the release, in place of those from before. */
   "session.hooks": OpenRequest.pick({ agent: true, root: true, writable: true, variables: true, limits: true }).extend({
     hooks: z.array(SessionHook).max(100),

@@ -17,7 +17,7 @@ export interface Agents {
   uploads: ArtifactUploads;
   /** Of all connections: a request goes on after its connection was lost. */
   inOrder: InOrder;
-  sessions: Pick<Sessions, "claimed" | "released" | "finished" | "used">;
+  sessions: Pick<Sessions, "claimed" | "released" | "finished" | "used" | "runOf">;
 }
 
 type Requests = {
@@ -73,8 +73,11 @@ function handlersOf({ files, sandboxes, hooks, uploads, sessions, inOrder }: Age
         return { isNew, keepsHooks: true, uploads: true };
       }),
     ),
-    "agent.release": plain(({ agent }) =>
+    "agent.release": plain(({ agent, runId }) =>
       inOrder(agent, async () => {
+        const current = sessions.runOf(agent);
+        // It was sent before the claim of a later run, and has arrived after it.
+        if (runId !== undefined && current !== undefined && current !== runId) return;
         await hooks.run(agent);
         await sandboxes.release(agent);
         await sessions.released(agent);

@@ -27,6 +27,8 @@ export interface Sessions {
   finished(agent: string): void;
   /** A request has come, or a command is running. */
   used(): void;
+  /** The run that has last claimed this worker for the agent; undefined after its release. */
+  runOf(agent: string): string | undefined;
   isActive(): boolean;
   lastActivityMs(): number;
   /** Settles with the reason when the worker has served its purpose. */
@@ -80,6 +82,7 @@ export function openSessions(options: SessionOptions, isBusy: () => boolean): Se
     used,
     released,
     finished: (agent) => void running.delete(agent),
+    runOf: (agent) => agents.get(agent),
     isActive: () => agents.size > 0,
     lastActivityMs,
     async claimed(agent, runId) {

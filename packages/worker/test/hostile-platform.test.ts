@@ -30,7 +30,7 @@ async function openWorker() {
   const sandboxes = openAgentSandboxes({ dataDirectory, serverProgram, probe, variables: process.env });
   onTestFinished(() => sandboxes.closeAll());
   const hooks = openSessionHooks(sandboxes, () => {});
-  const sessions = { claimed: async () => true, released: async () => {}, finished() {}, used() {} };
+  const sessions = { claimed: async () => true, released: async () => {}, finished() {}, used() {}, runOf: () => undefined };
   const { answer: requests } = openRequests({
     ...{ files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks, inOrder: openClaimOrder() },
     uploads: openUploads({ dataDirectory, url: "http://127.0.0.1:1", variables: {}, log() {} }),

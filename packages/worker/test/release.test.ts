@@ -14,7 +14,13 @@ async function openWorker(run: () => Promise<void>) {
     claim: async (_: string, runId: string) => void done.push(`claimed for ${runId}`),
     release: async () => void done.push("ended"),
   };
-  const sessions = { claimed: async () => true, released: async () => {}, used() {} };
+  const runs = new Map<string, string>();
+  const sessions = {
+    claimed: async (name: string, runId: string) => Boolean(runs.set(name, runId)),
+    released: async (name: string) => void runs.delete(name),
+    runOf: (name: string) => runs.get(name),
+    used() {},
+  };
   const agents = { files: {}, sandboxes, sessions, hooks: { run }, inOrder: openClaimOrder() } as unknown as Agents;
   /** A connection of the platform to it. */
   const connect = async () => {
@@ -51,6 +57,28 @@ test("a release does not end the run that claims the worker while its hooks run,
   finish();
   await Promise.all([released, claimed]);
   expect(done).toEqual(["claimed for run-1", "claimed for run-3", "ended", "claimed for run-2"]);
+});
+
+test("a release that arrives after the claim of a later run does not end that run, whichever connection it came over", async () => {
+  const { connect, done } = await openWorker(async () => {});
+  const [first, second] = [await connect(), await connect()];
+  await first.request("agent.claim", { agent, runId: "run-1" });
+  await second.request("agent.claim", { agent, runId: "run-2" });
+  await first.request("agent.release", { agent, runId: "run-1" });
+  expect(done).toEqual(["claimed for run-1", "claimed for run-2"]);
+  await second.request("agent.release", { agent, runId: "run-2" });
+  expect(done.at(-1)).toBe("ended");
+});
+
+test.each([
+  ["of a platform that names no run", {}],
+  ["of a run that this process does not know", { runId: "run-0" }],
+])("a release %s ends what the agent has here", async (_, named) => {
+  const { connect, done } = await openWorker(async () => {});
+  const link = await connect();
+  if (Object.keys(named).length === 0) await link.request("agent.claim", { agent, runId: "run-1" });
+  await link.request("agent.release", { agent, ...named });
+  expect(done.at(-1)).toBe("ended");
 });
 
 test("a release that fails does not keep the worker from the next claim", async () => {

@@ -29,8 +29,14 @@ export interface ConnectedWorker {
   isAllowed(): Promise<boolean>;
   /** What its operator lets the platform send there. */
   receives: WorkerReceives;
-  /** Agents that it was asked to serve over this connection: their id, by the name of their directory. */
-  served: Map<string, string>;
+  /** Agents that it was asked to serve over this connection, by the name of their directory. */
+  served: Map<string, ServedAgent>;
+}
+
+export interface ServedAgent {
+  agentId: string;
+  /** The last run that has claimed the worker. */
+  runId: string;
 }
 
 export interface Gateway {

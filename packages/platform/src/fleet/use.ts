@@ -101,7 +101,7 @@ export const openWorkers = (options: WorkersOptions): Workers => ({
       throw error.cause === alreadyUsed ? await giveBack(db, request, error) : error;
     });
     const { isNew, keepsHooks, uploads } = readAnswer("agent.claim", Claimed, claim);
-    worker.served.set(request.name, request.agentId);
+    worker.served.set(agent, { agentId: request.agentId, runId });
     let opened = 0;
     return {
       isNewSession: isNew,

@@ -127,7 +127,8 @@ test("an agent that a worker gets while released ones are looked up is not relea
   const pool = await newPool();
   const { agentId } = await newRequest(pool);
   const released: unknown[] = [];
-  const served = new Map([["bc-old", "bc-00000000-0000-4000-8000-000000000000"]]);
+  const gone = "bc-00000000-0000-4000-8000-000000000000";
+  const served = new Map(["bc-old", "bc-again"].map((name) => [name, { agentId: gone, runId: "run-1" }]));
   const link = {
     request: async (_: string, body: object) => {
       released.push(body);
@@ -146,10 +147,15 @@ test("an agent that a worker gets while released ones are looked up is not relea
     served,
   };
   const looked = releaseAgents(server.platform.db, { list: () => [worker] });
-  served.set("bc-new", agentId);
+  served.set("bc-new", { agentId, runId: "run-2" });
+  served.set("bc-again", { agentId: gone, runId: "run-2" });
   await looked;
-  expect(released).toEqual([{ agent: "bc-old" }]);
-  expect([...served.keys()]).toEqual(["bc-new"]);
+  // The worker itself knows that the later run has claimed it.
+  expect(released).toEqual([
+    { agent: "bc-old", runId: "run-1" },
+    { agent: "bc-again", runId: "run-1" },
+  ]);
+  expect([...served.keys()]).toEqual(["bc-again", "bc-new"]);
 });
 
 test("a claim and its token are made together or not at all", async () => {

@@ -253,7 +253,7 @@ test("a worker that never answers fails its run after a limit", async () => {
     connectedAt: "",
     isAllowed: async () => true,
     receives: {},
-    served: new Map<string, string>(),
+    served: new Map(),
   };
   const link = { request: () => never, closed: never, close() {} };
   const gateway = { find: () => ({ ...silent, link }), list: () => [], accept: () => never, close() {} };
