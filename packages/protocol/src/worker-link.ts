@@ -23,6 +23,10 @@ export const WorkerName = printable(255).min(1);
 export const WorkerReceives = z.object({
   secrets: z.boolean().optional().describe("Of the dashboard: those of the team, the user and the environment"),
   githubToken: z.boolean().optional().describe("Limited to the first repository of the agent, for an hour at most"),
+  clones: z
+    .boolean()
+    .optional()
+    .describe("Where to clone the repositories of agents from, which the worker does itself"),
 });
 export type WorkerReceives = z.infer<typeof WorkerReceives>;
 
@@ -82,6 +86,23 @@ export const OpenRequest = SandboxRequest.extend({
 });
 export type OpenRequest = z.infer<typeof OpenRequest>;
 
+/** A repository that the worker clones for an agent that begins; it is then a directory of the agent with this name. */
+export const ClonedRepository = z.object({
+  name: z
+    .string()
+    .max(255)
+    .regex(/^(?!\.{1,2}$|\.home$|\.artifacts$|\.draft-)[^/\0]+$/),
+  url: z.url({ protocol: /^https?$/ }).max(2_000),
+  branch: z.string().min(1).max(500).describe("Which is made at the commit"),
+  commit: z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/),
+  token: z
+    .string()
+    .regex(/^[!-~]{1,1000}$/)
+    .optional()
+    .describe("Reads this repository alone, for an hour at most"),
+});
+export type ClonedRepository = z.infer<typeof ClonedRepository>;
+
 /** A command of the project, for when the agent releases the worker. */
 export const SessionHook = z.object({
   argv: z.array(z.string().max(100_000)).min(1).max(10),
@@ -116,9 +137,16 @@ export const workerRequests = {
   "session.hooks": OpenRequest.pick({ agent: true, root: true, writable: true, variables: true, limits: true }).extend({
     hooks: z.array(SessionHook).max(100),
   }),
+  /** Beside the files of the agent; the answer names those that were cloned, and says why others were not. */
+  "repos.clone": z.object({ agent, repositories: z.array(ClonedRepository).min(1).max(100) }),
   "sync.state": z.object({ agent }),
-  /** Changes follow. */
-  "sync.apply": z.object({ agent, id: z.string().max(128), isWhole: z.boolean() }),
+  /** Changes follow; they are made in these clones, which become files of the agent. */
+  "sync.apply": z.object({
+    agent,
+    id: z.string().max(128),
+    isWhole: z.boolean(),
+    clones: z.array(ClonedRepository.shape.name).max(100).optional(),
+  }),
   /** Artifacts that are large enough to be uploaded. */
   "artifacts.list": z.object({ agent }),
   /** To the object store, each sealed with a key of its own; the answer names those that have arrived. */

@@ -38,7 +38,7 @@ const table = {
     help: "Let the platform send a token for the first repository of an agent here, as GH_TOKEN and GITHUB_TOKEN",
   },
   "clone-git-repos": {
-    help: "Serve any repository, in a pool; implies --mint-github-token. The platform sends the checkout: nothing is cloned here",
+    help: "Clone the repositories of agents here instead of getting them from the platform; in a pool, implies --mint-github-token",
   },
   "identity-socket": {
     help: "Serve agents a socket (PLATFORM_AGENT_SOCKET) that gives them identity tokens of the platform (OIDC)",

@@ -10,7 +10,8 @@ export interface AgentFiles {
    * since is sent to the platform, also after it has sent files of its own.
    */
   state(agent: string): Promise<{ id: string | null; keepsChanges: true }>;
-  apply(request: { agent: string; id: string; isWhole: boolean }, from: Readable): Promise<void>;
+  /** `clones`: they become files of the agent first. */
+  apply(request: { agent: string; id: string; isWhole: boolean; clones?: string[] }, from: Readable): Promise<void>;
   /** What has changed since that moment, but for these files. */
   send(agent: string, to: Writable, without?: string[]): Promise<void>;
   sendAll(agent: string, to: Writable): Promise<void>;
@@ -21,6 +22,10 @@ export interface AgentFiles {
 /** What its commands see as /workspace. */
 export const agentFiles = (dataDirectory: string, agent: string): string =>
   join(dataDirectory, "agents", agent, "files");
+
+/** What was cloned for an agent that begins; no command sees it. */
+export const clonesOf = (dataDirectory: string, agent: string): string =>
+  join(dataDirectory, "agents", agent, "clones");
 
 /** What both sides had when they were last equal. */
 export const syncStateFile = (dataDirectory: string, agent: string): string =>
@@ -41,11 +46,13 @@ export function openAgentFiles(dataDirectory: string): AgentFiles {
       const { readSyncState } = await loadFileSync();
       return { id: (await readSyncState(stateFile(agent)))?.id ?? null, keepsChanges: true };
     },
-    async apply({ agent, id, isWhole }, from) {
+    async apply({ agent, id, isWhole, clones = [] }, from) {
       const { applyChanges, listFiles, readSyncState, writeSyncState } = await loadFileSync();
       const before = isWhole ? undefined : await readSyncState(stateFile(agent));
       await rm(stateFile(agent), { force: true });
       if (isWhole) await emptyExceptHome(filesOf(agent));
+      // Into the empty directory: nothing there can lead elsewhere.
+      if (isWhole) await takeIn(clonesOf(dataDirectory, agent), clones, filesOf(agent));
       const limits = { maxBytes: null, maxFiles: Number.POSITIVE_INFINITY, directories: [] };
       const applied = await applyChanges(from, filesOf(agent), limits);
       if (before === undefined) return commit(agent, id);
@@ -67,6 +74,11 @@ export function openAgentFiles(dataDirectory: string): AgentFiles {
       await sendChanges(filesOf(agent), changesSince(new Map(), await listFiles(filesOf(agent))), to);
     },
   };
+}
+
+async function takeIn(from: string, names: string[], to: string): Promise<void> {
+  for (const name of names) await rename(join(from, name), join(to, name));
+  await rm(from, { recursive: true, force: true });
 }
 
 /** What the agent installed in its home stays. */

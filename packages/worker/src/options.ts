@@ -88,12 +88,11 @@ function refuseDesktop({ text, has }: Invocation<WorkerFlag>): void {
   );
 }
 
-/** The checkout comes from the platform: what a worker that clones needs beside it is the token. */
 function receivesOf({ has }: Invocation<WorkerFlag>, pool: string | undefined): WorkerReceives {
   if (has("clone-git-repos") && pool === undefined)
     throw new CommandError("usage", "--clone-git-repos is for workers of a pool. Add --pool NAME.");
-  const githubToken = has("mint-github-token") || has("clone-git-repos");
-  return { secrets: has("sync-dashboard-secrets"), githubToken };
+  const clones = has("clone-git-repos");
+  return { secrets: has("sync-dashboard-secrets"), githubToken: has("mint-github-token") || clones, clones };
 }
 
 function onePool(names: string[]): string | undefined {

@@ -15,6 +15,8 @@ export interface Agents {
   sandboxes: AgentSandboxes;
   hooks: Pick<SessionHooks, "keep" | "run">;
   uploads: ArtifactUploads;
+  /** Refuses where the operator has not asked for it. */
+  clone(request: WorkerRequest<"repos.clone">): Promise<object>;
   /** Of all connections: a request goes on after its connection was lost. */
   inOrder: InOrder;
   sessions: Pick<Sessions, "claimed" | "released" | "finished" | "used" | "runOf">;
@@ -57,7 +59,7 @@ const plain =
     stream.resume();
   };
 
-function handlersOf({ files, sandboxes, hooks, uploads, sessions, inOrder }: Agents): Requests {
+function handlersOf({ files, sandboxes, hooks, uploads, clone, sessions, inOrder }: Agents): Requests {
   const sending =
     (send: AgentFiles["send"]) =>
     async ({ agent, without }: { agent: string; without?: string[] }, { stream }: LinkRequest, answer: Answer) => {
@@ -84,6 +86,7 @@ function handlersOf({ files, sandboxes, hooks, uploads, sessions, inOrder }: Age
       }),
     ),
     "session.hooks": plain(async (body) => hooks.keep(body)),
+    "repos.clone": plain((body) => sandboxes.whileStopped(body.agent, () => clone(body))),
     "sync.state": plain(({ agent }) => files.state(agent)),
     async "sync.apply"(body, { stream }, answer) {
       await sandboxes.whileStopped(body.agent, () => files.apply(body, stream));

@@ -58,7 +58,8 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
   const hooks = openSessionHooks(sandboxes, log);
   const uploads = lazyUploads({ dataDirectory, url: options.url, variables, log });
   const inOrder = openClaimOrder();
-  const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks, uploads, inOrder };
+  const clone = lazyClones(options);
+  const agents = { files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks, uploads, clone, inOrder };
   const metrics = openWorkerMetrics(sessions);
   const management =
     options.management && (await (await import("./management.ts")).openManagement(options.management, metrics));
@@ -115,6 +116,15 @@ function lazyUploads(options: UploadOptions): ArtifactUploads {
     upload: async (request) => (await load()).upload(request),
   };
 }
+
+/** Loaded with the first repository. */
+const lazyClones =
+  ({ receives, dataDirectory, variables }: WorkerOptions): Agents["clone"] =>
+  async (request) => {
+    if (!receives.clones)
+      throw new Error("This worker clones no repositories: it was started without --clone-git-repos.");
+    return (await import("./clones.ts")).cloneRepositories(request, { dataDirectory, variables });
+  };
 
 const giveUpTimeoutMs = 5_000;
 

@@ -9,6 +9,7 @@ import { temporaryDirectory } from "@agentcli/testkit";
 import { type OpenedWorkspace, openLink, probeSandbox } from "@agentcli/workspace";
 import { expect, onTestFinished, test } from "vitest";
 import { openClaimOrder } from "../src/claim-order.ts";
+import { cloneRepositories } from "../src/clones.ts";
 import { openAgentFiles } from "../src/files.ts";
 import { openRequests } from "../src/requests.ts";
 import { openAgentSandboxes } from "../src/sandboxes.ts";
@@ -30,9 +31,16 @@ async function openWorker() {
   const sandboxes = openAgentSandboxes({ dataDirectory, serverProgram, probe, variables: process.env });
   onTestFinished(() => sandboxes.closeAll());
   const hooks = openSessionHooks(sandboxes, () => {});
-  const sessions = { claimed: async () => true, released: async () => {}, finished() {}, used() {}, runOf: () => undefined };
+  const sessions = {
+    claimed: async () => true,
+    released: async () => {},
+    finished() {},
+    used() {},
+    runOf: () => undefined,
+  };
   const { answer: requests } = openRequests({
     ...{ files: openAgentFiles(dataDirectory), sandboxes, sessions, hooks, inOrder: openClaimOrder() },
+    clone: (request) => cloneRepositories(request, { dataDirectory, variables: process.env }),
     uploads: openUploads({ dataDirectory, url: "http://127.0.0.1:1", variables: {}, log() {} }),
   });
   const [here, there] = duplexPair();

@@ -44,8 +44,8 @@ test.each([
 
 test("--clone-git-repos asks for the token of the repository, and not for secrets", async () => {
   const { receives } = await optionsOf("--pool", "fast", "--clone-git-repos");
-  expect(receives).toEqual({ secrets: false, githubToken: true });
-  expect((await optionsOf("--pool", "fast")).receives).toEqual({ secrets: false, githubToken: false });
+  expect(receives).toEqual({ secrets: false, githubToken: true, clones: true });
+  expect((await optionsOf("--pool", "fast")).receives).toEqual({ secrets: false, githubToken: false, clones: false });
 });
 
 test("--clone-git-repos without a pool is refused, and the message says what to add", async () => {

@@ -5,6 +5,7 @@ import { type FileSync, loadFileSync } from "@agentcli/workspace";
 import { z } from "zod";
 import type { ObjectStore } from "../foundation/index.ts";
 import { type Caller, readAnswer, WorkerFault } from "./calls.ts";
+import { type ClonableRepository, cloneThere, nothingCloned } from "./clones.ts";
 import { fetchArtifacts } from "./uploads.ts";
 
 export interface ExchangedFiles {
@@ -23,11 +24,13 @@ export interface ExchangedFiles {
   store: ObjectStore | null;
   /** Where this server remembers what the worker has. */
   stateFile: string;
+  /** What the worker clones itself; empty if it does not, or the agent has changed anything. */
+  findClonable(): Promise<ClonableRepository[]>;
 }
 
 export interface FileExchange {
-  /** Makes the files there equal to those here. */
-  prepare(): Promise<void>;
+  /** Makes the files there equal to those here. Returns what readers of the run are told about it. */
+  prepare(): Promise<string[]>;
   /** Makes the files here equal to those there. No command may run meanwhile. */
   copyFilesBack(): Promise<void>;
 }
@@ -36,7 +39,9 @@ export function exchangeFiles(call: Caller, files: ExchangedFiles): FileExchange
   let collects: Collects = "changes";
   return {
     async prepare() {
-      collects = await prepare(call, files, await loadFileSync());
+      const prepared = await prepare(call, files, await loadFileSync());
+      collects = prepared.collects;
+      return prepared.warnings;
     },
     copyFilesBack: async () => copyFilesBack(call, { ...files, collects }, await loadFileSync()),
   };
@@ -56,27 +61,33 @@ const newSyncId = (files: ExchangedFiles): string => `${prefixOf(files)}${random
 const isOfOlderServer = (id: string | null): boolean => id !== null && !id.includes(" ");
 
 /** Only what has changed here since both were equal; all of it if the worker has something else. */
-async function prepare(call: Caller, files: ExchangedFiles, sync: FileSync): Promise<Collects> {
+async function prepare(call: Caller, files: ExchangedFiles, sync: FileSync): Promise<Prepared> {
   const { name, directory, stateFile } = files;
   const there = readAnswer("sync.state", SyncState, await call.plain("sync.state", { agent: name }));
   const last = await sync.readSyncState(stateFile);
   const isKnown = last !== undefined && last.id === there.id;
   const isOfRun = (there.id?.startsWith(prefixOf(files)) ?? false) || (files.isResumed && isOfOlderServer(there.id));
   // Its commands go on, and their files are there alone.
-  if (isOfRun && !isKnown) return "everything";
+  if (isOfRun && !isKnown) return { collects: "everything", warnings: [] };
   const now = await sync.listFiles(directory);
   const changes = sync.changesSince(isKnown ? last.listing : new Map(), now);
   const isSame = changes.removed.length + changes.written.length === 0;
   // What has changed here since came from there, and may be incomplete.
-  if (isOfRun) return isSame ? "changes" : "everything";
-  if (isKnown && isSame && there.keepsChanges !== true) return "changes";
+  if (isOfRun) return { collects: isSame ? "changes" : "everything", warnings: [] };
+  if (isKnown && isSame && there.keepsChanges !== true) return { collects: "changes", warnings: [] };
   const id = newSyncId(files);
-  const stream = await call.streaming("sync.apply", { agent: name, id, isWhole: !isKnown }, (to) =>
-    sync.sendChanges(directory, changes, to),
-  );
+  const { clones, isCloned, warnings } = there.id === null ? await cloneThere(call, files, now) : nothingCloned;
+  const sent = { ...changes, written: changes.written.filter((path) => !isCloned(path)) };
+  const request = { agent: name, id, isWhole: !isKnown, ...(clones.length > 0 && { clones }) };
+  const stream = await call.streaming("sync.apply", request, (to) => sync.sendChanges(directory, sent, to));
   stream.destroy();
   await sync.writeSyncState(stateFile, { id, listing: now });
-  return "changes";
+  return { collects: "changes", warnings };
+}
+
+interface Prepared {
+  collects: Collects;
+  warnings: string[];
 }
 
 const maxFiles = 2_000_000;

@@ -1,6 +1,7 @@
 // What other groups may use of the fleet: the machines that customers bring.
 export { WaitExpiredFault, WorkerFault } from "./calls.ts";
 export { failureAad } from "./claims.ts";
+export type { ClonableRepository } from "./clones.ts";
 export { type EnvCheck, needsWorker } from "./env.ts";
 export { noticeOfRun, runsIn } from "./notices.ts";
 export { type ReadyOptions, workerIsReady } from "./online.ts";

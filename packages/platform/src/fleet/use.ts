@@ -16,6 +16,7 @@ import type { Kysely } from "kysely";
 import { z } from "zod";
 import type { ObjectStore, Tables } from "../foundation/index.ts";
 import { type Caller, caller, readAnswer, WaitExpiredFault, WorkerFault } from "./calls.ts";
+import type { ClonableRepository } from "./clones.ts";
 import { dialThrough } from "./dial.ts";
 import { exchangeFiles, type FileExchange } from "./file-exchange.ts";
 import type { Gateway } from "./gateway.ts";
@@ -39,6 +40,8 @@ export interface WorkRequest {
   limits: ResourceLimits & { diskBytes: number | null };
   /** The run has begun already. */
   isResumed: boolean;
+  /** What a worker that clones repositories itself may clone for this run. */
+  findClonable(): Promise<ClonableRepository[]>;
   newId(): string;
   /** What the controller of the pool said that could not start a worker. */
   openFailure(sealed: Buffer | null): string;
@@ -114,6 +117,7 @@ export const openWorkers = (options: WorkersOptions): Workers => ({
       ...exchangeFiles(call, {
         ...request,
         store: uploads ? options.store : null,
+        findClonable: async () => (worker.receives.clones ? request.findClonable() : []),
         stateFile: syncStateFile(syncDirectory, agent),
       }),
       openSandbox(mode) {

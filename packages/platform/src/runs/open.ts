@@ -98,7 +98,13 @@ const runHost = (
   artifacts: openArtifacts(context),
   diskLocation: diskLocation(context.settings.dataDirectory),
   checkRepositories: repositories.checkAtRun,
-  mintToken: async (teamId, url, signal) => (await repositories.sources.open(teamId, url)).mintToken?.(signal),
+  mintToken: async (teamId, url, signal) => (await repositories.sources.open(teamId, url)).mintToken?.("write", signal),
+  async cloneAccess(teamId, url, signal) {
+    const { directory, mintToken, reach } = await repositories.sources.open(teamId, url);
+    if (directory !== null) return null;
+    const address = await reach(async (remote) => remote.address, signal);
+    return { url: address, token: await mintToken?.("read", signal) };
+  },
   endOfRunStatements,
   toolsOf,
   proposeChanges,

@@ -323,6 +323,7 @@ function workersWith(
       workers.use({
         ...{ agentId, runId, name: agentId, directory: "", root: "", writable: [], variables: {}, limits },
         isResumed: false,
+        findClonable: async () => [],
         newId: randomUUID,
         openFailure: () => "",
         onOpened() {},

@@ -35,6 +35,7 @@ async function openBothSides() {
       store,
       ...{ runId, isResumed, name: "agent", directory, root: "shop", writable: [], limits: { diskBytes } },
       stateFile: join(base, "state.json"),
+      findClonable: async () => [],
     });
   const artifacts = { here: join(directory, ".artifacts"), there: join(there, ".artifacts") };
   return { run, connection, uploads, artifacts, here: join(directory, "shop"), there: join(there, "shop"), base };

@@ -267,6 +267,7 @@ test("a worker that never answers fails its run after a limit", async () => {
   const request = { agentId, runId, name: agentId, directory, root: "", writable: [], variables: {}, limits };
   const actions = {
     isResumed: false,
+    findClonable: async () => [],
     newId: randomUUID,
     openFailure: () => "",
     onOpened() {},

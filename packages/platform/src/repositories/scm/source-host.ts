@@ -27,10 +27,13 @@ export interface SourceHost {
    * A token for this repository alone, which a machine of a customer may have; undefined if no agent may access it. Null if
    * the host cannot limit one to a repository. Throws RepositoryFault.
    */
-  mintToken: ((signal: AbortSignal) => Promise<string | undefined>) | null;
+  mintToken: ((rights: TokenRights, signal: AbortSignal) => Promise<string | undefined>) | null;
   /** The webhooks of the repository; null if the host keeps no list of their deliveries. Throws RepositoryFault. */
   hooks: ((signal: AbortSignal) => Promise<RepositoryHook[]>) | null;
 }
+
+/** To read its files, or all that agents do there. */
+export type TokenRights = "read" | "write";
 
 /** What an event of the host does not say by itself. Failures are thrown as RepositoryFault. */
 export interface Inquiries {

@@ -162,7 +162,8 @@ async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext,
   if (environment === null) {
     const worker = await openRunWorker(workspace, context, signal);
     try {
-      return await driveTurn(workspace, { ...context, machine: null, worker, socket: null }, signal);
+      const warnings = [...context.warnings, ...worker.warnings];
+      return await driveTurn(workspace, { ...context, warnings, machine: null, worker, socket: null }, signal);
     } finally {
       worker.leave();
     }

@@ -21,6 +21,8 @@ export interface RunHost {
   /** Throws RepositoryFault if the requester of the run no longer has access to a repository. */
   checkRepositories(userId: number | null, urls: string[], signal: AbortSignal): Promise<void>;
   mintToken(teamId: number, url: string, signal: AbortSignal): Promise<string | undefined>;
+  /** How a machine of a customer can clone the repository. Null: only this platform has it. Throws RepositoryFault. */
+  cloneAccess(teamId: number, url: string, signal: AbortSignal): Promise<CloneAccess | null>;
   sandboxes: Sandboxes;
   machines: AgentMachines;
   environments: RunEnvironments;
@@ -39,6 +41,12 @@ export interface RunHost {
   toolsOf(run: RunOfAgent): Promise<Tool[]>;
   /** In place of the hand-off, for an agent that only proposes. Safe to call again. */
   proposeChanges(run: ProposingRun, signal: AbortSignal): Promise<void>;
+}
+
+export interface CloneAccess {
+  url: string;
+  /** It reads this repository alone. Undefined: the host makes none, so that only a public one can be cloned. */
+  token: string | undefined;
 }
 
 export interface ProposingRun extends Pick<RunOfAgent, "agentId" | "teamId" | "scrub"> {

@@ -13,6 +13,7 @@ import { newId } from "./ids.ts";
 import type { MachinesInUse } from "./machines-in-use.ts";
 import type { ActiveRun } from "./records.ts";
 import { agentLimits } from "./sandbox/index.ts";
+import { type CloningHost, findClonable } from "./worker-clones.ts";
 
 export interface WorkerContext {
   claimed: Pick<ClaimedRun, "status">;
@@ -24,11 +25,13 @@ export interface WorkerContext {
     environments: RunEnvironments;
     machinesInUse: MachinesInUse;
     yieldRun(): Promise<void>;
-  };
+  } & CloningHost;
 }
 
 /** The worker of a run, until the run leaves it. */
 export interface RunWorker extends UsedWorker {
+  /** For readers of the run. */
+  warnings: string[];
   /** Its ports can be reached no more. */
   leave(): void;
 }
@@ -56,6 +59,7 @@ export async function openRunWorker(
     variables: plan.variables,
     limits: agentLimits(settings),
     isResumed: claimed.status === "RUNNING",
+    findClonable: () => findClonable(workspace, context, signal),
     newId,
     openFailure: (sealed) => (sealed === null ? "" : key.openText(sealed, failureAad(agent.id))),
     yieldRun: host.yieldRun,
@@ -68,9 +72,9 @@ export async function openRunWorker(
     update runs set machine_provider = 'worker', machine_reason = ${worker.description}
     where id = ${fence.runId} and lease_epoch = ${fence.epoch}
   `.execute(host.platform.db);
-  await worker.prepare();
+  const warnings = await worker.prepare();
   const ports = await reading;
-  return { ...worker, leave: () => leave() };
+  return { ...worker, warnings, leave: () => leave() };
 }
 
 async function readPorts(

@@ -17,6 +17,8 @@ export interface RepositoryTokens {
 
 export interface GithubCredentials extends RepositoryTokens {
   kind: GithubSettings["credentials"]["kind"];
+  /** They read the files of the repository, and nothing else. */
+  forReading: RepositoryTokens;
   /** They read webhooks, which no machine of a customer may do. */
   forHooks: RepositoryTokens;
   /** Names of all repositories that it gives access to, as `owner/repo`. Throws GithubRefusal. */
@@ -41,6 +43,7 @@ export function openCredentials({ api, settings, variables }: CredentialOptions)
       return {
         ...tokens,
         kind: "token",
+        forReading: tokens,
         forHooks: tokens,
         repositories: (signal) => repositoriesOfUser({ api, token: token() }, signal),
         appToken: null,
@@ -63,6 +66,7 @@ type App = Extract<GithubSettings["credentials"], { kind: "app" }>;
 const appCredentials = (api: GithubApi, app: App): GithubCredentials => ({
   ...appTokens({ api, app, choose: (granted) => ({ ...basePermissions, ...optionalPermissions(granted) }) }),
   kind: "app",
+  forReading: appTokens({ api, app, choose: () => ({ contents: "read", metadata: "read" }) }),
   forHooks: appTokens({ api, app, choose: hookPermissions }),
   repositories: (signal) => repositoriesOfApp(api, app, signal),
   appToken: () => createAppJwt(api, app),
@@ -144,7 +148,7 @@ const hookPermissions = ({ repository_hooks: hooks }: Granted): Permissions => (
 });
 
 interface Permissions {
-  contents?: "write";
+  contents?: "read" | "write";
   pull_requests?: "write";
   checks?: "write";
   actions?: "read";

@@ -4,7 +4,7 @@ import { GitFailed } from "../../git/index.ts";
 import type { HookDeliveries } from "../hook-deliveries.ts";
 import { type GitAccess, plainGitHost } from "../plain-git.ts";
 import type { RepositoryUrl } from "../repository-url.ts";
-import type { SourceHost } from "../source-host.ts";
+import type { SourceHost, TokenRights } from "../source-host.ts";
 import { type GithubAccounts, openGithubAccounts } from "./accounts.ts";
 import { githubUrl, readGithubName, webOrigin } from "./address.ts";
 import { githubFault, openGithubApi } from "./api.ts";
@@ -59,8 +59,10 @@ function githubHost(github: GithubRepository, access: GitAccess): SourceHost {
   };
   const url = githubUrl(repository, web);
   const host = plainGitHost(url, { ...access, authorization });
-  const mintToken = async (signal: AbortSignal) =>
-    (await access.refusal(url)) === undefined ? credentials.token(repository, signal) : undefined;
+  const mintToken = async (rights: TokenRights, signal: AbortSignal) => {
+    if ((await access.refusal(url)) !== undefined) return undefined;
+    return (rights === "read" ? credentials.forReading : credentials).token(repository, signal);
+  };
   return {
     ...host,
     pullRequests: githubPullRequests(github),
