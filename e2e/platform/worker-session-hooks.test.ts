@@ -1,7 +1,7 @@
 // Hooks of a project on a worker: at the claim and at the release, once for all runs between.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { servePlatformForTest, startTestWorker } from "@agentcli/testkit/platform";
+import { openClient, servePlatformForTest, startTestWorker } from "@agentcli/testkit/platform";
 import { expect, test } from "vitest";
 
 const hooks = {
@@ -12,7 +12,7 @@ const hooks = {
   },
 };
 
-test("sessionStart runs when an agent claims the worker, and sessionEnd when the worker ends, not with each run", async () => {
+async function openShop() {
   const platform = await servePlatformForTest({ replies: { replies: [{ messages: ["Done."] }], repeat: "always" } });
   const client = await platform.client();
   const account = await platform.harness.key("--service-account");
@@ -23,17 +23,40 @@ test("sessionStart runs when an agent claims the worker, and sessionEnd when the
   await expect.poll(() => worker.log().join("\n")).toContain("Waiting for agents.");
   const first = await client.create("work", { env: { type: "pool", name: "fast" }, repos: [{ url }] });
   expect(await client.waitForRun(first)).toMatchObject({ status: "FINISHED" });
+  const files = join(worker.data, "agents", first.agentId, "files/shop");
+  const lines = (name: string): string[] => {
+    const path = join(files, name);
+    return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
+  };
+  return { platform, client, worker, account, url, first, lines };
+}
+
+test("sessionEnd runs when the agent releases the worker, which stays, and the next prompt begins a new session", async () => {
+  const { platform, client, worker, account, first, lines } = await openShop();
+  expect(lines("ended.jsonl")).toEqual([]);
+  const controller = openClient(platform.server.url, account);
+  const released = await controller.send("POST", `/v1/workers/claims/${first.agentId}/release`);
+  expect(released.status).toBe(200);
+  await expect.poll(() => lines("ended.jsonl")).toHaveLength(1);
+  expect(worker.child.exitCode).toBeNull();
+  const second = await client.followUp(first.agentId, "once more");
+  expect(await client.waitForRun(second)).toMatchObject({ status: "FINISHED" });
+  expect(lines("started.jsonl")).toHaveLength(2);
+  await worker.stop();
+  expect(lines("ended.jsonl")).toHaveLength(2);
+});
+
+test("sessionStart runs when an agent claims the worker, and sessionEnd when the worker ends, not with each run", async () => {
+  const { client, worker, url, first, lines } = await openShop();
   const second = await client.followUp(first.agentId, "go on");
   expect(await client.waitForRun(second)).toMatchObject({ status: "FINISHED" });
-  const files = join(worker.data, "agents", first.agentId, "files/shop");
-  const lines = (name: string) => readFileSync(join(files, name), "utf8").trim().split("\n");
   expect(lines("started.jsonl").map((line) => JSON.parse(line))).toMatchObject([
     {
       ...{ hook_event_name: "sessionStart", is_background_agent: true, repo_urls: [url] },
       repos: [{ repo_url: url, primary: true }],
     },
   ]);
-  expect(existsSync(join(files, "ended.jsonl"))).toBe(false);
+  expect(lines("ended.jsonl")).toEqual([]);
   await worker.stop();
   expect(lines("ended.txt")).toEqual(["/workspace/shop"]);
   expect(lines("ended.jsonl").map((line) => JSON.parse(line))).toMatchObject([

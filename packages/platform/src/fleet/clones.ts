@@ -52,7 +52,7 @@ export async function cloneThere(call: Caller, { name, findClonable }: CloningAg
 }
 
 const fromHere = (what: string, message: string): string =>
-  `The worker did not clone ${what}: ${message} The platform has sent the files instead.`;
+  `The worker did not clone ${what}: ${message.replace(/[.\s]+$/, "")}. The platform has sent the files instead.`;
 
 /** Texts of the worker. */
 const text = z.string().transform((value) => value.replace(/\p{Cc}/gu, " ").slice(0, 500));
