@@ -74,7 +74,9 @@ await build({
   groups: [group("start", 7, isOfWorkerStart)],
 });
 // What a worker loads until it is registered.
-for (const chunk of ["start", "server", "shared", "multiplexer"].map((name) => `packages/worker/dist/chunks/${name}.cjs`)) {
+for (const chunk of ["start", "server", "shared", "multiplexer"].map(
+  (name) => `packages/worker/dist/chunks/${name}.cjs`,
+)) {
   escapeOtherThanAscii(join(root, chunk));
   compileChunk(join(root, chunk));
 }
