@@ -243,12 +243,30 @@ test("sessions behind a linked directory are not removed", async () => {
 });
 
 // Only root can give files away.
-const homes: [string, (home: string) => void, string][] = isRoot
-  ? [
-      ["belongs to another user", (home) => chownSync(home, anotherUser, anotherUser), "could change your settings"],
-      ["has settings of another user", plantSettings, "config.toml belongs to another user"],
-    ]
-  : [];
+const homes: [string, (home: string) => void, string][] = [
+  ["has settings that others can write", (home) => open(home, "config.toml", 0o666), "config.toml can be written by"],
+  ["has a directory of rules that others can write", (home) => open(home, "rules", 0o777), "rules can be written by"],
+  ["has a skill that others can write", openSkill, "SKILL.md can be written by"],
+  ...(isRoot
+    ? ([
+        ["belongs to another user", (home) => chownSync(home, anotherUser, anotherUser), "could change your settings"],
+        ["has settings of another user", plantSettings, "config.toml belongs to another user"],
+      ] satisfies [string, (home: string) => void, string][])
+    : []),
+];
+
+/** To other users, in a home that they can enter. */
+function open(home: string, name: string, mode: number): void {
+  chmodSync(home, 0o755);
+  if (name === "rules") mkdirSync(join(home, name));
+  chmodSync(join(home, name), mode);
+}
+
+function openSkill(home: string): void {
+  mkdirSync(join(home, "skills/review"), { recursive: true });
+  writeFileSync(join(home, "skills/review/SKILL.md"), "---\nname: review\ndescription: Reviews.\n---\nReview.\n");
+  open(home, "skills/review/SKILL.md", 0o666);
+}
 
 function plantSettings(home: string): void {
   chmodSync(home, 0o1777);
@@ -267,5 +285,6 @@ test("an agent home that another user can change is reported by every run and by
   }
   const { run, home } = await openHarness({ replies: [replyWith("First.")] });
   mkdirSync(join(home, "skills"));
-  expect((await run(["exec", "--ephemeral", "hello"])).stderr).not.toContain("another user");
+  chmodSync(home, 0o755);
+  expect((await run(["exec", "--ephemeral", "hello"])).stderr).not.toMatch(/another user|other users/i);
 });
