@@ -29,6 +29,7 @@ const secretPatterns = [
     "*BEARER*",
     "*JWT*",
     "*COOKIE*",
+    "PAT",
     "*_PAT",
   ],
   // Not *PRIVATE*: GOPRIVATE is a list of module paths.
@@ -39,7 +40,7 @@ const secretPatterns = [
   // Who knows the address of a webhook can post to it. Headers that a program adds to its requests mostly log it in.
   ...["*WEBHOOK*", "*_HEADERS"],
   // Settings of git, which are numbered: with some of them left out it does not start. A value is often such a header.
-  ...["GIT_CONFIG_COUNT", "GIT_CONFIG_VALUE_*"],
+  ...["GIT_CONFIG_COUNT", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS"],
   // A process that reaches the agent for keys can sign with all of them; one that reaches the screen can type.
   ...["SSH_AUTH_SOCK", "XAUTHORITY"],
 ];
