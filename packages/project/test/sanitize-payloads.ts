@@ -164,6 +164,18 @@ const withMarkup: Payload[] = [
     visible: "ac",
   },
   { what: "a phantom in a formula", text: `$a\\phantom{${order} {x}} \\hphantom {b}\\vphantom{c}$`, visible: "$a $" },
+  { what: "a comment in a formula", text: `$$\na % ${order}\n5 \\% b\n$$`, visible: "$$\na \n5 \\% b\n$$" },
+  { what: "a comment in a block of a formula", text: `\`\`\`math\na % ${order}\n\`\`\``, visible: "```math\na \n```" },
+  {
+    what: "a comment or a description of a diagram",
+    text: `~~~mermaid\ngraph TD\n%% ${order}\naccDescr: ${order}\nA-->B\n~~~`,
+    visible: "~~~mermaid\ngraph TD\n\n\nA-->B\n~~~",
+  },
+  {
+    what: "a cell beyond the columns of a table",
+    text: `| a \\| b |\n|---|\n| c | ${order} |\n\n> d | e\n> :-: | -\n> f | g | ${order}`,
+    visible: "| a \\| b |\n|---|\n| c |\n\n> d | e\n> :-: | -\n> f | g |",
+  },
   { what: "words behind the language of a block", text: `\`\`\`js ${order}\nx\n\`\`\``, visible: "```js\nx\n```" },
   {
     what: "a long language of a block in a quote",

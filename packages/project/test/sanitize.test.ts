@@ -53,6 +53,10 @@ describe("visible text is unchanged", () => {
     ],
     ["custom elements that are quoted", "Use `<my-very-own-element>` and `</my-very-own-element>` here."],
     ["blocks with a language, formulas", "```c++\nx\n```\n~~~suggestion:-0+1\n~~~\n``a`` $\\frac{1}{2}$ \\phantom"],
+    [
+      "tables, percent signs and process ids",
+      "a | b\n--|--\n1 | 2\n\nx | y | z\n\n5 % of $$ and $$i % 2\nmake | tee\n----\n",
+    ],
     ["a log line and a list of tasks", "[info]: server is up\n- [ ] one\n- [x] two"],
     ["references to visible characters", "&lt;b&gt; &amp; &#65; &copy; &nbsp;"],
   ])("%s", (_, text) => {
@@ -128,6 +132,11 @@ describe("whatever the text", () => {
       "</ ",
       "```",
       "~~~",
+      "```math\n",
+      "\n$$\n",
+      "%",
+      "|",
+      "\n|-|\n",
       "\\phantom{",
       "{",
       "}",
@@ -193,6 +202,9 @@ describe("whatever the text", () => {
     "</ ",
     "\\phantom{",
     "\n```a ",
+    "```math\n",
+    "|a\n|-\n",
+    "$$\n%",
   ])("a long row of %j takes no longer than its length deserves", (piece) => {
     const text = piece.repeat(200_000 / piece.length);
     expect(sanitize(text).text.length).toBeLessThanOrEqual(text.length);

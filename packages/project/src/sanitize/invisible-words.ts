@@ -1,4 +1,5 @@
-// Removes words that rendered Markdown leaves out: phantoms of formulas, and what follows the language of a code block.
+// Removes words that rendered Markdown leaves out: phantoms and comments of formulas, comments of diagrams, and what
+// follows the language of a code block.
 import type { Removals } from "./removals.ts";
 
 /** `\\phantom{…}` takes the room of its content and shows nothing. */
@@ -41,3 +42,29 @@ export function stripFenceInfo(text: string, removals: Removals): string {
 
 /** A line with a backtick after the mark is code within a line, which is shown. */
 const fence = /^([ \t>]{0,40}(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:`{3,}(?=[^`\n]*$)|~{3,}))([^\n]*)$/gm;
+
+const opensDrawn = /^[ \t>]{0,40}(?:(?:`{3,}|~{3,})[ \t]*(math|mermaid)(?![\w-])|\$\$[ \t]*$)/;
+const closesDrawn = /^[ \t>]{0,40}(?:`{3,}|~{3,}|\$\$)[ \t]*$/;
+const comments = { math: /(?<!\\)%.*/, mermaid: /%%.*|^[ \t>]*acc(?:Descr|Title).*/ };
+
+/** In blocks that are rendered as a formula or a diagram, `%` begins a comment. */
+export function stripDrawnComments(text: string, removals: Removals): string {
+  if (!text.includes("%") && !text.includes("acc")) return text;
+  const lines = text.split("\n");
+  const last = lines.findLastIndex((line) => closesDrawn.test(line));
+  let drawn: keyof typeof comments | null = null;
+  return lines
+    .map((line, index) => {
+      if (drawn === null) {
+        const [opening, language = "math"] = opensDrawn.exec(line) ?? [];
+        // Without its end it is not a block.
+        if (opening !== undefined && index < last) drawn = language === "mermaid" ? "mermaid" : "math";
+        return line;
+      }
+      if (closesDrawn.test(line)) drawn = null;
+      const clean = drawn === null ? line : line.replace(comments[drawn], "");
+      if (clean !== line) removals.add("drawn-comment", line.trim());
+      return clean;
+    })
+    .join("\n");
+}

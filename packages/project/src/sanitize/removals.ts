@@ -21,6 +21,8 @@ export type RemovalKind =
   | "reference-definition"
   | "math-phantom"
   | "fence-info"
+  | "drawn-comment"
+  | "table-cell"
   | "tangled-markup";
 
 export interface Removal {

@@ -1,7 +1,8 @@
 // Removes hidden content from a text and reports what it removed. Linear, never longer, idempotent.
 import { stripCharacters } from "./characters.ts";
 import { stripHtml } from "./html.ts";
-import { stripFenceInfo, stripPhantoms } from "./invisible-words.ts";
+import { stripSurplusCells } from "./invisible-cells.ts";
+import { stripDrawnComments, stripFenceInfo, stripPhantoms } from "./invisible-words.ts";
 import { stripMarkdown } from "./markdown.ts";
 import { stripEscapes, stripReferences } from "./references.ts";
 import { collectRemovals, type Removal, type Removals } from "./removals.ts";
@@ -32,6 +33,8 @@ const passes = [
   stripMarkdown,
   stripPhantoms,
   stripFenceInfo,
+  stripDrawnComments,
+  stripSurplusCells,
 ];
 
 /** Removing one hidden part can reveal another; legitimate text does not nest deeper. */
@@ -40,5 +43,5 @@ const maxRounds = 12;
 /** Markup that still changes after that many rounds is adversarial: it loses the characters that could form more. */
 function untangle(text: string, removals: Removals): string {
   removals.add("tangled-markup", text);
-  return stripCharacters(text.replace(/[<&[\]\\`~]/g, ""), removals).replace(/\u200c|\u200d|\ufe0f/g, "");
+  return stripCharacters(text.replace(/[<&[\]\\`~|%]/g, ""), removals).replace(/\u200c|\u200d|\ufe0f/g, "");
 }

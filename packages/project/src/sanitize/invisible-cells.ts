@@ -1,0 +1,41 @@
+// Removes cells of tables beyond the columns of the table: rendered Markdown leaves them out.
+import type { Removals } from "./removals.ts";
+
+const delimiterRow = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+/** Of quotes and indented text. */
+const lead = /^[ \t>]*/;
+
+export function stripSurplusCells(text: string, removals: Removals): string {
+  if (!text.includes("|") || !text.includes("-")) return text;
+  /** Of the table that the line above belongs to; 0: of none. */
+  let columns = 0;
+  const lines = text.split("\n");
+  return lines
+    .map((line, index) => {
+      const row = line.replace(lead, "");
+      const above = (lines[index - 1] ?? "").replace(lead, "");
+      if (delimiterRow.test(row) && above.includes("|") && columnsIn(row) === columnsIn(above))
+        columns = columnsIn(row);
+      else if (row === "" || !row.includes("|")) columns = 0;
+      const end = columns === 0 ? undefined : endOfColumn(row, columns);
+      if (end === undefined || row.slice(end).trim() === "") return line;
+      removals.add("table-cell", row.slice(end));
+      return line.slice(0, line.length - row.length + end);
+    })
+    .join("\n");
+}
+
+/** Where cells end; an escaped bar is part of one. */
+const bars = (row: string): number[] =>
+  [...row.matchAll(/\\[\s\S]|\|/g)].flatMap(({ 0: mark, index }) => (mark === "|" ? [index] : []));
+
+/** A bar at the beginning opens the first cell. */
+const closing = (row: string): number[] => (row.startsWith("|") ? bars(row).slice(1) : bars(row));
+
+const columnsIn = (row: string): number => closing(row.trimEnd()).length + (row.trimEnd().endsWith("|") ? 0 : 1);
+
+/** After the bar that closes the last column; undefined if the row has no more than that. */
+function endOfColumn(row: string, columns: number): number | undefined {
+  const at = closing(row)[columns - 1];
+  return at === undefined ? undefined : at + 1;
+}
