@@ -54,7 +54,7 @@ test("an unavailable model and a disallowed repository are refused with their co
   });
 });
 
-test("the name of an agent has no control or invisible characters, given or taken from its prompt", async () => {
+test("the names of an agent and of its MCP servers have no control or invisible characters, also if taken from its prompt", async () => {
   const invisible = [
     "\u200b",
     "\u200f",
@@ -71,6 +71,11 @@ test("the name of an agent has no control or invisible characters, given or take
     expect(await call("POST", "/v1/agents", { prompt, name })).toMatchObject({
       status: 400,
       body: { error: { message: expect.stringContaining("name: must not contain control characters") } },
+    });
+  for (const name of ["a\u009b", "\u202egpj"])
+    expect(await call("POST", "/v1/agents", { prompt, mcpServers: [{ name, url: "https://example.com" }] })).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining("must not contain control characters") } },
     });
   const hostile = { text: "say \u001b]52;c;x\u0007hel\u200blo\u202e\nand more" };
   expect((await create({ prompt: hostile })).name).toBe("say ]52;c;xhello");

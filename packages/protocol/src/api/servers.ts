@@ -1,8 +1,12 @@
 // MCP servers in a request.
 import { z } from "zod";
+import { unprintable, unprintableProblem } from "../names.ts";
 import { withoutUser } from "./common.ts";
 
-const name = z.string().regex(/^[^\x00-\x1f\x7f]{1,64}$/, "1 to 64 characters that can be seen");
+const name = z
+  .string()
+  .regex(/^[^\x00-\x1f\x7f]{1,64}$/, "1 to 64 characters that can be seen")
+  .refine((text) => !unprintable.test(text), unprintableProblem);
 const pairs = z.record(z.string().min(1).max(255), z.string().max(8192));
 
 const RemoteServer = z.strictObject({
