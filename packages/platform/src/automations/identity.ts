@@ -6,7 +6,7 @@ import type { AutomationRow } from "./store.ts";
 /** Of each team that has an automation of the scope `team_owned`. */
 export const serviceAccountName = "automations";
 
-/** Null where its user was removed. Never an administrator's rights: no person watches the run. */
+/** Null where its user was removed, or has proved the address since. Never an administrator's rights: no person watches the run. */
 export async function principalOf(db: Queries, automation: AutomationRow): Promise<Principal | null> {
   const shared = {
     teamId: automation.team_id,
@@ -56,7 +56,8 @@ type SharedMembers = Pick<Principal, "teamId" | "keyId" | "keyName" | "createdAt
 async function principalOfUser(db: Queries, id: number, shared: SharedMembers): Promise<Principal | null> {
   const query = db.selectFrom("users").selectAll().where("id", "=", id).where("removed_at", "is", null);
   const user = await query.executeTakeFirst();
-  if (!user) return null;
+  // Another person may have made it: one who joined by a link, under this address.
+  if (!user || (user.proved_at !== null && shared.createdAt < user.proved_at)) return null;
   const { id: userId, email, first_name: firstName, last_name: lastName } = user;
   return { ...shared, kind: "user", userId, email, firstName, lastName, role: "member" };
 }

@@ -103,7 +103,7 @@ test("a private automation of a user who was removed stops, says why and since w
   };
   const member = items.find(({ email }) => email === "leaver@example.com");
   expect((await server.call(keys.admin, "DELETE", `/v1/members/${member?.id}`)).status).toBe(200);
-  const reason = "Its user was removed from the team.";
+  const reason = "Its user was removed from the team, or has proved their address since it was created.";
   expect(await send()).toMatchObject({ status: 200, body: { skipped: true, reason } });
   expect(await send()).toMatchObject({ status: 400, body: { success: false } });
   const row = await server.platform.db

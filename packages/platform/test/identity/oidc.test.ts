@@ -234,6 +234,30 @@ describe("an address that someone joined with by a link alone", () => {
     expect((await server.call(joined.key, "GET", "/v1/me")).status).toBe(401);
   });
 
+  test("in the same team gives its owner no automation and no account of who joined", async () => {
+    const { db } = server.platform;
+    const { key, userId } = await joinByLink("default", "planner@example.com");
+    const automation = {
+      name: "planted",
+      scope: "private",
+      prompt: { text: "Look." },
+      triggers: [{ type: "webhook" }],
+    };
+    const { id } = (await server.call(key, "POST", "/v1/automations", automation)).body as { id: string };
+    const created = await server.call(key, "POST", `/v1/automations/${id}/webhook-keys`, { name: "kept" });
+    const { url, apiKey } = created.body as { url: string; apiKey: string };
+    const account = { user_id: userId, host: "github.com", account_id: "1", login: "mallory", token: null };
+    await db.insertInto("source_accounts").values(account).execute();
+    real.accounts.set("planner", { email: "planner@example.com", email_verified: true });
+    await logIn("planner");
+    const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+    await fetch(url, { method: "POST", headers, body: "{}" });
+    const firing = await db.selectFrom("automation_firings").selectAll().where("automation_id", "=", id).execute();
+    expect(firing).toEqual([expect.objectContaining({ status: "skipped", run_id: null })]);
+    const accounts = await db.selectFrom("source_accounts").selectAll().where("user_id", "=", userId).execute();
+    expect(accounts).toEqual([]);
+  });
+
   test("and left again does not lock its owner out", async () => {
     const { db, vault } = server.platform;
     await joinByLink("evil", "late@example.com");

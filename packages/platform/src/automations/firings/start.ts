@@ -85,7 +85,7 @@ const skip = ({ platform }: AutomationHost, { id }: FiringRow, reason: string): 
 
 /** It would be skipped again and again: it is disabled, and says why. */
 function skipWithoutUser({ platform, now }: AutomationHost, firing: FiringRow): Promise<FiringRow> {
-  const reason = "Its user was removed from the team.";
+  const reason = "Its user was removed from the team, or has proved their address since it was created.";
   return platform.db.transaction().execute(async (tx) => {
     const { automation_id: automationId } = firing;
     const decided = await decideFiring(tx, firing.id, { status: "skipped", reason });

@@ -58,6 +58,7 @@ import * as dataDirectoryNodes from "./migrations/0054-data-directory-nodes.ts";
 import * as sharedSpelling from "./migrations/0055-shared-spelling.ts";
 import * as identityKeys from "./migrations/0056-identity-keys.ts";
 import * as unprovedAddresses from "./migrations/0057-unproved-addresses.ts";
+import * as provedAddresses from "./migrations/0058-proved-addresses.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -121,6 +122,7 @@ const migrations: Record<string, Migration> = {
   "0055-shared-spelling": sharedSpelling,
   "0056-identity-keys": identityKeys,
   "0057-unproved-addresses": unprovedAddresses,
+  "0058-proved-addresses": provedAddresses,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -32,10 +32,12 @@ export async function claimAddress(db: Queries, teamId: number, email: string) {
   return undefined;
 }
 
-/** A person proves the address of a user who joined by a link: what was opened without proof ends. */
+/** A person proves the address of a user who joined by a link: what was opened without proof ends, or acts no more. */
 export async function proveAddress(db: Queries, userId: number): Promise<void> {
-  await db.updateTable("users").set({ joined_by_link: false }).where("id", "=", userId).execute();
-  await endAccess(db, userId, new Date());
+  const now = new Date();
+  const proved = { joined_by_link: false, proved_at: now };
+  await db.updateTable("users").set(proved).where("id", "=", userId).execute();
+  await endAccess(db, userId, now);
 }
 
 /**
@@ -108,6 +110,7 @@ async function endAccess(db: Queries, userId: number, now: Date): Promise<void> 
   const sessions = db.updateTable("sessions").set({ ended_at: now }).where("user_id", "=", userId);
   await sessions.where("ended_at", "is", null).execute();
   await db.deleteFrom("login_links").where("user_id", "=", userId).execute();
+  await db.deleteFrom("source_accounts").where("user_id", "=", userId).execute();
 }
 
 /** The row stays for the user's agents; keys, sessions, links and invitations end. */
@@ -123,6 +126,5 @@ export function removeUser(db: Kysely<Tables>, user: UserIdentity): Promise<void
     const waiting = invitations.where("accepted_at", "is", null).where("revoked_at", "is", null);
     await waiting.where(isAddress(user.email)).execute();
     await transaction.deleteFrom("identities").where("user_id", "=", user.id).execute();
-    await transaction.deleteFrom("source_accounts").where("user_id", "=", user.id).execute();
   });
 }

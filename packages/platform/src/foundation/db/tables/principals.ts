@@ -29,6 +29,8 @@ export interface UserTable {
   has_shared_address: Generated<boolean>;
   /** Has proved no address: keeps it until another person proves it. */
   joined_by_link: Generated<boolean>;
+  /** When another person than the one who joined may have proved the address: what is older does not act for the user. */
+  proved_at: Perhaps<Date>;
   /** Stays, for what it made; may do nothing any more. */
   removed_at: Perhaps<Date>;
   created_at: Stamped;
