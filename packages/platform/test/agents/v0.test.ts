@@ -73,7 +73,9 @@ test("the names of an agent and of its MCP servers have no control or invisible 
       body: { error: { message: expect.stringContaining("name: must not contain control characters") } },
     });
   for (const name of ["a\u009b", "\u202egpj"])
-    expect(await call("POST", "/v1/agents", { prompt, mcpServers: [{ name, url: "https://example.com" }] })).toMatchObject({
+    expect(
+      await call("POST", "/v1/agents", { prompt, mcpServers: [{ name, url: "https://example.com" }] }),
+    ).toMatchObject({
       status: 400,
       body: { error: { message: expect.stringContaining("must not contain control characters") } },
     });

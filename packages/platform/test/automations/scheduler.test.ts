@@ -98,12 +98,20 @@ test("an automation of a removed user stops and says so", async () => {
   harness.setClock("2026-05-01T10:00:00Z");
   await harness.look();
   expect(await harness.firings(automation)).toMatchObject([
-    { status: "skipped", reason: "Its user was removed from the team, or has proved their address since it was created." },
+    {
+      status: "skipped",
+      reason: "Its user was removed from the team, or has proved their address since it was created.",
+    },
     { status: "skipped" },
   ]);
   const row = await db.selectFrom("automations").selectAll().executeTakeFirstOrThrow();
-  expect(row).toMatchObject({ enabled: false, disabled_reason: "Its user was removed from the team, or has proved their address since it was created." });
-  expect(await alertsOf(harness, automation)).toEqual(["disabled: Disabled. Its user was removed from the team, or has proved their address since it was created."]);
+  expect(row).toMatchObject({
+    enabled: false,
+    disabled_reason: "Its user was removed from the team, or has proved their address since it was created.",
+  });
+  expect(await alertsOf(harness, automation)).toEqual([
+    "disabled: Disabled. Its user was removed from the team, or has proved their address since it was created.",
+  ]);
 });
 
 test("a firing whose run is refused says why, and raises an alert", async () => {
