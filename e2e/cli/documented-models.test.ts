@@ -40,6 +40,5 @@ test.each([...shownIn("README.md"), ...shownIn("docs/guide-models.md")])("%s: %s
   const PATH = `${await programsOnPath()}:${process.env.PATH}`;
   const env = { PATH, HOME: join(home, "user"), AGENT_HOME: home, AGENT_OSS_BASE_URL: url, SHELL: "/bin/bash" };
   await run("bash", ["-c", line.replaceAll("…", "key")], { cwd: repository, env });
-  // Listing models asks none of them.
-  expect(requests().length > 0).toBe(!line.includes("models --provider"));
+  expect(requests().length).toBeGreaterThan(0);
 });
