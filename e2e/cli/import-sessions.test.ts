@@ -46,7 +46,7 @@ const claudeLines = (cwd: string) => {
 };
 
 async function openHome() {
-  const { run, repository, requests } = await openHarness({ replies: [{ messages: ["Going on."] }], repeat: "always" });
+  const { run, repository, requests } = await openHarness({ replies: [{ messages: ["Going on."] }] });
   const { path: userHome, remove } = await temporaryDirectory();
   onTestFinished(remove);
   const write = (path: string, lines: string[]) => {
