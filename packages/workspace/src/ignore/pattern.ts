@@ -23,7 +23,10 @@ function matchesSteps(steps: Step[], text: string): boolean {
   enter(0, steps, reached);
   for (const character of text) {
     const next = new Set<number>();
-    for (const at of reached) follow(at, character, steps, next);
+    for (const at of reached)
+      for (const from of stepsAfter(at, steps[at], character))
+        if (from === at) next.add(at);
+        else enter(from, steps, next);
     if (next.size === 0) return false;
     reached = next;
   }
@@ -38,15 +41,12 @@ function enter(at: number, steps: Step[], reached: Set<number>): void {
   }
 }
 
-function follow(at: number, character: string, steps: Step[], next: Set<number>): void {
-  const step = steps[at];
-  if (step === undefined) return;
-  if (step.kind === "character") {
-    if (step.accepts(character)) enter(at + 1, steps, next);
-  } else if (step.kind === "directories") {
-    next.add(at);
-    if (character === "/") enter(at + 1, steps, next);
-  } else if (step.kind === "anything" || character !== "/") enter(at, steps, next);
+/** Where matching goes on once the step has taken the character; a step that goes on may also end there. */
+function stepsAfter(at: number, step: Step | undefined, character: string): number[] {
+  if (step === undefined) return [];
+  if (step.kind === "character") return step.accepts(character) ? [at + 1] : [];
+  if (step.kind === "directories") return character === "/" ? [at, at + 1] : [at];
+  return step.kind === "anything" || character !== "/" ? [at, at + 1] : [];
 }
 
 function readSteps(pattern: string[], judges: "path" | "name"): Step[] | null {

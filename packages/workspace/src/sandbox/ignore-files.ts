@@ -62,27 +62,28 @@ async function search(top: string, found: Found): Promise<void> {
     const { directory, above } = next;
     const entries = entriesOf(directory);
     const named = entries.map(({ name }) => name).filter((name) => ignoreFileNames.includes(name));
-    const own = named.length === 0 ? [] : [readIgnoreFiles(directory, named)];
+    const files = named.length === 0 ? above : [readIgnoreFiles(directory, named), ...above];
+    const { ignored, directories } = divide(directory, entries, files);
     found.files.push(...named.map((name) => join(directory, name)));
-    for (const below of applyRules(directory, entries, [...own, ...above], found))
-      queue.push({ directory: below, above: [...own, ...above] });
+    found.hidden.push(...ignored);
+    if (found.hidden.length > maxPaths) throw tooMany(found.files[0] ?? top);
+    for (const below of directories) queue.push({ directory: below, above: files });
     if (Date.now() < sliceEnd) continue;
     await new Promise((resolve) => setImmediate(resolve));
     sliceEnd = Date.now() + sliceMs;
   }
 }
 
-/** Adds what is ignored in the directory; returns the directories in it that are not. */
-function applyRules(directory: string, entries: Dirent[], files: IgnoreFile[], found: Found): string[] {
-  const directories: string[] = [];
+/** What is ignored in a directory, and the directories in it that are not. */
+function divide(directory: string, entries: Dirent[], files: IgnoreFile[]) {
+  const [ignored, directories]: [string[], string[]] = [[], []];
   for (const entry of entries) {
     if (entry.name === ".git" || ignoreFileNames.includes(entry.name)) continue;
     const path = join(directory, entry.name);
-    if (isIgnored(files, path, entry.isDirectory() ? "directory" : "other")) found.hidden.push(nameable(path));
+    if (isIgnored(files, path, entry.isDirectory() ? "directory" : "other")) ignored.push(nameable(path));
     else if (entry.isDirectory()) directories.push(path);
   }
-  if (found.hidden.length > maxPaths) throw tooMany(found.files[0] ?? directory);
-  return directories;
+  return { ignored, directories };
 }
 
 function readIgnoreFiles(directory: string, names: string[]): IgnoreFile {
