@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { run } from "./command.ts";
+import { run } from "../parts/index.ts";
 import type { MachineRecord } from "./records.ts";
 
 const imageName = "disk.img";

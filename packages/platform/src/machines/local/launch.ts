@@ -3,13 +3,12 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import { bubblewrapCommand, findTools, type Tools } from "../parts/index.ts";
 import { type MachineCapabilities, MachineUnavailable } from "../provider.ts";
-import { bubblewrapCommand } from "./bubblewrap.ts";
 import { type Host, isRoot, machineDirectory } from "./host.ts";
 import { layerRange } from "./ids.ts";
 import type { MachineRecord } from "./records.ts";
 import { type DiskPlan, withDisk } from "./setup.ts";
-import { findTools, type Tools } from "./tools.ts";
 import { openUserNamespace, type UserNamespace } from "./user-namespace.ts";
 
 type OpenedLimits = ReturnType<Host["parts"]["openLimits"]>;
@@ -33,7 +32,8 @@ export async function launch(host: Host, record: MachineRecord, limits: OpenedLi
     const filter = parts.machineFilter({ setIdFiles: isRoot() ? "allowed" : "refused" });
     const command = bubblewrapCommand(
       {
-        bubblewrap: host.bubblewrap,
+        bubblewrap: [host.bubblewrap],
+        view,
         hostname: record.id,
         hostPaths: record.layers.flatMap((digest) => host.layers.notes(digest).hostPaths),
         tools: tools.mounts.map(({ name }) => name),

@@ -12,23 +12,24 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import {
+  collectDrafts,
+  type LayerNotes,
+  makeDraft,
+  publish,
+  published,
+  removeTree,
+  run,
+  type UnpackLayer,
+  unpublish,
+} from "../parts/index.ts";
 import { MachineUnavailable } from "../provider.ts";
-import { removeTree, run } from "./command.ts";
-import { collectDrafts, makeDraft, publish, published, unpublish } from "./drafts.ts";
 import { layerRange } from "./ids.ts";
 import { enterAsRoot, openUserNamespace } from "./user-namespace.ts";
 
-/** More would slow down every lookup of a file, and the kernel has a limit too. */
-export const maxLayers = 10;
-
-export interface LayerNotes {
-  /** System paths of the host that are shown read-only on top. */
-  hostPaths: string[];
-}
-
 export interface Layers {
   /** Unpacks an archive; returns its digest. */
-  unpack(archive: Readable, notes: LayerNotes): Promise<string>;
+  unpack: UnpackLayer;
   /** The directory with the files; throws if there is no such layer. */
   path(digest: string): string;
   notes(digest: string): LayerNotes;

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { identityOf, type ProcessIdentity } from "@agentcli/workspace";
+import { unpublish } from "../parts/index.ts";
 import {
   type EgressOptions,
   type Machine,
@@ -12,7 +13,6 @@ import {
 } from "../provider.ts";
 import { claimLimits } from "./claim.ts";
 import { diskBytes } from "./disk.ts";
-import { unpublish } from "./drafts.ts";
 import { signalTree } from "./freeze.ts";
 import { type Host, type LiveMachines, machineDirectory } from "./host.ts";
 import { launch } from "./launch.ts";

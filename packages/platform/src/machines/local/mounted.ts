@@ -5,14 +5,13 @@ import { once } from "node:events";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { identityOf } from "@agentcli/workspace";
+import { capabilities, findTools, type Tools, toolPath } from "../parts/index.ts";
 import { MachineUnavailable, type MountedDisk, type MountOptions } from "../provider.ts";
-import { capabilities, toolPath } from "./bubblewrap.ts";
 import { claimLimits } from "./claim.ts";
 import { type Host, isRoot, type LiveMachines, machineDirectory } from "./host.ts";
 import { inNamespaces, planOf } from "./launch.ts";
 import { type MachineRecord, writeRunning } from "./records.ts";
 import { view, withDisk } from "./setup.ts";
-import { findTools, type Tools } from "./tools.ts";
 
 export interface MountContext extends MountOptions {
   live: LiveMachines;

@@ -1,9 +1,8 @@
 // Finds out by trying what this host can do for machines.
 import { randomUUID } from "node:crypto";
+import { makeDraft, removeTree, run } from "../parts/index.ts";
 import type { MachineCapabilities } from "../provider.ts";
-import { removeTree, run } from "./command.ts";
 import { makeDisk } from "./disk.ts";
-import { makeDraft } from "./drafts.ts";
 import { type Host, isRoot } from "./host.ts";
 import { layerRange } from "./ids.ts";
 import { inNamespaces } from "./launch.ts";

@@ -2,13 +2,21 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { isRunning, loadMachineParts } from "@agentcli/workspace";
+import {
+  beingMade,
+  checkMachineId,
+  collectDrafts,
+  importHostBase,
+  makeDraft,
+  maxLayers,
+  publish,
+  published,
+} from "../parts/index.ts";
 import { type MachineCapabilities, type MachineProvider, type MachineSpec, MachineUnavailable } from "../provider.ts";
 import { makeDisk } from "./disk.ts";
-import { beingMade, collectDrafts, makeDraft, publish, published } from "./drafts.ts";
 import { type Host, isRoot, type LiveMachines, machineDirectory } from "./host.ts";
-import { importHostBase } from "./host-base.ts";
 import { layerRange, openRanges } from "./ids.ts";
-import { maxLayers, openLayers } from "./layers.ts";
+import { openLayers } from "./layers.ts";
 import { openMachine } from "./machine.ts";
 import { mountMachine } from "./mounted.ts";
 import { probe } from "./probe.ts";
@@ -35,13 +43,13 @@ export async function openLocalProvider(options: LocalOptions): Promise<MachineP
     capabilities: host.capabilities,
     importBase: (archive) => host.layers.unpack(archive, { hostPaths: [] }),
     async create(spec) {
-      const record = readMachine(machineDirectory(host, checkId(spec.id))) ?? (await createMachine(host, spec));
+      const record = readMachine(machineDirectory(host, checkMachineId(spec.id))) ?? (await createMachine(host, spec));
       return openMachine(host, record, live);
     },
-    find: async (id) => open(readMachine(machineDirectory(host, checkId(id)))),
+    find: async (id) => open(readMachine(machineDirectory(host, checkMachineId(id)))),
     list: async () => readAll().map((record) => openMachine(host, record, live)),
     async mount(id, options) {
-      const record = readMachine(machineDirectory(host, checkId(id)));
+      const record = readMachine(machineDirectory(host, checkMachineId(id)));
       if (record === undefined) throw new MachineUnavailable(`Machine ${id} does not exist any more.`);
       return mountMachine(host, record, { ...options, live });
     },
@@ -77,7 +85,7 @@ async function createMachine(host: Host, spec: MachineSpec): Promise<MachineReco
   if (obstacle !== null) throw new MachineUnavailable(obstacle);
   if (spec.layers.length > maxLayers)
     throw new MachineUnavailable(`A machine can have at most ${maxLayers} layers, not ${spec.layers.length}.`);
-  const layers = spec.layers.length > 0 ? spec.layers : [await importHostBase(host.layers)];
+  const layers = spec.layers.length > 0 ? spec.layers : [await importHostBase(host.layers.unpack)];
   for (const digest of layers) host.layers.path(digest);
   const draft = makeDraft(host.machines, spec.id);
   const own = users === "own-range" ? host.ranges.reserve(spec.id) : layerRange;
@@ -91,11 +99,6 @@ async function createMachine(host: Host, spec: MachineSpec): Promise<MachineReco
   writeMachine(draft, record);
   await publish(draft, machineDirectory(host, spec.id));
   return readMachine(machineDirectory(host, spec.id)) ?? record;
-}
-
-function checkId(id: string): string {
-  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(id)) return id;
-  throw new MachineUnavailable(`Invalid machine id ${JSON.stringify(id)}: use lower-case letters, digits and dashes.`);
 }
 
 async function collect(host: Host): Promise<void> {

@@ -1,7 +1,6 @@
-// What is written down about a machine: what it is, and what belongs to it while it runs. Complete or not there at all.
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+// What is written down about a machine: what it is, and what belongs to it while it runs.
 import type { ProcessIdentity } from "@agentcli/workspace";
+import { claimRecord, readRecord, removeRecord, writeRecord } from "../parts/index.ts";
 import type { MachineSpec } from "../provider.ts";
 
 export interface MachineRecord extends MachineSpec {
@@ -23,40 +22,14 @@ export interface RunningRecord {
 
 const files = { machine: "machine.json", running: "running.json" };
 
-export const writeMachine = (directory: string, record: MachineRecord): void => write(directory, files.machine, record);
-export const writeRunning = (directory: string, record: RunningRecord): void => write(directory, files.running, record);
+export const writeMachine = (directory: string, record: MachineRecord): void =>
+  writeRecord(directory, files.machine, record);
+export const writeRunning = (directory: string, record: RunningRecord): void =>
+  writeRecord(directory, files.running, record);
 /** False if another record is there. */
-export function claimRunning(directory: string, record: RunningRecord): boolean {
-  const draft = join(directory, `${files.running}.${process.pid}`);
-  writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
-  try {
-    linkSync(draft, join(directory, files.running));
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  } finally {
-    rmSync(draft);
-  }
-}
+export const claimRunning = (directory: string, record: RunningRecord): boolean =>
+  claimRecord(directory, files.running, record);
+export const removeRunning = (directory: string): void => removeRecord(directory, files.running);
 
-export const removeRunning = (directory: string): void => rmSync(join(directory, files.running), { force: true });
-
-export const readMachine = (directory: string) => read<MachineRecord>(directory, files.machine);
-export const readRunning = (directory: string) => read<RunningRecord>(directory, files.running);
-
-function write(directory: string, name: string, record: object): void {
-  const draft = join(directory, `${name}.new`);
-  writeFileSync(draft, JSON.stringify(record), { mode: 0o600, flush: true });
-  renameSync(draft, join(directory, name));
-}
-
-/** Undefined if there is none. */
-function read<Kind>(directory: string, name: string): Kind | undefined {
-  try {
-    return JSON.parse(readFileSync(join(directory, name), "utf8")) as Kind;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw error;
-  }
-}
+export const readMachine = (directory: string) => readRecord<MachineRecord>(directory, files.machine);
+export const readRunning = (directory: string) => readRecord<RunningRecord>(directory, files.running);

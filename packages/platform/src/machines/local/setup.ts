@@ -2,7 +2,7 @@
 // that all of it is gone, loop device included, when the last process inside has ended.
 import { dirname, join } from "node:path";
 import { isPlainPath } from "../mount-point.ts";
-import { quote } from "./command.ts";
+import { quote, type ToolMount } from "../parts/index.ts";
 import { idmapProgram } from "./idmap.ts";
 import { enterAsRoot } from "./user-namespace.ts";
 
@@ -18,7 +18,7 @@ export interface DiskPlan {
   /** The user namespace to run the program in; null: the one that mounts. */
   machineNamespace: string | null;
   /** Files and directories of the host, and their names below `tools`. */
-  tools: { source: string; name: string; kind: "file" | "directory" }[];
+  tools: ToolMount[];
   /** Directories of the machine that get a name of their own below `kept`. */
   kept: string[];
 }
@@ -87,7 +87,7 @@ const overlayOptions = ({ layers }: DiskPlan) =>
     ...["upperdir=disk/upper", "workdir=disk/work"],
   ].join(",");
 
-function mountTool({ source, name, kind }: DiskPlan["tools"][number]): string[] {
+function mountTool({ source, name, kind }: ToolMount): string[] {
   const point = quote(join("tools", name));
   const parent = dirname(name) === "." ? [] : [`mkdir -p ${quote(join("tools", dirname(name)))}`];
   const made = kind === "directory" ? `mkdir -p ${point}` : `: > ${point}`;

@@ -1,9 +1,8 @@
 // Makes a layer of what a machine has added to its layers.
 import { PassThrough } from "node:stream";
-import { run } from "./command.ts";
+import { maxLayers, run } from "../parts/index.ts";
 import type { Host } from "./host.ts";
 import { inNamespaces, planOf } from "./launch.ts";
-import { maxLayers } from "./layers.ts";
 import type { MachineRecord } from "./records.ts";
 import { view, withDisk } from "./setup.ts";
 import { enterAsRoot } from "./user-namespace.ts";

@@ -3,10 +3,16 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { MachineParts } from "@agentcli/workspace";
 import { toolPath } from "./bubblewrap.ts";
-import type { DiskPlan } from "./setup.ts";
+
+/** A file or directory of the host, and its name below the tools. */
+export interface ToolMount {
+  source: string;
+  name: string;
+  kind: "file" | "directory";
+}
 
 export interface Tools {
-  mounts: DiskPlan["tools"];
+  mounts: ToolMount[];
   /** The command line of the supervisor, inside. */
   argv: string[];
   terminalModule: string | undefined;

@@ -2,10 +2,12 @@
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { TemporaryShares } from "@agentcli/workspace";
-import { view } from "./setup.ts";
 
 export interface InsideOptions {
-  bubblewrap: string;
+  /** The command line of bubblewrap, where it starts. */
+  bubblewrap: string[];
+  /** Where it finds the disk and the tools. */
+  view: { root: string; tools: string };
   hostname: string;
   /** System paths of the host, shown read-only. */
   hostPaths: string[];
@@ -29,13 +31,13 @@ export const capabilities = [
 ];
 
 export function bubblewrapCommand(options: InsideOptions, argv: string[]): string[] {
-  const { bubblewrap, hostname, hostPaths, tools, sizes, seccompDescriptor } = options;
+  const { bubblewrap, view, hostname, hostPaths, tools, sizes, seccompDescriptor } = options;
   const privateDirectory = (path: string, { mode, bytes }: { mode: string; bytes: number | undefined }) => [
     ...["--perms", mode, ...(bytes === undefined ? [] : ["--size", String(bytes)])],
     ...["--tmpfs", path],
   ];
   return [
-    bubblewrap,
+    ...bubblewrap,
     ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--die-with-parent", "--new-session", "--hostname", hostname],
     ...["--cap-drop", "ALL", ...capabilities.flatMap((name) => ["--cap-add", `CAP_${name}`])],

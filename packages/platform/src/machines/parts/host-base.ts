@@ -3,17 +3,24 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
 import { loadMachineParts } from "@agentcli/workspace";
 import { makeTemporaryDirectory } from "../../foundation/index.ts";
 import { run } from "./command.ts";
-import type { Layers } from "./layers.ts";
+
+export interface LayerNotes {
+  /** System paths of the host that are shown read-only on top. */
+  hostPaths: string[];
+}
+
+/** Unpacks an archive as a layer; returns its digest. */
+export type UnpackLayer = (archive: Readable, notes: LayerNotes) => Promise<string>;
 
 const directories = ["dev", "proc", "sys", "tmp", "run", "root", "home", "opt", "srv", "mnt", "workspace"];
 const stateDirectories = ["var/tmp", "var/lib", "var/cache", "var/log", "etc", "usr"];
 
 /** Returns its digest; the same host gives the same layer. */
-export async function importHostBase(layers: Layers): Promise<string> {
+export async function importHostBase(unpack: UnpackLayer): Promise<string> {
   const { existingSystemPaths, generatedFiles } = await loadMachineParts();
   const tree = await makeTemporaryDirectory("host-base");
   try {
@@ -22,7 +29,7 @@ export async function importHostBase(layers: Layers): Promise<string> {
     for (const path of existingSystemPaths()) if (await addSystemPath(tree, path)) hostPaths.push(path);
     for (const { path, content } of generatedFiles({ userId: 0, home: "/root" }))
       await writeFile(join(tree, path), content);
-    return await packInto(layers, tree, hostPaths);
+    return await packInto(unpack, tree, hostPaths);
   } finally {
     await rm(tree, { recursive: true, force: true });
   }
@@ -44,9 +51,9 @@ async function addSystemPath(tree: string, path: string): Promise<boolean> {
 const isShown = async (path: string) => (await loadMachineParts()).findSystemPath(path) !== undefined;
 
 /** With fixed times and owners, so that the digest depends on the content only. */
-async function packInto(layers: Layers, tree: string, hostPaths: string[]): Promise<string> {
+async function packInto(unpack: UnpackLayer, tree: string, hostPaths: string[]): Promise<string> {
   const archive = new PassThrough();
-  const unpacked = layers.unpack(archive, { hostPaths });
+  const unpacked = unpack(archive, { hostPaths });
   const fixed = ["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"];
   const packed = run(["tar", "--create", "--file=-", ...fixed, "."], {
     cwd: tree,
