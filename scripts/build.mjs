@@ -21,6 +21,12 @@ const sandboxPrograms = {
   "landlock-launcher": "packages/workspace/src/sandbox/landlock/launcher.ts",
 };
 
+/** Programs at both ends of the stream to a process in a container. */
+const dockerPrograms = {
+  "process-inside": "packages/workspace/src/remote/main.ts",
+  "docker-enter": "packages/platform/src/machines/docker/enter.ts",
+};
+
 /** Native code, found at run time. */
 const outside = [/^@lydell\/node-pty/];
 
@@ -80,7 +86,7 @@ for (const chunk of ["start", "server", "shared", "multiplexer"].map(
   escapeOtherThanAscii(join(root, chunk));
   compileChunk(join(root, chunk));
 }
-await build({ directory: "packages/platform/dist", input: sandboxPrograms });
+await build({ directory: "packages/platform/dist", input: { ...sandboxPrograms, ...dockerPrograms } });
 await buildPlatform();
 await buildWeb(root);
 buildDocs(root);

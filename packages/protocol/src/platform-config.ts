@@ -254,11 +254,16 @@ export const PlatformConfig = z.object({
   machines: z
     .object({
       provider: z
-        .enum(["auto", "host", "local"])
+        .enum(["auto", "host", "local", "docker"])
         .optional()
         .describe(
-          "Where agents work: local, a machine each; host, a directory of the server; auto, local where it works (host)",
+          "Where agents work: local, a machine each; docker, a container each; host, a directory of the server; auto, local where it works (host)",
         ),
+      docker_socket: z
+        .string()
+        .startsWith("/")
+        .optional()
+        .describe("The Unix socket of the Docker daemon (/var/run/docker.sock)"),
       cpus: z.number().positive().optional().describe("Processors that each machine may use, such as 1.5 (all)"),
       idle_seconds: z
         .int()

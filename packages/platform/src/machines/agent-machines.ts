@@ -5,7 +5,7 @@ import type { Machines } from "./open.ts";
 import { MachineUnavailable, type MountedDisk, type PreparedDisk } from "./provider.ts";
 
 export interface MachineChoice {
-  provider: "host" | "local";
+  provider: "host" | "local" | "docker";
   /** For people. */
   reason: string;
 }
@@ -13,7 +13,7 @@ export interface MachineChoice {
 export interface AgentMachines {
   /** Throws MachineUnavailable if the configured provider does not work here. */
   choose(): Promise<MachineChoice>;
-  /** For a run of the agent with this directory; only with the provider `local`. */
+  /** For a run of the agent with this directory; not with the provider `host`. */
   use(request: MachineRequest): MachineUse;
   /** Unmounts all disks. */
   close(): Promise<void>;
@@ -135,8 +135,9 @@ function useMachine({ local, request, idleMs, find, close }: UseContext): Machin
 async function choose(wanted: Settings["machines"]["provider"], local: Machines): Promise<MachineChoice> {
   if (wanted === "host") return { provider: "host", reason: "machines.provider is host" };
   const obstacle = await obstacleOf(local);
-  if (obstacle === null) return { provider: "local", reason: `machines.provider is ${wanted}` };
-  if (wanted === "local") throw new MachineUnavailable(obstacle);
+  const provider = wanted === "docker" ? "docker" : "local";
+  if (obstacle === null) return { provider, reason: `machines.provider is ${wanted}` };
+  if (wanted !== "auto") throw new MachineUnavailable(obstacle);
   return { provider: "host", reason: obstacle };
 }
 

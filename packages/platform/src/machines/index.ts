@@ -7,6 +7,7 @@ export {
   type MachineUse,
   openAgentMachines,
 } from "./agent-machines.ts";
+export { type DockerOptions, openDockerProvider } from "./docker/index.ts";
 export {
   type BuilderNamespace,
   inBuilderNamespace,

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { resourceLimits, sizeBytes } from "@agentcli/host";
 import type { Settings, Subject } from "../foundation/index.ts";
+import { openDockerProvider } from "./docker/index.ts";
 import { hasLayer, openLocalProvider } from "./local/index.ts";
 import type { MachineLimits, MachineProvider } from "./provider.ts";
 
@@ -19,29 +20,42 @@ export interface Machines extends Subject {
 export const machinesDirectory = ({ dataDirectory }: Pick<Settings, "dataDirectory">): string =>
   join(dataDirectory, "machines");
 
+/** Where the provider of these settings keeps its machines and layers. */
+export const providerDirectory = (settings: Pick<Settings, "dataDirectory" | "machines">): string =>
+  settings.machines.provider === "docker" ? join(machinesDirectory(settings), "docker") : machinesDirectory(settings);
+
 export function openMachines(settings: Settings): Machines {
   const directory = machinesDirectory(settings);
+  const own = providerDirectory(settings);
   let opened: Promise<MachineProvider> | undefined;
   const provider = () => {
-    opened ??= openLocalProvider({
-      directory,
-      path: settings.variables.PATH ?? "",
-      serverProgram: join(settings.programDirectory, "workspace-server.cjs"),
-    });
+    opened ??= openProvider(settings, own);
     return opened;
   };
   // What a killed server left behind goes when the next one starts.
   const collect = async () => {
-    if (existsSync(directory)) await (await provider()).collect();
+    if (existsSync(own)) await (await provider()).collect();
     return { stop: async () => {} };
   };
   return {
     provider,
     directory,
-    holds: (layers) => layers.every((digest) => hasLayer(join(directory, "layers"), digest)),
+    holds: (layers) => layers.every((digest) => hasLayer(join(own, "layers"), digest)),
     limits: machineLimits(settings),
     activities: [{ role: "runner", start: collect }],
   };
+}
+
+function openProvider(settings: Settings, directory: string): Promise<MachineProvider> {
+  const { provider, dockerSocket } = settings.machines;
+  const options = {
+    directory,
+    path: settings.variables.PATH ?? "",
+    serverProgram: join(settings.programDirectory, "workspace-server.cjs"),
+  };
+  return provider === "docker"
+    ? openDockerProvider({ ...options, socketPath: dockerSocket })
+    : openLocalProvider(options);
 }
 
 const defaults = { memory: "4g", tmp: "2g", disk: "20g" };

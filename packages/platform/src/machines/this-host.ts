@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../foundation/index.ts";
-import { machinesDirectory, openMachines } from "./open.ts";
+import { openMachines, providerDirectory } from "./open.ts";
 import type { Machine, MachineStats } from "./provider.ts";
 
 export interface MachineReport extends MachineStats {
@@ -11,7 +11,7 @@ export interface MachineReport extends MachineStats {
 }
 
 export async function reportMachines(settings: Settings): Promise<MachineReport[]> {
-  if (!existsSync(machinesDirectory(settings))) return [];
+  if (!existsSync(providerDirectory(settings))) return [];
   const machines = await (await openMachines(settings).provider()).list();
   return Promise.all(
     machines.map(async (machine) => ({ id: machine.id, state: await machine.state(), ...(await machine.stats()) })),
@@ -32,6 +32,6 @@ export async function removeAgentMachine(settings: Settings, id: string): Promis
 
 /** Without looking for the programs that machines need, where there is none. */
 async function findMachine(settings: Settings, id: string): Promise<Machine | undefined> {
-  const names = join(machinesDirectory(settings), "machines");
+  const names = join(providerDirectory(settings), "machines");
   return existsSync(join(names, id, "machine.json")) ? (await openMachines(settings).provider()).find(id) : undefined;
 }

@@ -51,7 +51,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   concurrentRuns: 10,
   allowPrivate: [],
   readableDirectories: [],
-  machines: { provider: "host", cpus: null, idleMs: 60_000 },
+  machines: { provider: "host", dockerSocket: "", cpus: null, idleMs: 60_000 },
   rateLimits: noRateLimits,
   metricsToken: null,
   models: { model: "practice" },

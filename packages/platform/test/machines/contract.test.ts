@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { machineScenarios, sandboxScenarios } from "@agentcli/testkit/machines";
+import { directoryScenarios, machineScenarios, sandboxScenarios } from "@agentcli/testkit/machines";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { MachineCapabilities } from "../../src/machines/index.ts";
 import { bundleInto } from "../harness/bundled.ts";
@@ -43,7 +43,7 @@ describe.each(users)("machines of a server that runs as %s", (user) => {
   // Files of other users and of no rights are among them.
   afterAll(() => run("unshare", [...(isRoot ? [] : ["--user", "--map-root-user"]), "rm", "-rf", directory]));
 
-  test.each(Object.keys(machineScenarios))("%s", (name) => {
+  test.each(Object.keys({ ...machineScenarios, ...directoryScenarios }))("%s", (name) => {
     expect(found?.failures[name]).toBe(null);
   });
 

@@ -1,22 +1,30 @@
-// Runs the scenarios of the contract against the provider `local` as the user of this process, and prints what failed: in the
-// machine itself, or in a sandbox inside it as runs have.
+// Runs the scenarios of the contract against a provider as the user of this process, and prints what failed: in the machine
+// itself, or in a sandbox inside it as runs have.
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Workspace } from "@agentcli/protocol";
-import { type MachineHarness, machineScenarios, sandboxScenarios, unlimited } from "@agentcli/testkit/machines";
+import {
+  directoryScenarios,
+  type MachineHarness,
+  machineScenarios,
+  sandboxScenarios,
+  unlimited,
+} from "@agentcli/testkit/machines";
 import { giveFiles, openWorkspace, sandboxPolicy } from "@agentcli/workspace";
 import {
   type Machine,
   type MachineLimits,
+  openDockerProvider,
   openLocalProvider,
   openMachineWorkspace,
   type Supervisor,
 } from "../../src/machines/index.ts";
 import { machineVariables } from "./variables.ts";
 
-const [directory = "", serverProgram = "", location = "machine"] = process.argv.slice(2);
-const provider = await openLocalProvider({ directory, path: process.env.PATH ?? "", serverProgram });
+const [directory = "", serverProgram = "", location = "machine", socketPath] = process.argv.slice(2);
+const options = { directory, path: process.env.PATH ?? "", serverProgram };
+const provider = await (socketPath ? openDockerProvider({ ...options, socketPath }) : openLocalProvider(options));
 const capabilities = await provider.capabilities();
 
 const dials = new Map<string, Supervisor["dial"]>();
@@ -41,8 +49,8 @@ async function startSandbox(machine: Machine): Promise<Workspace> {
   const placement = { directory: root, path: "/workspace" };
   const domains = { network: "proxy" as const, allowedDomains: ["example.com"] };
   const policy = sandboxPolicy({ mode: "workspace-write", root, view: "system", shown: [root], placement, ...domains });
-  const options = { serverProgram, env: machineVariables, incarnation: randomUUID(), disk: async () => disk };
-  return openWorkspace(policy, options);
+  const choices = { serverProgram, env: machineVariables, incarnation: randomUUID(), disk: async () => disk };
+  return openWorkspace(policy, choices);
 }
 
 const start = location === "sandbox" ? startSandbox : startSupervisor;
@@ -76,7 +84,8 @@ const harness: MachineHarness<Machine> = {
   },
 };
 
-const chosen = Object.entries(location === "sandbox" ? sandboxScenarios : machineScenarios);
+const inMachine = { ...machineScenarios, ...(socketPath ? {} : directoryScenarios) };
+const chosen = Object.entries(location === "sandbox" ? sandboxScenarios : inMachine);
 const failures: Record<string, string | null> = {};
 for (const [name, scenario] of chosen) failures[name] = await failureOf(() => scenario(harness as MachineHarness));
 await (await provider.find("shared"))?.remove();

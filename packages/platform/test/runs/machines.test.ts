@@ -9,7 +9,7 @@ import { applyAll } from "../operations/retention-rules.ts";
 import { openRunHarness } from "./run-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
-const local: Settings["machines"] = { provider: "local", cpus: 1, idleMs: 60_000 };
+const local: Settings["machines"] = { provider: "local", dockerSocket: "", cpus: 1, idleMs: 60_000 };
 
 async function openWithMachines(replies: Reply[], settings: Partial<Settings> = {}) {
   const harness = await openRunHarness({ replies, settings: { machines: local, ...settings } });

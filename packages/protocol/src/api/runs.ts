@@ -38,7 +38,7 @@ export const RunModel = z.object({ id: z.string(), provider: z.string().optional
 export type RunModel = z.infer<typeof RunModel>;
 
 export const RunMachine = z.object({
-  provider: z.enum(["host", "local", "worker"]),
+  provider: z.enum(["host", "local", "docker", "worker"]),
   reason: z.string().describe("Why this one"),
 });
 export type RunMachine = z.infer<typeof RunMachine>;

@@ -23,7 +23,7 @@ export const diskScenarios: Record<string, Scenario> = {
     withMachine(harness, async (machine, workspace) => {
       await sh(
         workspace,
-        "mkdir -p /workspace/a/b /opt/d; echo one > /workspace/a/b/f; chmod 4750 /workspace/a/b/f; rm /etc/hosts; rm -r /home; mkdir /home",
+        "mkdir -p /workspace/a/b /opt/d; echo one > /workspace/a/b/f; chmod 4750 /workspace/a/b/f; rm /etc/group; rm -r /home; mkdir /home",
       );
       const layers = await machine.snapshot();
       assert.deepEqual(await machine.snapshot(), layers);
@@ -33,7 +33,7 @@ export const diskScenarios: Record<string, Scenario> = {
         async (_clone, cloned) => {
           const { output } = await sh(
             cloned,
-            "cat /workspace/a/b/f; ls /etc/hosts 2>&1; stat -c %u /workspace/a/b/f; ls -A /home; rm -r /workspace/a; echo clone > /workspace/c",
+            "cat /workspace/a/b/f; ls /etc/group 2>&1; stat -c %u /workspace/a/b/f; ls -A /home; rm -r /workspace/a; echo clone > /workspace/c",
           );
           assert.match(output, /^one\n.*No such file.*\n0\n$/);
         },
@@ -46,12 +46,16 @@ export const diskScenarios: Record<string, Scenario> = {
     const { provider } = harness;
     let layers: string[] = [];
     const depths: number[] = [];
+    let isUnchanged = false;
     await withMachine(harness, async (machine, workspace) => {
-      await sh(workspace, "echo first > /workspace/first; rm /etc/hosts");
+      await sh(workspace, "echo first > /workspace/first; rm /etc/group");
       layers = await machine.snapshot();
     });
-    for (let count = 0; count < 10; count += 1) {
+    for (let count = 0; count < 12; count += 1) {
       const machine = await provider.create({ id: newName(), layers, limits: unlimited });
+      // Where a machine that was not changed adds no layer, each one is.
+      isUnchanged ||= depths.length > 1 && depths.at(-1) === depths.at(-2);
+      if (isUnchanged) await sh(await harness.start(machine), `echo ${count} > /workspace/${count}`);
       layers = await machine.snapshot();
       depths.push(layers.length);
       await machine.remove();
@@ -60,7 +64,7 @@ export const diskScenarios: Record<string, Scenario> = {
     await withMachine(
       harness,
       async (_machine, workspace) => {
-        assert.match((await sh(workspace, "cat /workspace/first; ls /etc/hosts")).output, /^first\n.*No such file/);
+        assert.match((await sh(workspace, "cat /workspace/first; ls /etc/group")).output, /^first\n.*No such file/);
       },
       { layers },
     );

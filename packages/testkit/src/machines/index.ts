@@ -3,10 +3,12 @@ import { diskScenarios } from "./disks.ts";
 import { escapeScenarios } from "./escapes.ts";
 import type { Scenario } from "./harness.ts";
 import { lifecycleScenarios } from "./lifecycle.ts";
-import { limitScenarios } from "./limits.ts";
+import { directoryScenarios, limitScenarios } from "./limits.ts";
 
+export { type DockerDaemon, startDockerDaemon } from "./docker-daemon.ts";
 export { type MachineHarness, type Scenario, unlimited } from "./harness.ts";
 export { findLeftovers, type MachineTraces } from "./leftovers.ts";
+export { directoryScenarios };
 
 export const machineScenarios: Record<string, Scenario> = {
   ...lifecycleScenarios,

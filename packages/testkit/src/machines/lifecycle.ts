@@ -123,11 +123,14 @@ async function hostPids(workspace: Parameters<typeof sh>[0]): Promise<number[]> 
 
 /** 0: the main process of the machine, 1: its child, which is the first inside, 2: the child of that. */
 function descendantOf(id: string, depth: number): number {
-  const family = processesWith(`--hostname ${id} `);
+  const family = processesWith(`--hostname ${id} `).filter((pid) => !standsFor(pid));
   let pid = family.find((each) => !family.includes(parentOf(each))) ?? 0;
   for (let level = 0; level < depth; level += 1)
     pid = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ")[0]);
   return pid;
 }
+
+/** A process of the host that only carries the streams of one in a container. */
+const standsFor = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("docker-enter.cjs");
 
 const parentOf = (pid: number) => Number(/^PPid:\s(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);

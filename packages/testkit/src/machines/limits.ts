@@ -66,7 +66,10 @@ export const limitScenarios: Record<string, Scenario> = {
       },
       { limits: { ...unlimited, temporaryBytes: 4 * mebibyte } },
     ),
+};
 
+/** Of providers that keep layers as directories. */
+export const directoryScenarios: Record<string, Scenario> = {
   "a file with holes does not become larger in a snapshot": (harness) =>
     withMachine(
       harness,

@@ -152,7 +152,8 @@ async function examineMachines(settings: Settings): Promise<Finding> {
   const subject = "machines";
   try {
     const { provider, reason } = await openAgentMachines(settings, openMachines(settings)).choose();
-    if (provider === "local") return { subject, verdict: "fine", text: "local: each agent has a machine of its own" };
+    if (provider !== "host")
+      return { subject, verdict: "fine", text: `${provider}: each agent has a machine of its own` };
     const text = `host: agents work in sandboxes of this host, without machines of their own (${reason})`;
     return { subject, verdict: settings.machines.provider === "host" ? "fine" : "note", text };
   } catch (error) {

@@ -110,6 +110,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     readableDirectories: config.sandbox?.readable ?? [],
     machines: {
       provider: config.machines?.provider ?? "host",
+      dockerSocket: config.machines?.docker_socket ?? "/var/run/docker.sock",
       cpus: config.machines?.cpus ?? null,
       idleMs: (config.machines?.idle_seconds ?? 60) * 1_000,
     },

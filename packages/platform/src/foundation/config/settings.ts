@@ -175,7 +175,9 @@ export type ModelSettings = Pick<
 };
 
 export interface MachineSettings {
-  provider: "auto" | "host" | "local";
+  provider: "auto" | "host" | "local" | "docker";
+  /** Of the Docker daemon. */
+  dockerSocket: string;
   /** Null: all processors. */
   cpus: number | null;
   /** How long a disk stays mounted after a run. */

@@ -8,7 +8,7 @@ import { type MachineCapabilities, MachineUnavailable } from "../provider.ts";
 import { type Host, isRoot, machineDirectory } from "./host.ts";
 import { layerRange } from "./ids.ts";
 import type { MachineRecord } from "./records.ts";
-import { type DiskPlan, withDisk } from "./setup.ts";
+import { type DiskPlan, view, withDisk } from "./setup.ts";
 import { openUserNamespace, type UserNamespace } from "./user-namespace.ts";
 
 type OpenedLimits = ReturnType<Host["parts"]["openLimits"]>;

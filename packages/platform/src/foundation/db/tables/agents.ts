@@ -68,7 +68,7 @@ export interface RunTable {
   model: string | null;
   model_provider: string | null;
   /** Where its commands run, as chosen by the server that drives it, and why; null before that. */
-  machine_provider: "host" | "local" | "worker" | null;
+  machine_provider: "host" | "local" | "docker" | "worker" | null;
   machine_reason: string | null;
   /** The machine whose disk it has used. */
   machine_id: string | null;
