@@ -56,6 +56,9 @@ const Retention = z.object({
   session_days: days.describe("How long ended sessions, expired login links and expired invitations are kept (30)"),
   delivery_days: days.describe("How long ended webhook deliveries are kept, from their last attempt (30)"),
   workspace_days: days.describe("How long an archived agent keeps its files; its conversation and artifacts stay (30)"),
+  machine_days: days.describe(
+    "How long an agent without runs keeps the disk of its machine; its repositories stay (90)",
+  ),
   mirror_days: days.describe("How long the copy of a repository is kept that no agent uses (30)"),
   build_days: days.describe(
     "How long builds of environments are kept that are not active, and images that are not the base (30)",
@@ -264,6 +267,9 @@ export const PlatformConfig = z.object({
         .startsWith("/")
         .optional()
         .describe("The Unix socket of the Docker daemon (/var/run/docker.sock)"),
+      disk_budget: Size.optional().describe(
+        "What the disks of all machines of a host may occupy together; those of idle agents go, the least recently used first (off)",
+      ),
       cpus: z.number().positive().optional().describe("Processors that each machine may use, such as 1.5 (all)"),
       idle_seconds: z
         .int()

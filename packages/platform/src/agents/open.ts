@@ -7,6 +7,7 @@ import type { Integrations } from "../integrations/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import { type FindReadableAgent, findDiskHolder } from "../runs/index.ts";
 import { openAgentAccess } from "./access.ts";
+import { machineRetention } from "./machine-retention.ts";
 import { addOverviewRoutes, type OverviewHost } from "./overview/index.ts";
 import { copyRetention, deletedRetention, workspaceRetention } from "./retention.ts";
 import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
@@ -68,6 +69,7 @@ export function openAgents(context: ServerContext, options: AgentsOptions): Agen
       workspaceRetention({ platform: context, workspaces }),
       deletedRetention({ platform: context, workspaces }),
       copyRetention({ platform: context, workspaces }),
+      machineRetention(context),
     ],
     routes(api) {
       addAgentRoutes(api, host);

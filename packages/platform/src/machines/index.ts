@@ -31,5 +31,13 @@ export {
   type PreparedDisk,
   type Supervisor,
 } from "./provider.ts";
-export { type MachineReport, removeAgentMachine, reportMachines, stopMachine } from "./this-host.ts";
+export {
+  forgetRemovedDisk,
+  type MachineReport,
+  noteRemovedDisk,
+  readRemovedDisk,
+  removeAgentMachine,
+  reportMachines,
+  stopMachine,
+} from "./this-host.ts";
 export { type MachineWorkspaceOptions, openMachineWorkspace } from "./workspace.ts";

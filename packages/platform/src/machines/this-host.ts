@@ -1,5 +1,5 @@
 // The machines of agents on this host, as the operator sees them.
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../foundation/index.ts";
 import { openMachines, providerDirectory } from "./open.ts";
@@ -25,8 +25,29 @@ export async function stopMachine(settings: Settings, id: string): Promise<boole
   return machine !== undefined;
 }
 
-/** Of an agent that was deleted, or archived a while ago. */
+/** Until the next run of the agent, which says it. */
+export function noteRemovedDisk(settings: Settings, id: string, reason: string): void {
+  const directory = join(providerDirectory(settings), "removed");
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeFileSync(join(directory, id), reason, { mode: 0o600 });
+}
+
+/** What the run says about a disk that was removed; null: none was. */
+export function readRemovedDisk(settings: Settings, id: string): string | null {
+  try {
+    const reason = readFileSync(join(providerDirectory(settings), "removed", id), "utf8");
+    return `The disk of this agent's machine was removed, because ${reason}. Its repositories are complete; what it had installed or written outside /workspace is gone.`;
+  } catch {
+    return null;
+  }
+}
+
+export const forgetRemovedDisk = (settings: Settings, id: string): void =>
+  rmSync(join(providerDirectory(settings), "removed", id), { force: true });
+
+/** Of an agent that was deleted, or archived a while ago, or that is idle. */
 export async function removeAgentMachine(settings: Settings, id: string): Promise<void> {
+  forgetRemovedDisk(settings, id);
   await (await findMachine(settings, id))?.remove();
 }
 

@@ -12,7 +12,13 @@ import { openMachines } from "../../src/machines/index.ts";
 import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
-const machines: Settings["machines"] = { provider: "local", dockerSocket: "", cpus: 1, idleMs: 60_000 };
+const machines: Settings["machines"] = {
+  provider: "local",
+  dockerSocket: "",
+  diskBudget: "off",
+  cpus: 1,
+  idleMs: 60_000,
+};
 
 /** Every run executes one command. */
 async function openWithEnvironments(command: string): Promise<EnvironmentHarness> {

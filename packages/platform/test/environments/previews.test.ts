@@ -9,7 +9,13 @@ import { openMachines } from "../../src/machines/index.ts";
 import { noRateLimits } from "../harness/settings.ts";
 import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
 
-const machines: Settings["machines"] = { provider: "local", dockerSocket: "", cpus: 1, idleMs: 60_000 };
+const machines: Settings["machines"] = {
+  provider: "local",
+  dockerSocket: "",
+  diskBudget: "off",
+  cpus: 1,
+  idleMs: 60_000,
+};
 
 /** Answers requests with what it was sent, and WebSockets with what they send. */
 const devServer = `

@@ -14,7 +14,13 @@ import { openImages } from "../../src/images/index.ts";
 import { type Machines, openMachines, removeMachineFiles, reportMachines } from "../../src/machines/index.ts";
 import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
 
-const machines: Settings["machines"] = { provider: "local", dockerSocket: "", cpus: null, idleMs: 60_000 };
+const machines: Settings["machines"] = {
+  provider: "local",
+  dockerSocket: "",
+  diskBudget: "off",
+  cpus: null,
+  idleMs: 60_000,
+};
 const agentsAtOnce = 20;
 
 /** Prints what the dev server shows, and stays until the test lets it go. */

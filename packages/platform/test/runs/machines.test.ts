@@ -3,13 +3,14 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { call, type Reply, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
+import { machineRetention } from "../../src/agents/machine-retention.ts";
 import type { Settings } from "../../src/foundation/config/index.ts";
 import { reportMachines, stopMachine } from "../../src/machines/index.ts";
 import { applyAll } from "../operations/retention-rules.ts";
 import { openRunHarness } from "./run-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
-const local: Settings["machines"] = { provider: "local", dockerSocket: "", cpus: 1, idleMs: 60_000 };
+const local: Settings["machines"] = { provider: "local", dockerSocket: "", diskBudget: "off", cpus: 1, idleMs: 60_000 };
 
 async function openWithMachines(replies: Reply[], settings: Partial<Settings> = {}) {
   const harness = await openRunHarness({ replies, settings: { machines: local, ...settings } });
@@ -88,6 +89,58 @@ test("the machine of an agent goes 30 days after it was archived; unarchived, th
   const next = await outcome(harness, await client.followUp(first.agentId, { prompt: { text: "go on" } }));
   expect(next.run).toMatchObject({ status: "FINISHED" });
   expect(next.text).toContain("/etc/own.conf: No such file or directory");
+});
+
+test("disks over the budget go, the least recently used first, and the next run says so and has what was not pushed", async () => {
+  const write = shell(
+    "echo text > /etc/own.conf; echo kept > file.txt; git add file.txt; git commit --quiet --message=Made",
+  );
+  const harness = await openWithMachines(
+    [
+      ...[write, replyWith("First."), write, replyWith("Second.")],
+      shell("cat /etc/own.conf; git log --format=%s"),
+      replyWith("Third."),
+    ],
+    { machines: { ...local, idleMs: 0 } },
+  );
+  const { client, fixture, dataDirectory } = harness;
+  const { db, settings } = fixture.platform;
+  const url = await harness.repository("budget", { "a.txt": "a\n" });
+  const agents: { agentId: string; runId: string }[] = [];
+  for (const text of ["one", "two"]) {
+    const ids = await client.create({ prompt: { text }, repos: [{ url }] });
+    await outcome(harness, ids);
+    agents.push(ids);
+  }
+  const [first, second] = agents.map(({ agentId }) => agentId);
+  const isIdle = async () => (await reportMachines(settings)).every(({ state }) => state === "stopped");
+  await expect.poll(isIdle).toBe(true);
+  const occupied = (await reportMachines(settings)).reduce((sum, { diskBytes }) => sum + diskBytes, 0);
+  const apply = async (diskBudget: string) => {
+    const rule = machineRetention({ db, settings: { ...settings, machines: { ...local, diskBudget } } });
+    let removed = 0;
+    for await (const count of rule.remove()) removed += count;
+    return removed;
+  };
+  expect(await apply(String(occupied))).toBe(0);
+  expect(await apply(String(occupied - 1))).toBe(1);
+  expect(harness.machines()).toEqual([second]);
+  const next = await outcome(harness, await client.followUp(first ?? "", { prompt: { text: "go on" } }));
+  expect(next.text).toContain("/etc/own.conf: No such file or directory\\nMade\\n");
+  expect(next.run).toMatchObject({
+    status: "FINISHED",
+    environment: { warnings: [expect.stringContaining("(machines.disk_budget). Its repositories are complete")] },
+  });
+  await expect.poll(isIdle).toBe(true);
+  expect(readdirSync(join(dataDirectory, "machines/removed"))).toEqual([]);
+  const ended_at = new Date(Date.now() - 91 * 24 * 3_600_000);
+  await db
+    .updateTable("runs")
+    .set({ ended_at })
+    .where("agent_id", "=", second ?? "")
+    .execute();
+  expect(await apply("off")).toBe(1);
+  expect(harness.machines()).toEqual([first]);
 });
 
 test("a machine that is stopped during a run is reported on it, and the next run goes on with its disk", async () => {

@@ -20,10 +20,10 @@ const installLine = "sudo apt-get install -y --no-install-recommends docker.io";
 export async function startDockerDaemon({ mapped = true } = {}): Promise<DockerDaemon> {
   const directory = mkdtempSync("/var/tmp/docker-");
   const socketPath = join(directory, "socket");
-  writeFileSync(join(directory, "ids"), `nobody:${firstId}:65536\nnogroup:${firstId}:65536\n`);
+  writeFileSync(join(directory, "ids"), `daemon:${firstId}:65536\n`);
   const child = spawn(
     "unshare",
-    ["--mount", "--net", "--", "/bin/sh", "-c", script, "docker", directory, mapped ? "nobody:nogroup" : ""],
+    ["--mount", "--net", "--", "/bin/sh", "-c", script, "docker", directory, mapped ? "daemon:daemon" : ""],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
   const log = tailOf(child);

@@ -111,6 +111,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     machines: {
       provider: config.machines?.provider ?? "host",
       dockerSocket: config.machines?.docker_socket ?? "/var/run/docker.sock",
+      diskBudget: config.machines?.disk_budget ?? "off",
       cpus: config.machines?.cpus ?? null,
       idleMs: (config.machines?.idle_seconds ?? 60) * 1_000,
     },

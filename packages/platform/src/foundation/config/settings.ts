@@ -89,6 +89,7 @@ export interface RetentionSettings {
   deliveryDays: number;
   /** Of archived agents. */
   workspaceDays: number;
+  machineDays: number;
   mirrorDays: number;
   /** Of environments; images too. */
   buildDays: number;
@@ -178,6 +179,8 @@ export interface MachineSettings {
   provider: "auto" | "host" | "local" | "docker";
   /** Of the Docker daemon. */
   dockerSocket: string;
+  /** What the disks of all machines may occupy together, as it is written; `off`: no limit. */
+  diskBudget: string;
   /** Null: all processors. */
   cpus: number | null;
   /** How long a disk stays mounted after a run. */

@@ -1,5 +1,5 @@
 // A program of the host that stands for a process in a container: its streams are those of that process, and it ends with it.
-// Whoever ends its child, as one ends the first process of a sandbox, ends what is inside; so does its own end.
+// The end of its child ends what is inside, as that of the first process of a sandbox does; so does its own end.
 import { spawn } from "node:child_process";
 import { Socket } from "node:net";
 import { carryProcess } from "@agentcli/workspace/remote";

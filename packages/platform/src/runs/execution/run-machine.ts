@@ -7,10 +7,12 @@ import { type ChosenEnvironment, prepareMachine, type RunEnvironments } from "..
 import { type DataKey, type PlatformContext, prepared, type Queries, type Tables } from "../../foundation/index.ts";
 import {
   type AgentMachines,
+  forgetRemovedDisk,
   type MachineChoice,
   MachineFault,
   MachineUnavailable,
   type MachineUse,
+  readRemovedDisk,
 } from "../../machines/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
 import { agentPaths } from "./agent-paths.ts";
@@ -67,7 +69,9 @@ export async function openRunMachine(
     return { use: null, useRecorded, startsEarly: false, egress, prepare: async () => {}, release: async () => {} };
   }
   await recordChoice(db, activeRun, choice);
-  const { shown, base, preparation } = await environments.describe({ chosen, teamId: agent.teamId, workspace }, signal);
+  const described = await environments.describe({ chosen, teamId: agent.teamId, workspace }, signal);
+  const { base, preparation } = described;
+  const shown = withRemovedDisk(described.shown, readRemovedDisk(settings, agent.directory));
   await recordEnvironment(db, activeRun, shown);
   const { directory } = agentPaths(settings.dataDirectory, agent.directory);
   const used = machines.use({
@@ -82,7 +86,14 @@ export async function openRunMachine(
     useRecorded: Promise.resolve(),
     egress,
     startsEarly: start !== undefined || terminals.length + ports.length > 0,
-    use: { ...used, disk: () => recorded(used, db, activeRun) },
+    use: {
+      ...used,
+      async disk() {
+        const disk = await recorded(used, db, activeRun);
+        forgetRemovedDisk(settings, agent.directory);
+        return disk;
+      },
+    },
     async release() {
       endLive();
       await used.release();
@@ -97,6 +108,9 @@ export async function openRunMachine(
     },
   };
 }
+
+const withRemovedDisk = (shown: RunEnvironment, warning: string | null): RunEnvironment =>
+  warning === null ? shown : { ...shown, warnings: [...(shown.warnings ?? []), warning] };
 
 /** What the disk began with that the last run of the agent has used; null: there is none. */
 async function readFormer(db: Kysely<Tables>, agentId: string, key: DataKey): Promise<RunEnvironment | null> {

@@ -62,7 +62,7 @@ test("machines that were removed leave no container", async () => {
 test("commands of a run are root of a container whose disk stays for the next run and goes with the agent", async () => {
   const shell = (cmd: string) => call("exec_command", { cmd });
   const machines: Settings["machines"] = {
-    ...{ provider: "docker", dockerSocket: daemon.socketPath, cpus: 1, idleMs: 0 },
+    ...{ provider: "docker", dockerSocket: daemon.socketPath, diskBudget: "off", cpus: 1, idleMs: 0 },
   };
   const harness = await openRunHarness({
     replies: [
