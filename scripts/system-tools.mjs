@@ -24,18 +24,24 @@ export const systemTools = [
   { program: "rg", package: "ripgrep", need: "recommended", purpose: "fast search; without it search is slower" },
 ];
 
+/** Large, and used by `npm run test:long` only. */
+export const toolsOfLongTests = [
+  { program: "dockerd", package: "docker.io", need: "required", purpose: "tests of machines in containers" },
+];
+
 /**
  * Finds missing tools and installs or lists them. Never stops the set-up: a test that needs a tool fails with a message of its own.
- * @param {{ path?: string, uid?: number, osRelease?: string, print?: (line: string) => void, install?: (packages: string[]) => boolean }} host
+ * @param {{ tools?: typeof systemTools, path?: string, uid?: number, osRelease?: string, print?: (line: string) => void, install?: (packages: string[]) => boolean }} host
  */
 export function provideSystemTools(host = {}) {
   const {
+    tools = systemTools,
     path = process.env.PATH ?? "",
     uid = process.getuid?.(),
     print = console.log,
     install = installPackages,
   } = host;
-  const missing = systemTools.filter((tool) => !isOnPath(tool.program, path) || !passesProbe(tool, path));
+  const missing = tools.filter((tool) => !isOnPath(tool.program, path) || !passesProbe(tool, path));
   if (missing.length === 0) return;
   const packages = missing.map((tool) => tool.package);
   const names = missing.map((tool) => `${tool.package} (${tool.need}: ${tool.purpose})`).join(", ");

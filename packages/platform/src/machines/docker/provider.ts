@@ -103,12 +103,14 @@ async function createMachine(host: DockerHost, spec: MachineSpec): Promise<Machi
 
 /** Ends what a killed server was running, and removes containers of machines that are gone. */
 async function collect(host: DockerHost): Promise<void> {
+  await collectDrafts(host.machines);
+  await host.layers.collect();
+  // Without its daemon nothing of a machine runs.
+  if ((await host.probe()).capabilities.obstacle !== null) return;
   const ids = published(host.machines);
   for (const id of ids) {
     const owner = readRunning(machineDirectory(host, id));
     if (owner && !isRunning(owner)) await endContainer(host, id);
   }
   await removeContainersExcept(host.engine, host.owner, new Set(ids.map((id) => containerName(host.owner, id))));
-  await collectDrafts(host.machines);
-  await host.layers.collect();
 }
