@@ -1,7 +1,7 @@
 // A Docker daemon of its own for tests: its files in a temporary directory, root of its containers mapped to other users, and
 // no network.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { eventually } from "../eventually.ts";
@@ -19,6 +19,8 @@ const installLine = "sudo apt-get install -y --no-install-recommends docker.io";
 /** Needs root, and dockerd. `mapped: false`: root of its containers is that of the host. */
 export async function startDockerDaemon({ mapped = true } = {}): Promise<DockerDaemon> {
   const directory = mkdtempSync("/var/tmp/docker-");
+  // Root of its containers must be able to enter it.
+  chmodSync(directory, 0o711);
   const socketPath = join(directory, "socket");
   writeFileSync(join(directory, "ids"), `daemon:${firstId}:65536\n`);
   const child = spawn(
@@ -31,10 +33,8 @@ export async function startDockerDaemon({ mapped = true } = {}): Promise<DockerD
   const end = new Promise<void>((resolve) => child.once("close", () => resolve())).then(() => {
     ended = true;
   });
-  await eventually(async () => {
-    if (ended) throw new Error(`dockerd ended. Is it installed (${installLine})? ${log()}`);
-    return (await ask(socketPath, "/_ping")) === "OK";
-  });
+  await eventually(async () => ended || (await ask(socketPath, "/_ping")) === "OK");
+  if (ended) throw new Error(`dockerd ended. Is it installed (${installLine})? ${log()}`);
   return {
     socketPath,
     async containers() {
