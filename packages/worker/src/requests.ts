@@ -60,7 +60,8 @@ const plain =
     stream.resume();
   };
 
-function handlersOf({ files, sandboxes, hooks, uploads, clone, sessions, inOrder }: Agents): Requests {
+function handlersOf(agents: Agents): Requests {
+  const { files, sandboxes, hooks, uploads, clone, sessions } = agents;
   const sending =
     (send: AgentFiles["send"]) =>
     async ({ agent, without }: { agent: string; without?: string[] }, { stream }: LinkRequest, answer: Answer) => {
@@ -69,23 +70,7 @@ function handlersOf({ files, sandboxes, hooks, uploads, clone, sessions, inOrder
       stream.end();
     };
   return {
-    "agent.claim": plain(({ agent, runId }) =>
-      inOrder(agent, async () => {
-        const isNew = await sessions.claimed(agent, runId);
-        await sandboxes.claim(agent, runId);
-        return { isNew, keepsHooks: true, uploads: true };
-      }),
-    ),
-    "agent.release": plain(({ agent, runId }) =>
-      inOrder(agent, async () => {
-        const current = sessions.runOf(agent);
-        // It was sent before the claim of a later run, and has arrived after it.
-        if (runId !== undefined && current !== undefined && current !== runId) return;
-        await hooks.run(agent);
-        await sandboxes.release(agent);
-        await sessions.released(agent);
-      }),
-    ),
+    ...claimHandlers(agents),
     "session.hooks": plain(async (body) => hooks.keep(body)),
     "repos.clone": plain((body) => sandboxes.whileStopped(body.agent, () => clone(body))),
     "sync.state": plain(({ agent }) => files.state(agent)),
@@ -122,3 +107,28 @@ function handlersOf({ files, sandboxes, hooks, uploads, clone, sessions, inOrder
     "sandbox.close": plain((body) => sandboxes.close(body)),
   };
 }
+
+const claimHandlers = ({
+  sandboxes,
+  hooks,
+  sessions,
+  inOrder,
+}: Agents): Pick<Requests, "agent.claim" | "agent.release"> => ({
+  "agent.claim": plain(({ agent, runId }) =>
+    inOrder(agent, async () => {
+      const isNew = await sessions.claimed(agent, runId);
+      await sandboxes.claim(agent, runId);
+      return { isNew, keepsHooks: true, uploads: true };
+    }),
+  ),
+  "agent.release": plain(({ agent, runId }) =>
+    inOrder(agent, async () => {
+      const current = sessions.runOf(agent);
+      // It was sent before the claim of a later run, and has arrived after it.
+      if (runId !== undefined && current !== undefined && current !== runId) return;
+      await hooks.run(agent);
+      await sandboxes.release(agent);
+      await sessions.released(agent);
+    }),
+  ),
+});
