@@ -41,6 +41,27 @@ test("tabs share one stream; when the reading tab is closed, another continues: 
   await second.locator('.run-outcome[data-outcome="CANCELLED"]').waitFor();
 });
 
+test("lists of agents change by themselves in all tabs, through one stream of the browser", async () => {
+  const { fixture, client } = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
+  await client.create({ prompt: { text: "the first" } });
+  const { page: first } = await visit(await loginLink(fixture.platform, client.url));
+  const second = await first.context().newPage();
+  const streams: string[] = [];
+  for (const [name, page] of Object.entries({ first, second })) {
+    page.on("request", (request) => {
+      const isStream = request.headers().accept === "text/event-stream";
+      if (isStream && request.url().endsWith("/v1/overview/agents")) streams.push(name);
+    });
+    await page.goto(`${client.url}/agents`);
+    await page.locator(".row-name", { hasText: "the first" }).waitFor();
+  }
+  await expect.poll(() => streams).toEqual(["first"]);
+  await client.create({ prompt: { text: "the second" } });
+  for (const page of [first, second]) await page.locator(".row-name", { hasText: "the second" }).waitFor();
+  await first.close();
+  await expect.poll(() => streams.at(-1)).toBe("second");
+});
+
 test("a long run opens at its end, and what came before is drawn as one scrolls to it", async () => {
   const turn = (first: number) => ({
     calls: Array.from({ length: 50 }, (_, index) => ({

@@ -12,6 +12,8 @@ import { request } from "./request.ts";
 
 const liveMs = 3_000;
 const calmMs = 15_000;
+/** Of a list that is read again when the server says that it has changed: see `agent-changes.ts`. */
+const listMs = 30_000;
 
 export interface AgentListRequest {
   archived: boolean;
@@ -32,7 +34,7 @@ export const agentsQuery = ({ archived, sdk }: AgentListRequest) =>
     },
     initialPageParam: "",
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: liveMs,
+    refetchInterval: listMs,
   });
 
 export const agentQuery = (id: string) =>

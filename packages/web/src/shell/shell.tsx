@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
+import { useAgentChanges } from "../api/agent-changes.ts";
 import { session } from "../api/session.ts";
 import { inboxQuery } from "../api/use-inbox.ts";
 import { IconButton, Keys } from "../components/controls.tsx";
@@ -15,6 +16,7 @@ const Shortcuts = lazy(() => import("./shortcuts.tsx"));
 export const Shell = () => {
   const [overlay, setOverlay] = useState<Overlay | null>(null);
   useGlobalKeys(setOverlay);
+  useAgentChanges();
   const close = () => setOverlay(null);
   return (
     <div className="shell">

@@ -2,10 +2,12 @@
 import { z } from "zod";
 import { type Api, schema } from "../../foundation/index.ts";
 import { type OverviewHost, readDetails, readOverview } from "./read.ts";
+import { openListWatch } from "./watch.ts";
 
 const tag = "Overview";
 
 export function addOverviewRoutes(api: Api, host: OverviewHost): void {
+  const watch = openListWatch(host.platform);
   api.route(
     {
       method: "get",
@@ -16,7 +18,10 @@ export function addOverviewRoutes(api: Api, host: OverviewHost): void {
       query: schema("overview", "AgentOverviewQuery"),
       answer: { status: 200, schema: schema("overview", "AgentOverviewPage"), description: "A page of agents" },
     },
-    ({ query, principal }) => readOverview(host, principal, query),
+    async ({ query, principal, context }) =>
+      (context.req.header("accept") ?? "").includes("text/event-stream")
+        ? watch(context, principal.teamId)
+        : readOverview(host, principal, query),
   );
   api.route(
     {
