@@ -32,7 +32,10 @@ async function verifier(base: string) {
 
 const providers = [
   { provider: "host" as const, machines: undefined },
-  { provider: "local" as const, machines: { provider: "local" as const, cpus: 1, idleMs: 60_000 } },
+  {
+    provider: "local" as const,
+    machines: { provider: "local" as const, dockerSocket: "", diskBudget: "off", cpus: 1, idleMs: 60_000 },
+  },
 ];
 
 test.each(providers)(
