@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   call,
@@ -38,7 +38,7 @@ async function openHarness(replies: Parameters<typeof startModelServer>[0]) {
   const env = { PATH: `${bin}:${process.env.PATH}`, HOME: home, UPSTREAM_URL: `${server.url}/responses` };
   const run = (...args: string[]) =>
     waitForExit(spawn(script, args, { cwd: repository.path, env, stdio: ["ignore", "pipe", "pipe"] }));
-  return { run, home, requests: server.requests, repository: repository.path };
+  return { run, home, env, requests: server.requests, repository: repository.path };
 }
 
 test("the script for other CI systems prints the message, and commands of the agent find no key", async () => {
@@ -60,6 +60,24 @@ test("the script ends with the exit code of agentcli", async () => {
   const { run } = await openHarness([fault(401)]);
   expect((await run("prompt.txt", "-c", 'model="m"')).code).toBe(3);
   expect((await run("prompt.txt", "--no-such-flag")).code).toBe(2);
+});
+
+test("the line of the crontab works as cron runs it: by sh, in the home of the user", async () => {
+  const { home, env, repository, requests } = await openHarness([replyWith("A quiet night.")]);
+  const lines = readFileSync(join(projectRoot, "examples/ci/crontab"), "utf8").trim().split("\n");
+  const [, minute, hour, , command = ""] = /^(\d+) (\d+) ((?:\* ?){3})(.+)$/.exec(lines.at(-1) ?? "") ?? [];
+  expect([Number(minute) < 60, Number(hour) < 24]).toEqual([true, true]);
+  // cron takes a percent sign for the end of a line.
+  expect(command).not.toContain("%");
+  execFileSync("git", ["clone", "--quiet", repository, join(home, "project")]);
+  mkdirSync(join(home, "project/examples/ci"), { recursive: true });
+  cpSync(script, join(home, "project/examples/ci/run-agent.sh"));
+  writeFileSync(join(home, "prompt.txt"), "Work on the next box.\n");
+  const night = await waitForExit(
+    spawn("/bin/sh", ["-c", command], { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] }),
+  );
+  expect(night, night.stderr).toMatchObject({ code: 0, stdout: "A quiet night.\n" });
+  expect(JSON.stringify(requests()[0]?.body)).toContain("Work on the next box.");
 });
 
 test("the files for GitLab and Buildkite call the script", () => {
