@@ -23,8 +23,18 @@ export interface Images {
 export const run = (program: string, args: string[], cwd?: string): string =>
   execFileSync(program, args, { encoding: "utf8", maxBuffer: 1 << 28, ...(cwd && { cwd }) });
 
+/** Throws with the line that installs what is missing. Keys are programs, values Debian's packages. */
+export function requirePrograms(programs: Record<string, string>): void {
+  const folders = [...(process.env.PATH ?? "").split(":"), "/usr/sbin"];
+  const missing = Object.entries(programs).filter(([name]) => !folders.some((each) => existsSync(join(each, name))));
+  if (missing.length === 0) return;
+  const packages = missing.map(([, name]) => name).join(" ");
+  throw new Error(`Missing programs. Install them: sudo apt-get install -y --no-install-recommends ${packages}`);
+}
+
 /** With the tarballs of a release in `release/npm`, as the Dockerfiles of deploy/ expect. */
 export function openImages(directory: string): Images {
+  requirePrograms({ buildah: "buildah", debootstrap: "debootstrap" });
   const stores = ["--root", join(directory, "store"), "--runroot", join(directory, "run"), "--storage-driver", "vfs"];
   const buildah = (...args: string[]) => run("buildah", [...stores, ...args]);
   const context = join(directory, "context");

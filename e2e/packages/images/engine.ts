@@ -1,10 +1,10 @@
 // A container engine for tests: dockerd of Debian's package docker.io, with a network, files and a socket of its own.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "@agentcli/testkit";
-import { run } from "./base.ts";
+import { requirePrograms, run } from "./base.ts";
 
 export interface Engine {
   docker(...args: string[]): string;
@@ -14,14 +14,8 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-const needed = { dockerd: "/usr/sbin/dockerd", "docker-compose": "/usr/bin/docker-compose" };
-
 export async function startEngine(directory: string): Promise<Engine> {
-  const missing = Object.entries(needed).filter(([, path]) => !existsSync(path));
-  if (missing.length > 0)
-    throw new Error(
-      `Missing: ${missing.map(([name]) => name).join(", ")}. Install: sudo apt-get install -y docker.io docker-compose`,
-    );
+  requirePrograms({ dockerd: "docker.io", "docker-compose": "docker-compose" });
   mkdirSync(directory, { recursive: true });
   const host = `unix://${join(directory, "docker.sock")}`;
   const paths = ["data-root", "exec-root", "pidfile"].flatMap((name) => [`--${name}`, join(directory, name)]);
