@@ -40,7 +40,7 @@ test.each(["platform", "agent-workers"])(
     };
     const { status, stdout, stderr } = validate(rendered);
     expect(status, `${stdout}${stderr}`).toBe(0);
-    expect(validate(rendered.replace("containers:", "container:")).status).not.toBe(0);
+    expect(validate(rendered.replace("selector:", "selectr:")).status).not.toBe(0);
   },
 );
 
