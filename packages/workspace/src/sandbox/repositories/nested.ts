@@ -13,6 +13,8 @@ export interface NestedRepositories extends RepositorySearch {
   protected: string[];
   /** To be protected: folders of agentcli's settings. */
   settings: string[];
+  /** To be protected, and not to be created: what makes git run programs in a bare repository, or in one that a `.git` leads to. */
+  bareSettings: string[];
 }
 
 /** About 4 ms; a search of 200,000 files takes 300. What it misses is compared with the clock when the run ends. */
@@ -35,7 +37,16 @@ export async function findNestedRepositories(roots: string[]): Promise<NestedRep
     ...search,
     protected: [...all].filter((path) => !roots.includes(path)),
     settings: search.repositories.flatMap(protectableSettings).slice(0, maxFound),
+    bareSettings: search.repositories.flatMap(settingsOfBare).slice(0, maxFound),
   };
+}
+
+/** Where git of the user enters now, whatever a search has found: an index may be one that a command wrote. */
+export function indexedRepositories(roots: string[], others: string[]): string[] {
+  const gitlinks = (directory: string) => gitlinksIn(directory, Number.POSITIVE_INFINITY);
+  const all = new Set([...roots.flatMap((root) => gitlinks(findRepositoryRoot(root) ?? root)), ...others]);
+  for (const directory of all) for (const path of gitlinks(directory)) all.add(path);
+  return [...all].filter((path) => roots.some((root) => contains(root, path) && path !== root));
 }
 
 /** Not a link: a mount covers its target instead. */
@@ -43,6 +54,13 @@ function protectableSettings({ directory, entry }: Repository): string[] {
   if (entry !== ".agentcli" || typeof directory !== "string") return [];
   const path = join(directory, entry);
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ? [path] : [];
+}
+
+/** Objects and branches stay writable: commands push to repositories of tests. */
+function settingsOfBare({ directory, entry }: Repository): string[] {
+  if (entry !== "HEAD" || typeof directory !== "string") return [];
+  const isLink = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return ["config", "hooks"].map((name) => join(directory, name)).filter((path) => !isLink(path));
 }
 
 /** A mount needs a name that is text, and covers the target of a link instead of the link. */
@@ -65,12 +83,12 @@ function gitlinksAbove(root: string): string[] {
 }
 
 /** Git cannot follow gitlinks of an index that cannot be read; a run before this one may have made it so. */
-function gitlinksIn(directory: string): string[] {
+function gitlinksIn(directory: string, limit = maxFound): string[] {
   const gitDirectory = findGitDirectory(directory);
   if (gitDirectory === undefined) return [];
   try {
     const paths = readGitlinks(gitDirectory).map((path) => join(directory, textOf(path)));
-    return paths.filter((path) => contains(directory, path)).slice(0, maxFound);
+    return paths.filter((path) => contains(directory, path)).slice(0, limit);
   } catch {
     return [];
   }

@@ -30,12 +30,15 @@ export async function protectNested(
   const withNamed = withConfigured(policy, named, roots);
   // A link cannot be mounted, only what it leads to.
   const links = named.flatMap((each) => linksOn(each).map((path) => ({ tree: each.tree, path })));
+  const bare = isProtected ? nested.bareSettings : [];
+  const isThere = (path: string) => resolveExisting(path).length > 0;
   const free = named.filter(({ path }) => isFreePackage(path));
   return {
     configured: named,
     policy: {
       ...withNamed,
-      protectedPaths: [...withNamed.protectedPaths, ...(isProtected ? nested.settings : [])],
+      protectedPaths: [...withNamed.protectedPaths, ...(isProtected ? nested.settings : []), ...bare.filter(isThere)],
+      absentPaths: [...withNamed.absentPaths, ...bare.filter((path) => !isThere(path))],
       protectedRepositories: isProtected ? nested.protected : [],
     },
     watch: withConfiguredReport(

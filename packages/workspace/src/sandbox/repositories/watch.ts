@@ -2,7 +2,7 @@
 // run programs: it does so outside the sandbox as soon as an index names them, or a person enters them. The same for
 // settings of agentcli, which it would use in a trusted project.
 import { relative } from "node:path";
-import type { NestedRepositories } from "./nested.ts";
+import { indexedRepositories, type NestedRepositories } from "./nested.ts";
 import { risksOf } from "./risks.ts";
 import { type DirectoryPath, type Listings, type Repository, searchRepositories } from "./search.ts";
 import { setAside } from "./set-aside.ts";
@@ -28,6 +28,8 @@ interface WatchSettings {
 
 export interface WatchOptions extends WatchSettings {
   nested: NestedRepositories;
+  /** What a search reads at most. */
+  maxEntries?: number;
 }
 
 /** What a watch knew at its start. */
@@ -44,12 +46,12 @@ export interface EarlierRun extends WatchedRun {
 }
 
 /** About 15 s for a million entries on a slow disk, half a second for 200,000 files. */
-const maxEntries = 1_000_000;
+const usualMaxEntries = 1_000_000;
 /** The clock of a file system is behind by one tick of the kernel. */
 const clockToleranceMs = 20;
 const maxSentences = 20;
 
-export function watchRepositories({ nested, ...settings }: WatchOptions): RepositoryWatch {
+export function watchRepositories({ nested, maxEntries, ...settings }: WatchOptions): RepositoryWatch {
   const startedMs = Date.now() - clockToleranceMs;
   const watchedRoots = settings.rootRepositories === "watched" ? settings.roots : [];
   const withGit = [...watchedRoots, ...nested.protected].map((directory): Repository => ({ directory, entry: ".git" }));
@@ -61,7 +63,7 @@ export function watchRepositories({ nested, ...settings }: WatchOptions): Reposi
   const { isComplete } = nested;
   const run = { ...settings, startedMs, isComplete };
   return {
-    ...openWatch({ ...run, known, endedMs: Number.POSITIVE_INFINITY }, "This run"),
+    ...openWatch({ ...run, known, endedMs: Number.POSITIVE_INFINITY, maxEntries }, "This run"),
     describe: () => ({ ...run, known: known.filter(isText) }),
   };
 }
@@ -72,10 +74,10 @@ export const searchAfter = (run: EarlierRun): Promise<string[]> =>
 
 const isText = (known: Known): known is WatchedRun["known"][number] => typeof known.repository.directory === "string";
 
-type WatchPeriod = Omit<EarlierRun, "known"> & { known: Known[] };
+type WatchPeriod = Omit<EarlierRun, "known"> & { known: Known[]; maxEntries?: number | undefined };
 
 function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "describe"> {
-  const { roots, newRepositories, startedMs, endedMs, isComplete } = period;
+  const { roots, newRepositories, startedMs, endedMs, isComplete, maxEntries = usualMaxEntries } = period;
   const known = new Map<string, Known>();
   const listings: Listings = new Map();
   const remember = (repository: Repository, signature = signatureOf(repository)) =>
@@ -108,6 +110,14 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
     return describeChange(fact, { entry, risks, moved });
   }
 
+  /** Git enters these at once; people enter others, and are told to look first. */
+  function unsearched(repositories: Repository[]): Repository[] {
+    const found = new Set(repositories.flatMap(({ directory, entry }) => (entry === ".git" ? String(directory) : [])));
+    return indexedRepositories(roots, [...found])
+      .filter((directory) => !found.has(directory))
+      .map((directory) => ({ directory, entry: ".git" }));
+  }
+
   /** One repository must not keep the others from being looked at. */
   function tryChangeOf(repository: Repository): string | null {
     try {
@@ -123,7 +133,8 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
       try {
         const { repositories, unreadable } = search;
         const isUnknown = ({ entry, directory }: Repository) => !known.has(`${entry} ${directory}`);
-        const all = [...[...known.values()].map(({ repository }) => repository), ...repositories.filter(isUnknown)];
+        const found = [...repositories, ...(search.isComplete ? [] : unsearched(repositories))];
+        const all = [...[...known.values()].map(({ repository }) => repository), ...found.filter(isUnknown)];
         const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
         const unknown = unreadable.map((path) => notSearched(nameIn(roots, path)));
         return shorten([...(search.isComplete ? [] : [tooLarge]), ...unknown, ...plainLast(sentences)]);
@@ -181,7 +192,7 @@ const notSearched = (name: string) =>
   `${name} cannot be read, so it was not searched for git repositories. Check it before you run git there.`;
 
 const tooLarge =
-  "The workspace is too large to be searched for git repositories that this run may have created. Check for them before you run git there.";
+  "The workspace is too large to be searched for git repositories that this run may have created: what is far below its top was not checked, except what its index names. Check for them before you run git there.";
 
 const shorten = (sentences: string[]): string[] =>
   sentences.length <= maxSentences

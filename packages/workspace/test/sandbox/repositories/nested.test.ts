@@ -108,7 +108,17 @@ describe.each(users)("after a run under Landlock, which cannot protect .git, by 
   });
 
   test("settings that were changed in a submodule are reported by name", () => {
-    const { warnings } = results.find(({ name }) => name.includes("settings are changed")) ?? expect.fail();
+    const { warnings } = results.find(({ name }) => name.endsWith("whose settings are changed")) ?? expect.fail();
     expect(warnings).toEqual([expect.stringMatching(/^This run changed the git repository in lib\..*core\.fsmonitor/)]);
+  });
+
+  test.each([
+    ["a bare repository", "bare"],
+    ["a repository behind a .git that is a link", "kept/linked"],
+  ])("settings that were changed in %s are reported by name", (start, directory) => {
+    const { warnings } =
+      results.find(({ name }) => name.startsWith(start) && name.includes("of which")) ?? expect.fail();
+    const isNamed = (warning: string) => warning.includes(`the git repository in ${directory}.`);
+    expect(warnings.find(isNamed)).toContain("core.fsmonitor");
   });
 });

@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -97,6 +98,39 @@ export const scenarios: Scenario[] = [
        git -C bare config core.worktree "$PWD"; git -C bare config core.fsmonitor "$PWD/evil.sh"`,
     ],
     entered: "bare",
+  },
+  {
+    name: "a bare repository of before of which settings are changed",
+    prepare({ root, git }) {
+      git(root, "init", "-q", "--bare", "bare");
+      for (const [name, value] of [
+        ["core.bare", "false"],
+        ["core.worktree", root],
+      ] as const)
+        git(join(root, "bare"), "config", name, value);
+      rmSync(join(root, "bare/hooks"), { recursive: true });
+    },
+    commands: [
+      `git -C bare config core.fsmonitor "$PWD/evil.sh"; printf '[core]\\nfsmonitor = %s\\n' "$PWD/evil.sh" >> bare/config
+       mkdir bare/hooks && cp evil.sh bare/hooks/post-index-change; mv bare moved && cp -r moved bare
+       cd bare && mv config old && cp old config && printf '[core]\\nfsmonitor = %s\\n' "$PWD/../evil.sh" >> config`,
+    ],
+    entered: "bare",
+  },
+  {
+    name: "a repository behind a .git that is a link, of which settings are changed",
+    prepare(user) {
+      const linked = createRepository(user, join(user.root, "linked"));
+      mkdirSync(join(user.root, "kept"));
+      renameSync(join(linked, ".git"), join(user.root, "kept/linked"));
+      symlinkSync("../kept/linked", join(linked, ".git"));
+    },
+    commands: [
+      `printf '[core]\\nfsmonitor = %s\\n' "$PWD/evil.sh" >> kept/linked/config
+       cp evil.sh kept/linked/hooks/post-index-change; mv kept/linked kept/old && cp -r kept/old kept/linked
+       printf '[core]\\nfsmonitor = %s\\n' "$PWD/evil.sh" >> kept/linked/config`,
+    ],
+    entered: "linked",
   },
   {
     name: "a new repository of a workspace that had none",
@@ -504,7 +538,14 @@ const environmentIn = (base: string) => ({
   GIT_COMMITTER_EMAIL: "ada@example.com",
 });
 
-const settingFiles = ["lib/.git", "deps/deep/lib/.git", ".git/modules/lib/config", "a/nested/.git/config"];
+const settingFiles = [
+  "lib/.git",
+  "deps/deep/lib/.git",
+  ".git/modules/lib/config",
+  "a/nested/.git/config",
+  "bare/config",
+  "kept/linked/config",
+];
 
 const readSettings = (root: string): string =>
   settingFiles

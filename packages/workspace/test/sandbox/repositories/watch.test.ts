@@ -156,6 +156,26 @@ describe("a watch", () => {
     expect(await watch.findChanges()).toEqual([expect.stringContaining("repository in a\ufffd]0;b\ufffd\ufffdc.")]);
   });
 
+  test("sets aside what the index names behind more directories than it searches, and says that it did not search all", async () => {
+    init(".");
+    const nested = await findNestedRepositories([root]);
+    const watch = watchRepositories({
+      ...{ roots: [root], nested, rootRepositories: "watched", newRepositories: "set-aside", maxEntries: 100 },
+    });
+    for (let index = 0; index < 100; index += 1) mkdirSync(join(root, `many/${index}`), { recursive: true });
+    const decoys = Array.from({ length: 99 }, (_, index) => `many/${index}`);
+    init("many/99/below/vendor", "many/99/below/other");
+    for (const name of ["vendor", "other"]) arm(`many/99/below/${name}`);
+    const entries = [...decoys, "many/99/below/vendor"].map((path) => `160000 ${"1".repeat(40)}\t${path}\n`);
+    execFileSync("git", ["update-index", "--index-info"], { cwd: root, input: entries.join("") });
+    expect(await watch.findChanges()).toEqual([
+      expect.stringContaining("what is far below its top was not checked, except what its index names"),
+      expect.stringContaining("in many/99/below/vendor. Its .git was renamed to .git.untrusted"),
+    ]);
+    const isThere = (name: string) => existsSync(join(root, `many/99/below/${name}/.git`));
+    expect([isThere("vendor"), isThere("other")]).toEqual([false, true]);
+  });
+
   test("reports what it cannot search or check, and still sets the others aside", async () => {
     const watch = await openWatch();
     init("armed", "zz");
