@@ -29,6 +29,7 @@ export const securityTests = [
   "packages/platform/test/foundation/admission.test.ts",
   "packages/platform/test/foundation/unlinked-files.test.ts",
   "packages/platform/test/identity/audit-anchor.test.ts",
+  "packages/platform/test/identity/audit-recording.test.ts",
   "packages/platform/test/identity/audit-tampering.test.ts",
   "packages/platform/test/identity/invitations.test.ts",
   "packages/platform/test/identity/oidc-claims.test.ts",

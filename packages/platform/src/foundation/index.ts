@@ -13,6 +13,8 @@ export {
   type AutomationTriggerTable,
   type AutomationWebhookKeyTable,
   actingAs,
+  auditFunctions,
+  auditTriggers,
   becomeActor,
   type CauseLink,
   type CommitStatusTable,

@@ -1,5 +1,6 @@
 // A backup while an agent replaces its directories by links: nothing outside its workspace is read.
 import {
+  linkSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -10,10 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openFile } from "../../src/foundation/files/index.ts";
 import { type FoundFile, listFiles } from "../../src/operations/backup/files.ts";
+import { openHoleLimit } from "../../src/operations/backup/holes.ts";
 import { writeFile } from "../../src/operations/backup/make.ts";
 
 let base = "";
@@ -95,4 +97,39 @@ test("a directory that becomes a link while it is listed has no entries", async 
   }
   expect(paths).toEqual(["workspaces", "workspaces/agent", "workspaces/agent/directory"]);
   expect(left).toEqual(["workspaces/agent/directory"]);
+});
+
+test("a file with many names fills no backup: beyond a limit for its agent, further names are left out", async () => {
+  mkdirSync(join(dataDirectory, "workspaces/other"));
+  for (const agent of ["agent", "other"]) {
+    const own = join(dataDirectory, "workspaces", agent, "large");
+    writeFileSync(own, "x");
+    for (let index = 0; index < (agent === "agent" ? 9 : 1); index += 1) linkSync(own, `${own}-${index}`);
+  }
+  const exceeds = openHoleLimit();
+  const written: string[] = [];
+  const listing = { dataDirectory, kekFile: join(base, "kek"), keys: "all" } as const;
+  for await (const found of listFiles(listing, () => {})) {
+    if (!found.section.path.includes("/large")) continue;
+    // As if it had a gigabyte, all of it on the disk.
+    Object.assign(found.entry.stats, { size: 1024 ** 3, blocks: 1024 ** 3 / 512 });
+    if (!exceeds(found)) written.push(found.section.path.replace("workspaces/", ""));
+  }
+  const names = ["", "-0", "-1", "-2", "-3"].map((end) => `agent/large${end}`);
+  expect(written).toEqual([...names, "other/large", "other/large-0"]);
+});
+
+test("locks of git operations are left out, and files of agents that only look like them are not", async () => {
+  const files = ["vendor/foo.git/Cargo.lock", ".git/index.lock", "package.lock"].map(
+    (name) => `workspaces/agent/${name}`,
+  );
+  for (const path of [...files, "repositories/1.git/HEAD.lock", "repositories/1.git/HEAD"]) {
+    mkdirSync(dirname(join(dataDirectory, path)), { recursive: true });
+    writeFileSync(join(dataDirectory, path), "");
+  }
+  const listed: string[] = [];
+  const listing = { dataDirectory, kekFile: join(base, "kek"), keys: "all" } as const;
+  for await (const { section } of listFiles(listing, () => {})) if (section.kind === "file") listed.push(section.path);
+  const kept = [files[0], files[2], "repositories/1.git/HEAD", "workspaces/agent/directory/secret.pem"];
+  expect(listed.toSorted()).toEqual(kept.toSorted());
 });

@@ -203,7 +203,7 @@ test("a file of an agent that no restore could create or that is mostly holes is
   expect(summary()?.leftOut).toEqual({
     count: 2,
     first: [
-      { path: "workspaces/agent/holes", reason: "its agent has too many files with holes" },
+      { path: "workspaces/agent/holes", reason: "its agent has too many files with holes or several names" },
       { path: "workspaces/agent/\ufffd", reason: "its name is not UTF-8" },
     ],
   });

@@ -9,6 +9,7 @@ import { readKeyFile } from "../../foundation/vault/index.ts";
 import {
   findUnproved,
   findUnprovedInFile,
+  findUnrecorded,
   type Head,
   headText,
   openExport,
@@ -26,15 +27,24 @@ import { settingsFor } from "../settings.ts";
 interface Result {
   verdict: Verdict;
   unproved: UnprovedPart[];
+  /** Parts of which the database does not record changes; of a file unknown. */
+  unrecorded?: string[];
 }
 
 export async function run(invocation: Invocation, program: Program): Promise<number> {
   const expected = readExpected(invocation.text("expect"));
   const [file] = invocation.positionals;
-  const { verdict, unproved } =
-    file === undefined
-      ? await verifyStored(settingsFor(invocation, program).settings, expected)
-      : await verifyFile(resolve(program.cwd, file), expected);
+  const {
+    verdict,
+    unproved,
+    unrecorded = [],
+  } = file === undefined
+    ? await verifyStored(settingsFor(invocation, program).settings, expected)
+    : await verifyFile(resolve(program.cwd, file), expected);
+  for (const part of unrecorded)
+    program.print(
+      `NOT RECORDED: ${part}. Changes since are not in the log: restore a backup, or find out who did it.\n`,
+    );
   if (verdict.kind === "broken") {
     program.print(`BROKEN at entry ${verdict.seq}: ${verdict.reason}\n`);
     return 1;
@@ -42,8 +52,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const { seq } = verdict.head;
   for (const { from, to, reason } of unproved)
     program.print(`UNPROVED: entries ${from} to ${to} of ${seq}: ${reason}\n`);
-  if (unproved.length === 0) program.print(`whole: ${seq} entries, head ${headText(verdict.head)}\n`);
-  return unproved.length === 0 ? 0 : 1;
+  if (unproved.length + unrecorded.length > 0) return 1;
+  program.print(`whole: ${seq} entries, head ${headText(verdict.head)}\n`);
+  return 0;
 }
 
 function readExpected(text: string | undefined): Head[] {
@@ -64,14 +75,19 @@ async function verifyFile(path: string, expected: Head[]): Promise<Result> {
 async function verifyStored(settings: Settings, expected: Head[]): Promise<Result> {
   const database = await openDatabase(settings, silentLog);
   try {
-    const result = await verifyOnce(database, settings, { expected });
-    const { verdict, unproved } = result;
-    if (verdict.kind === "broken" || unproved.length === 0 || !(await countRunningServers(database.db))) return result;
-    await waitForAnchor(settings, verdict.head.seq);
-    return await verifyOnce(database, settings, { expected, upTo: verdict.head.seq });
+    const unrecorded = await findUnrecorded(database.db);
+    return { ...(await verifyEntries(database, settings, expected)), unrecorded };
   } finally {
     await database.close();
   }
+}
+
+async function verifyEntries(database: Database, settings: Settings, expected: Head[]): Promise<Result> {
+  const result = await verifyOnce(database, settings, { expected });
+  const { verdict, unproved } = result;
+  if (verdict.kind === "broken" || unproved.length === 0 || !(await countRunningServers(database.db))) return result;
+  await waitForAnchor(settings, verdict.head.seq);
+  return verifyOnce(database, settings, { expected, upTo: verdict.head.seq });
 }
 
 const waitMs = 10_000;

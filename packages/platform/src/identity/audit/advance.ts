@@ -9,6 +9,8 @@ export interface AnchorContext {
   db: Kysely<Tables>;
   vault: Vault;
   settings: { dataDirectory: string };
+  /** How long another session may hold the lock of the anchor. */
+  lockLimitMs?: number;
 }
 
 export type AnchorCheck = { kind: "whole"; head: Head } | { kind: "broken"; reason: string };
@@ -30,11 +32,29 @@ export async function moveAnchor(context: AnchorContext, seen: Head | null): Pro
 }
 
 /** One process at a time: another one must not move the anchor back. */
-const moveOnce = ({ db, vault, settings }: AnchorContext, seen: Head | null) =>
+const moveOnce = ({ db, vault, settings, lockLimitMs = usualLockLimitMs }: AnchorContext, seen: Head | null) =>
   db.transaction().execute(async (transaction) => {
-    await sql`select pg_advisory_xact_lock(${lockNumber})`.execute(transaction);
+    await takeLock(transaction, lockLimitMs);
     return moveAlone({ db: transaction, vault, settings }, seen);
   });
+
+const usualLockLimitMs = 10_000;
+const lockNotAvailable = "55P03";
+
+/** A move takes milliseconds: a session that holds the lock for longer keeps the log from being proved. */
+async function takeLock(db: Kysely<Tables>, lockLimitMs: number): Promise<void> {
+  await sql.raw(`set local lock_timeout = ${lockLimitMs}`).execute(db);
+  try {
+    await sql`select pg_advisory_xact_lock(${lockNumber})`.execute(db);
+  } catch (error) {
+    if ((error as { code?: string }).code !== lockNotAvailable) throw error;
+    throw new Error(
+      `audit-head is not continued: a session of the database has held its lock (advisory lock ${lockNumber}) for ${lockLimitMs / 1000} s. Find it in pg_locks and end it.`,
+      { cause: error },
+    );
+  }
+  await sql.raw("set local lock_timeout = 0").execute(db);
+}
 
 async function moveAlone(
   { db, vault, settings }: AnchorContext,

@@ -5,5 +5,6 @@ export { type AuditLog, type Head, headText, readHead, type Verdict, verifyLog }
 export { exportLines, openExport, UnreadableExport } from "./exported.ts";
 export { keepAnchor } from "./keep.ts";
 export { findUnproved, findUnprovedInFile, type UnprovedPart } from "./proof.ts";
+export { findUnrecorded } from "./recording.ts";
 export { addAuditRoute } from "./routes.ts";
 export { withStoredLog } from "./stored.ts";

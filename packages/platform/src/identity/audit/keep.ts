@@ -29,6 +29,8 @@ export async function keepAnchor(platform: PlatformContext): Promise<Activity> {
       reportedReason = check.kind === "whole" ? "" : check.reason;
     } catch (error) {
       log.error("audit.anchor_failed", error);
+      // Entries that it should have covered wait for it, whether others follow or not.
+      isPending = true;
     }
   };
   const watch = async (): Promise<void> => {

@@ -127,5 +127,6 @@ function forGit(names: Buffer[]): Buffer[] {
   return [...names.filter((name) => !isObjects(name)), ...names.filter(isObjects)];
 }
 
-/** A lock of a git operation in progress: restored, it would block every later one. */
-const isLock = (path: string): boolean => /\.git\//.test(path) && /[^/]\.lock$/.test(path);
+/** A lock of a git operation in progress: restored, it would block every later one. Directories of agents may have any name. */
+const isLock = (path: string): boolean =>
+  (path.startsWith("workspaces/") ? /\/\.git\// : /\.git\//).test(path) && /[^/]\.lock$/.test(path);

@@ -101,7 +101,8 @@ async function writeFiles(archive: ArchiveWriter, { dataDirectory, kekFile, pass
   for await (const found of listFiles(listing, leaveOut)) {
     const { section, entry } = found;
     if (section.kind !== "file") archive.begin(section);
-    else if (exceedsHoles(found)) leaveOut({ path: section.path, reason: "its agent has too many files with holes" });
+    else if (exceedsHoles(found))
+      leaveOut({ path: section.path, reason: "its agent has too many files with holes or several names" });
     else if (await writeFile(archive, found)) files += 1;
     else if (await isStillThere(entry)) leaveOut({ path: section.path, reason: "it could not be read" });
   }

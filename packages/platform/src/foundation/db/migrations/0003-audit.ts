@@ -26,7 +26,7 @@ const tables = `
  * audit_change gets from its trigger the name of the subject, the columns of its id, and the columns to record.
  * Only those are looked at: others are sealed, or as large as an image.
  */
-const functions = `
+export const functions = `
   create function audit_append(action text, subject text, data jsonb) returns void language plpgsql as $$
   declare
     head audit_head;

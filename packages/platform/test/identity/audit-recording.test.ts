@@ -1,0 +1,109 @@
+// The audit log goes on being written and proved: what switches that off is noticed, and what holds it up is named.
+import { EventEmitter, once } from "node:events";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { auditTriggers, recordAuditEvent } from "../../src/foundation/db/index.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { keepAnchor, readAnchor } from "../../src/identity/audit/index.ts";
+import { command } from "../harness/command.ts";
+import { type AgentFixture, openFixture } from "../harness/fixture.ts";
+import { type TestServer, testServer } from "../harness/platform.ts";
+
+let fixture: AgentFixture;
+beforeAll(async () => {
+  fixture = await openFixture();
+});
+afterAll(() => fixture.close());
+
+test("every trigger that writes the log is known, also those of new tables", async () => {
+  const { rows } = await sql<{ entry: string }>`
+    select c.relname || ' ' || t.tgname as entry from pg_trigger t
+    join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
+    where not t.tgisinternal and p.proname in ('audit_change', 'audit_refuse')`.execute(fixture.platform.db);
+  const known = auditTriggers.map(({ table, name }) => `${table} ${name}`);
+  expect(known.sort()).toEqual(rows.map(({ entry }) => entry).sort());
+});
+
+describe("audit verify says what is not recorded", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await testServer({ roles: ["api"] });
+    await server.key();
+  });
+  afterAll(() => server.close());
+
+  test("nothing, at first", async () => {
+    expect(await command(server, "audit", "verify")).toMatch(/^whole: /);
+  });
+
+  // One after the other: what is switched off stays so.
+  test.each([
+    [
+      "a trigger that is switched off",
+      "alter table users disable trigger audit_changes",
+      "audit_changes of users is switched off",
+    ],
+    [
+      "the protection of entries",
+      "alter table audit_entries disable trigger only_added_to",
+      "only_added_to of audit_entries is switched off",
+    ],
+    [
+      "all triggers of a table",
+      "alter table api_keys disable trigger user",
+      "audit_existence of api_keys is switched off",
+    ],
+    [
+      "a trigger for replicas alone",
+      "alter table secrets enable replica trigger audit_existence",
+      "audit_existence of secrets is switched off",
+    ],
+    ["a trigger that is removed", "drop trigger audit_existence on sessions", "audit_existence of sessions is missing"],
+    [
+      "a view in place of the entries",
+      "alter table audit_entries rename to hidden; create view audit_entries as select * from hidden",
+      "audit_entries is no plain table",
+    ],
+    ["policies for the head", "alter table audit_head enable row level security", "audit_head is no plain table"],
+    [
+      "a function that does nothing",
+      "create or replace function audit_change() returns trigger language plpgsql as $$ begin return null; end $$",
+      "the function audit_change is missing or was replaced",
+    ],
+  ])("%s", async (_, change, reason) => {
+    await sql.raw(change).execute(server.platform.db);
+    const printed = await command(server, "audit", "verify");
+    expect(printed).toContain(`NOT RECORDED: ${reason}`);
+    expect(printed).not.toContain("whole: ");
+  });
+});
+
+describe("a session of the database that holds the lock of the anchor", () => {
+  test("is named, and the anchor goes on once it ends", async () => {
+    const { db, vault, settings } = fixture.platform;
+    const seq = async () => {
+      const anchor = await readAnchor(settings.dataDirectory, vault);
+      return anchor.kind === "kept" ? anchor.head.seq : anchor.kind;
+    };
+    const reported: string[] = [];
+    const log = { ...silentLog, error: (name: string, error: unknown) => void reported.push(`${name}: ${error}`) };
+    const events = new EventEmitter();
+    const [locked, released] = [once(events, "locked"), once(events, "released")];
+    const holding = db.transaction().execute(async (transaction) => {
+      await sql`select pg_advisory_xact_lock(74200003)`.execute(transaction);
+      events.emit("locked");
+      await released;
+    });
+    await locked;
+    const activity = await keepAnchor({ ...fixture.platform, log, lockLimitMs: 50 } as never);
+    onTestFinished(() => activity.stop());
+    expect(reported.join()).toMatch(/audit\.anchor_failed: .*has held its lock \(advisory lock 74200003\)/);
+    await recordAuditEvent(db, { action: "test.happened", subject: "later", data: {} });
+    const before = reported.length;
+    await expect.poll(() => reported.length, { timeout: 20_000 }).toBeGreaterThan(before);
+    events.emit("released");
+    await holding;
+    const { seq: last } = await db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow();
+    await expect.poll(seq, { timeout: 20_000 }).toBe(Number(last));
+  });
+});
