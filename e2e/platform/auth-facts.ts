@@ -183,7 +183,7 @@ export const rows: Record<string, Row> = {
   "post /v1/members/{memberId}/login-link": administers,
   "get /v1/invitations": { scope: "admin", sharing: null },
   "post /v1/invitations": {
-    ...{ scope: "admin", sharing: null },
+    ...{ scope: "admin", sharing: null, about: "session" },
     body: () => ({ email: `${randomUUID()}@example.com`, role: "member" }),
   },
   "delete /v1/invitations/{invitationId}": administers,

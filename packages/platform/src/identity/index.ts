@@ -8,6 +8,7 @@ export {
   ensureServiceAccount,
   followUpsOf,
   hashKey,
+  isAddress,
   isEmail,
   isSameHash,
   keyIdOf,

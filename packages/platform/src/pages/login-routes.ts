@@ -61,6 +61,9 @@ function addProviderLogin({ api }: PageHost, oidc: OidcLogin, authenticator: Ses
   const refuse = refusalOf(api);
   api.app.get("/login/oidc", async (context) => {
     const { next = "", invitation = null } = context.req.query();
+    // Another site could make a browser accept an invitation, with a provider that asks nothing.
+    if (invitation !== null && !authenticator.comesFromInvitation(context, invitation))
+      return context.redirect(`/join?token=${encodeURIComponent(invitation)}`);
     const begun = await oidc.begin(context, { next, invitation });
     return begun.kind === "sent" ? context.redirect(begun.url) : refuse(context, begun.reason);
   });
@@ -80,6 +83,7 @@ function addJoining({ api, platform, identity: { oidc } }: PageHost, authenticat
     const secret = context.req.query("token") ?? "";
     const invitation = await invitations.find(secret);
     if (!invitation) return refuse(context, notGood);
+    if (oidc) authenticator.noteInvitation(context, secret);
     const body = joinPage({ invitation, secret, provider: oidc?.name ?? null });
     return answerPage(context, { title: "Join", visitor: null, body });
   });

@@ -127,6 +127,16 @@ test("automations of users are never deleted by files, and a broken change chang
   expect((await list()).items.map(({ name }) => name)).toEqual(["own"]);
 });
 
+test("an owner is the user with this address, whatever the case of its letters, and no other one", async () => {
+  await server.key({ owner: { kind: "user", email: "Kim@Example.com" } });
+  const owned = (email: string) => nightly("tidy").replace("team_owned", `private\nowner: ${email}`);
+  write("a.yaml", owned("kIM@example.COM"));
+  expect(await run("apply")).toContain("1 to create");
+  // The Kelvin sign is no K.
+  write("a.yaml", owned("\u212aim@example.com").replace("nightly", "other"));
+  await expect(run("apply")).rejects.toThrow(/^owner: the team has no user /);
+});
+
 test.each([
   ["a member that there is not", nightly("x").replace("scope:", "scpoe:"), "2: scpoe: unknown member"],
   ["a bad schedule", nightly("x").replace("0 3 * * *", "0 3 * *"), "6: triggers.0: expected five fields"],

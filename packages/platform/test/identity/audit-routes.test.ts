@@ -11,6 +11,7 @@ import { commands } from "../../src/commands/index.ts";
 import { syntax } from "../../src/commands/syntax.ts";
 import type { Tables } from "../../src/foundation/db/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { openInvitations } from "../../src/identity/invitations/index.ts";
 import { openAdministration } from "../../src/identity/principals/index.ts";
 import { openSessions } from "../../src/identity/sessions/index.ts";
 import { announceServer } from "../../src/server-file.ts";
@@ -134,8 +135,11 @@ async function createMember(): Promise<{ memberId: string }> {
 }
 
 async function createInvitation(): Promise<{ invitationId: string }> {
-  const { bytes } = await call("POST", "/v1/invitations", { email: `${randomUUID()}@example.com` });
-  return { invitationId: JSON.parse(bytes.toString()).id };
+  const { db } = server.platform;
+  const { id: teamId } = await db.selectFrom("teams").select("id").orderBy("id").executeTakeFirstOrThrow();
+  const request = { teamId, email: `${randomUUID()}@example.com`, role: "member" } as const;
+  const { id } = await openInvitations(db, () => new Date()).invite(request);
+  return { invitationId: id };
 }
 
 async function createKey(): Promise<{ keyId: string }> {
@@ -173,7 +177,6 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "patch /v1/members/{memberId}": { prepare: createMember, body: { role: "admin" } },
   "delete /v1/members/{memberId}": { prepare: createMember },
   "delete /v1/members/{memberId}/sessions": { prepare: createMember },
-  "post /v1/invitations": { body: { email: "invited@example.com" } },
   "delete /v1/invitations/{invitationId}": { prepare: createInvitation },
   "post /v1/service-accounts": { body: { name: "an account" } },
   "post /v1/repositories": { body: { name: "sample" } },
@@ -234,7 +237,12 @@ const changesNothing = [
 ];
 
 /** They take no key; the tests of invitations and of keys have their entries. */
-const ofSessions = ["post /v1/members/{memberId}/login-link", "post /v1/keys", "post /v1/keys/{keyId}/rotate"];
+const ofSessions = [
+  "post /v1/members/{memberId}/login-link",
+  "post /v1/invitations",
+  "post /v1/keys",
+  "post /v1/keys/{keyId}/rotate",
+];
 
 /** They take keys of service accounts; the test of their routes has their entries. */
 const isOfAccounts = (route: string): boolean =>

@@ -308,6 +308,19 @@ test("a user who is already logged in is not asked to log in again", async () =>
   expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
 });
 
+test("a key does not become a session by an invitation, and still lists and revokes those of people", async () => {
+  const link = await invite("waiting@example.com");
+  const key = await server.key();
+  const refused = await server.call(key, "POST", "/v1/invitations", { email: "self@example.com", role: "admin" });
+  expect(refused).toMatchObject({ status: 403, body: { error: { code: "key_not_supported" } } });
+  const { body } = await server.call(key, "GET", "/v1/invitations");
+  const { items } = body as { items: { id: string; email: string }[] };
+  expect(items.map(({ email }) => email)).not.toContain("self@example.com");
+  const { id } = items.find(({ email }) => email === "waiting@example.com") ?? expect.fail("not listed");
+  expect((await server.call(key, "DELETE", `/v1/invitations/${id}`)).status).toBe(200);
+  expect((await join(openBrowser(server.url), link)).status).toBe(403);
+});
+
 test("another site cannot make a browser join", async () => {
   const link = await invite("victim@example.com");
   const browser = openBrowser(server.url);

@@ -56,9 +56,10 @@ async function callbackUrl(browser: Browser, begin = "/login/oidc"): Promise<str
   return at.href;
 }
 
-async function logIn(person: string, begin?: string): Promise<{ browser: Browser; shown: Shown }> {
+async function logIn(person: string, begin?: string, before?: string): Promise<{ browser: Browser; shown: Shown }> {
   real.person = person;
   const browser = openBrowser(server.url);
+  if (before !== undefined) await browser.get(before);
   return { browser, shown: await browser.get(await callbackUrl(browser, begin)) };
 }
 
@@ -152,6 +153,23 @@ test("groups grant and revoke the administrator role, except for the only admini
   expect((await userOf("boss@example.com"))?.role).toBe("admin");
 });
 
+test("another site cannot make a browser accept an invitation with the provider", async () => {
+  const { db } = server.platform;
+  const { team_id: teamId } = (await userOf("ada@example.com")) ?? expect.fail("no user");
+  const invitations = openInvitations(db, () => new Date());
+  const { secret } = await invitations.invite({ teamId, email: "led@invited.org", role: "member" });
+  const [begin, page] = [`/login/oidc?invitation=${secret}`, `/join?token=${secret}`];
+  // A browser that has never seen the page, and one whose strict cookie another site cannot use.
+  const browser = openBrowser(server.url);
+  expect(await browser.get(begin)).toMatchObject({ status: 302, location: page });
+  expect((await browser.get(page)).headers.getSetCookie().join()).toMatch(/platform_invitation=.*SameSite=Strict/);
+  const elsewhere = await browser.get(begin, { "sec-fetch-site": "cross-site" });
+  expect(elsewhere).toMatchObject({ status: 302, location: page });
+  const other = await invitations.invite({ teamId, email: "other@invited.org", role: "member" });
+  expect((await browser.get(`/login/oidc?invitation=${other.secret}`)).location).toBe(`/join?token=${other.secret}`);
+  expect((await browser.get(begin)).location).not.toBe(page);
+});
+
 test("an invitation is valid only for the address it names", async () => {
   const { db } = server.platform;
   const invitations = openInvitations(db, () => new Date());
@@ -161,10 +179,11 @@ test("an invitation is valid only for the address it names", async () => {
   expect(page.html).toContain("Join with Example");
   expect((await openBrowser(server.url).form("/join", { token: secret })).status).toBe(403);
   real.accounts.set("thief", { email: "thief@outside.org", email_verified: true });
-  const stolen = await logIn("thief", `/login/oidc?invitation=${secret}`);
+  const accept = [`/login/oidc?invitation=${secret}`, `/join?token=${secret}`] as const;
+  const stolen = await logIn("thief", ...accept);
   expect(reasonIn(stolen.shown)).toContain("is for grace@invited.org");
   real.accounts.set("grace", { email: "Grace@invited.org", email_verified: true });
-  const joined = await logIn("grace", `/login/oidc?invitation=${secret}`);
+  const joined = await logIn("grace", ...accept);
   expect(joined.shown.status).toBe(302);
   expect(await invitations.find(secret)).toBeNull();
   await invitations.invite({ teamId, email: "linus@invited.org", role: "member" });

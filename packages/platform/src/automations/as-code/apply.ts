@@ -1,6 +1,7 @@
 // Reads the automations of a team as documents, and makes them as a plan says: all at once, or nothing.
 import type { Kysely } from "kysely";
 import { ApiError, type Queries, type Tables, teamKey, type Vault } from "../../foundation/index.ts";
+import { isAddress } from "../../identity/index.ts";
 import { openDefinition } from "../definition.ts";
 import { principalOf } from "../identity.ts";
 import {
@@ -86,7 +87,7 @@ async function findUser(tx: Queries, teamId: number, email: string): Promise<num
     .selectFrom("users")
     .select("id")
     .where("team_id", "=", teamId)
-    .where("email", "=", email.toLowerCase())
+    .where(isAddress(email))
     .where("removed_at", "is", null)
     .executeTakeFirst();
   if (user) return user.id;

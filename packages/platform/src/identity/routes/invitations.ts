@@ -3,11 +3,12 @@ import { z } from "zod";
 import { type Api, ApiError, schema } from "../../foundation/index.ts";
 import { openInvitations } from "../invitations/index.ts";
 import { isEmail } from "../principals/index.ts";
-import { answering, type IdentityHost } from "./host.ts";
+import { answering, type IdentityHost, requireSession } from "./host.ts";
 
 const shared = { path: "/v1/invitations", tag: "Team", scope: "admin" } as const;
 
-export function addInvitationRoutes(api: Api, { db, publicUrl }: IdentityHost): void {
+export function addInvitationRoutes(api: Api, host: IdentityHost): void {
+  const { db, publicUrl } = host;
   const invitations = openInvitations(db, () => new Date());
   api.route(
     {
@@ -36,8 +37,11 @@ export function addInvitationRoutes(api: Api, { db, publicUrl }: IdentityHost): 
         schema: schema("members", "CreatedInvitation"),
         description: "The invitation, with its link",
       },
+      problems: ["key_not_supported"],
     },
-    async ({ body: { email, role }, principal: { teamId } }) => {
+    async ({ body: { email, role }, principal }) => {
+      const { teamId } = principal;
+      await requireSession(host, principal, "invite people");
       if (!isEmail(email)) throw new ApiError("validation_error", `Invalid e-mail address: ${JSON.stringify(email)}.`);
       const { id, secret, expiresAt } = await answering(() => invitations.invite({ teamId, email, role }));
       const link = `${publicUrl()}/join?token=${secret}`;

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { becomeActor } from "../../foundation/index.ts";
 import { principalName } from "../principals/index.ts";
-import { isSecret } from "./secret.ts";
+import { hashSecret, isSecret } from "./secret.ts";
 import type { Session, SessionMethod, Sessions } from "./sessions.ts";
 
 export interface SessionAuthenticator {
@@ -14,6 +14,10 @@ export interface SessionAuthenticator {
   find(context: Context): Promise<Found>;
   /** Whether another site made the browser send the request. */
   isCrossSite(context: Context): boolean;
+  /** This browser is shown the page of an invitation. */
+  noteInvitation(context: Context, secret: string): void;
+  /** Whether a person goes on from the page of this invitation: a link of another site carries no strict cookie. */
+  comesFromInvitation(context: Context, secret: string): boolean;
   /** Whether a state-changing request was made by a page that this server rendered for this session. */
   origin(context: Context, session: Session, sentToken: string | undefined): "own page" | "another site" | "unknown";
 }
@@ -29,6 +33,7 @@ export interface ServerAddress {
 export function openSessionAuthenticator(sessions: Sessions, address: ServerAddress): SessionAuthenticator {
   const secure = isSecure(address);
   const name = secure ? "__Host-platform_session" : "platform_session";
+  const invitationName = secure ? "__Host-platform_invitation" : "platform_invitation";
   const endFormer = async (context: Context): Promise<void> => {
     const secret = getCookie(context, name);
     if (secret !== undefined && isSecret(secret)) await sessions.end(secret);
@@ -54,6 +59,13 @@ export function openSessionAuthenticator(sessions: Sessions, address: ServerAddr
       return { kind: "session", session };
     },
     isCrossSite: (context) => isCrossSite(context, address),
+    noteInvitation: (context, secret) =>
+      setCookie(context, invitationName, hashSecret(secret).toString("hex"), {
+        ...{ httpOnly: true, sameSite: "Strict", path: "/", maxAge: invitationSeconds, secure },
+      }),
+    comesFromInvitation: (context, secret) =>
+      !isCrossSite(context, address) &&
+      isSame(getCookie(context, invitationName) ?? "", hashSecret(secret).toString("hex")),
     origin(context, { formToken }, sentToken) {
       if (isCrossSite(context, address)) return "another site";
       return isSame(sentToken ?? "", formToken) ? "own page" : "unknown";
@@ -63,6 +75,7 @@ export function openSessionAuthenticator(sessions: Sessions, address: ServerAddr
 
 /** The longest a session can last; the server decides when it ends. */
 const cookieSeconds = 7 * 24 * 3_600;
+const invitationSeconds = 3_600;
 
 /** The public URL wins over the listener: TLS may end at a proxy. */
 export const isSecure = ({ publicUrl, tls }: ServerAddress): boolean =>
