@@ -1,6 +1,6 @@
 // The program: reads the command line, runs the command, ends with its exit code after all output is written.
 import { setMaxListeners } from "node:events";
-import { exitNameOf } from "@agentcli/command-line";
+import { exitNameOf, withoutColours } from "@agentcli/command-line";
 import { type Scrub, scrubber } from "@agentcli/engine";
 import type { Environment, Reporter } from "@agentcli/host";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
@@ -70,7 +70,10 @@ async function runCommand(
     if (line.command.flags.includes("color") && !options.json && isLive(streams, program.environment))
       reporter = await openTerminal(options, program, { streams, isResumable: !has("ephemeral") });
     const { run } = await line.command.load();
-    return await run(line.invocation, { ...program, reporter, print: streams.out.write });
+    const { out } = streams;
+    const shown = (written: string | Buffer) => (out.terminal ? withoutColours(written.toString()) : written);
+    const printTo: Program["print"] = (written, colours) => out.write(colours === "own" ? written : shown(written));
+    return await run(line.invocation, { ...program, reporter, print: printTo });
   } catch (error) {
     return reportFailure(error, reporter, program.scrub);
   }

@@ -6,8 +6,8 @@ import type { Environment, Reporter } from "@agentcli/host";
 export interface Program {
   environment: Environment;
   reporter: Reporter;
-  /** Writes to standard output: what a command was asked for, and nothing else. */
-  print(text: string | Buffer): Promise<void>;
+  /** Writes to standard output: what a command was asked for, and nothing else. On a terminal without the colours of what it quotes. */
+  print(text: string | Buffer, colours?: "own"): Promise<void>;
   /** Every command and flag, for the command that writes completion scripts. */
   syntax(): Promise<Syntax>;
   version: string;

@@ -1,6 +1,6 @@
 // The program: reads the command line, runs the command, ends with its exit code.
 import { homedir } from "node:os";
-import { CommandError, exitNameOf, incompleteCommand, parseCommandLine, textFor } from "@agentcli/command-line";
+import { CommandError, exitNameOf, foreignTextFor, incompleteCommand, parseCommandLine } from "@agentcli/command-line";
 import { helpText } from "@agentcli/command-line/help";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { helpLayout } from "./commands/help-layout.ts";
@@ -12,7 +12,10 @@ import { version } from "./foundation/version.ts";
 /** `directory` is where the built program is. */
 export async function main(argv: string[], directory: string): Promise<void> {
   const stop = new AbortController();
-  const log = openLog({ write: (line) => process.stderr.write(textFor(process.stderr, line)), now: () => new Date() });
+  const log = openLog({
+    write: (line) => process.stderr.write(foreignTextFor(process.stderr, line)),
+    now: () => new Date(),
+  });
   listenForSignals(stop);
   ignoreOutputErrors();
   logCrashes(log);
@@ -22,7 +25,7 @@ export async function main(argv: string[], directory: string): Promise<void> {
     cwd: process.cwd(),
     directory,
     readInput,
-    print: (text) => process.stdout.write(textFor(process.stdout, text)),
+    print: (text) => process.stdout.write(foreignTextFor(process.stdout, text)),
     log,
     signal: stop.signal,
   };
@@ -54,7 +57,7 @@ function reportFailure(error: unknown): number {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const exit = exitNameOf(error) ?? ((error as NodeJS.ErrnoException).syscall ? "failed" : null);
   const report = exit ? `ERROR: ${message}\n` : `ERROR: Internal error: ${stack}\n`;
-  process.stderr.write(textFor(process.stderr, report));
+  process.stderr.write(foreignTextFor(process.stderr, report));
   return exitCodes[exit ?? "failed"].code;
 }
 

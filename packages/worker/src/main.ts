@@ -1,6 +1,6 @@
 // The program `agent`: reads the command line, runs the worker, ends with its exit code.
 import { homedir } from "node:os";
-import { exitNameOf, incompleteCommand, parseCommandLine, type Syntax, textFor } from "@agentcli/command-line";
+import { exitNameOf, foreignTextFor, incompleteCommand, parseCommandLine, type Syntax } from "@agentcli/command-line";
 import { type HelpLayout, helpText } from "@agentcli/command-line/help";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { workerNotes } from "./command-notes.ts";
@@ -38,8 +38,8 @@ export async function main(argv: string[], directory: string): Promise<void> {
 }
 
 async function runCommand(argv: string[], directory: string, signal: AbortSignal): Promise<number> {
-  const print = (text: string) => process.stdout.write(textFor(process.stdout, text));
-  const log = (line: string) => process.stderr.write(textFor(process.stderr, `${line}\n`));
+  const print = (text: string) => process.stdout.write(foreignTextFor(process.stdout, text));
+  const log = (line: string) => process.stderr.write(foreignTextFor(process.stderr, `${line}\n`));
   try {
     const line = parseCommandLine(argv, syntax);
     if (line.kind === "incomplete") throw incompleteCommand(line.topic, syntax);

@@ -1,5 +1,5 @@
 // Takes the turn of a run to its end and turns that end into the exit code of the program.
-import { writeFileSync } from "node:fs";
+import { writeTextFile } from "@agentcli/command-line";
 import type { Log } from "@agentcli/engine";
 import { asLastTurn, driveToEnd, endHookTimeoutMs, takeNotes, withLimits } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
@@ -43,7 +43,7 @@ export function exitCode(end: TurnEnd): number {
 /** The message is on standard output as well: a file that cannot be written does not fail the run. */
 export function keepMessage(path: string, message: string, log: (line: string) => void): void {
   try {
-    writeFileSync(path, message);
+    writeTextFile(path, message);
   } catch (error) {
     log(`warning: the final message could not be written to ${path}: ${(error as Error).message}`);
   }

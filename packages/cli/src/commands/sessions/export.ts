@@ -1,6 +1,6 @@
 // `agentcli sessions export`: a thread as its records or as a document.
-import { readFileSync, writeFileSync } from "node:fs";
-import { CommandError } from "@agentcli/command-line";
+import { readFileSync } from "node:fs";
+import { CommandError, writeTextFile } from "@agentcli/command-line";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";
@@ -24,7 +24,7 @@ function wholeLines(path: string): string {
 
 function write(target: string, text: string): void {
   try {
-    writeFileSync(target, text, { mode: 0o600 });
+    writeTextFile(target, text, { mode: 0o600 });
   } catch (error) {
     throw new CommandError("usage", `The export cannot be written to ${target}: ${(error as Error).message}.`);
   }

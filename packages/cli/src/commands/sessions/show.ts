@@ -25,7 +25,7 @@ export async function run(invocation: Invocation, { environment, print }: Progra
   ];
   const header = facts.flatMap(([name, value]) => (value ? [`${name}: ${value}\n`] : []));
   await print(`${header.join("")}\n`);
-  for (const stored of records) await print(text(process.stdout.isTTY ? withoutColours(stored) : stored));
+  for (const stored of records) await print(text(process.stdout.isTTY ? withoutColours(stored) : stored), "own");
   return exitCodes.completed.code;
 }
 

@@ -1,7 +1,6 @@
 // `agentcli test`: runs the test cases of a project without a model.
-import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { CommandError } from "@agentcli/command-line";
+import { CommandError, writeTextFile } from "@agentcli/command-line";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { CaseFile } from "../../cases/case.ts";
 import { findCaseFiles } from "../../cases/find-case-files.ts";
@@ -57,7 +56,7 @@ async function show(report: TestReport, invocation: Invocation, { print, environ
   const file = invocation.text("junit");
   if (file === undefined) return;
   try {
-    writeFileSync(resolve(environment.cwd, file), junitReport(report));
+    writeTextFile(resolve(environment.cwd, file), junitReport(report));
   } catch (error) {
     throw new CommandError("usage", `The report cannot be written to ${file}: ${(error as Error).message}.`);
   }

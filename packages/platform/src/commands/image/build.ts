@@ -2,7 +2,7 @@
 import { createReadStream, existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { CommandError, textFor } from "@agentcli/command-line";
+import { CommandError, foreignTextFor } from "@agentcli/command-line";
 import { ImageFault, type ImageRecord, type Images, openImages } from "../../images/index.ts";
 import { MachineUnavailable, openMachines, removeMachineFiles } from "../../machines/index.ts";
 import type { Invocation } from "../command.ts";
@@ -34,7 +34,7 @@ interface MakeRequest {
 
 async function make({ images, invocation, program, directory }: MakeRequest): Promise<ImageRecord> {
   const { text } = invocation;
-  const log = (line: string) => void process.stderr.write(textFor(process.stderr, line));
+  const log = (line: string) => void process.stderr.write(foreignTextFor(process.stderr, line));
   const output = { log, signal: program.signal };
   const given = (["tar", "dockerfile", "packages"] as const).filter((flag) => text(flag) !== undefined);
   if (given.length > 1)
