@@ -113,7 +113,7 @@ describe.each(users)("after a run under Landlock, which cannot protect .git, by 
   });
 
   test.each([
-    ["a bare repository", "bare"],
+    ["a bare repository", "stored"],
     ["a repository behind a .git that is a link", "kept/linked"],
   ])("settings that were changed in %s are reported by name", (start, directory) => {
     const { warnings } =

@@ -102,20 +102,20 @@ export const scenarios: Scenario[] = [
   {
     name: "a bare repository of before of which settings are changed",
     prepare({ root, git }) {
-      git(root, "init", "-q", "--bare", "bare");
+      git(root, "init", "-q", "--bare", "stored");
       for (const [name, value] of [
         ["core.bare", "false"],
         ["core.worktree", root],
       ] as const)
-        git(join(root, "bare"), "config", name, value);
-      rmSync(join(root, "bare/hooks"), { recursive: true });
+        git(join(root, "stored"), "config", name, value);
+      rmSync(join(root, "stored/hooks"), { recursive: true });
     },
     commands: [
-      `git -C bare config core.fsmonitor "$PWD/evil.sh"; printf '[core]\\nfsmonitor = %s\\n' "$PWD/evil.sh" >> bare/config
-       mkdir bare/hooks && cp evil.sh bare/hooks/post-index-change; mv bare moved && cp -r moved bare
-       cd bare && mv config old && cp old config && printf '[core]\\nfsmonitor = %s\\n' "$PWD/../evil.sh" >> config`,
+      `git -C stored config core.fsmonitor "$PWD/evil.sh"; printf '[core]\\nfsmonitor = %s\\n' "$PWD/evil.sh" >> stored/config
+       mkdir stored/hooks && cp evil.sh stored/hooks/post-index-change; mv stored moved && cp -r moved stored
+       cd stored && mv config old && cp old config && printf '[core]\\nfsmonitor = %s\\n' "$PWD/../evil.sh" >> config`,
     ],
-    entered: "bare",
+    entered: "stored",
   },
   {
     name: "a repository behind a .git that is a link, of which settings are changed",
@@ -543,7 +543,7 @@ const settingFiles = [
   "deps/deep/lib/.git",
   ".git/modules/lib/config",
   "a/nested/.git/config",
-  "bare/config",
+  "stored/config",
   "kept/linked/config",
 ];
 
