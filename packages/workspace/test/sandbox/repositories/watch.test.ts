@@ -110,7 +110,14 @@ describe("a watch", () => {
     arm("vendor");
     const created = lstatSync(join(root, "vendor/.git/objects")).birthtimeMs;
     await expect.poll(() => Date.now() - created).toBeGreaterThan(50);
-    const nested = { repositories: [], protected: [], settings: [], unreadable: [], isComplete: false };
+    const nested = {
+      repositories: [],
+      protected: [],
+      settings: [],
+      bareSettings: [],
+      unreadable: [],
+      isComplete: false,
+    };
     const watch = watchRepositories({
       ...{ roots: [root], nested, rootRepositories: "protected", newRepositories: "set-aside" },
     });
