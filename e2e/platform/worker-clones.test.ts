@@ -12,7 +12,7 @@ const command = (cmd: string, callId: string): Reply => ({
 const look = "git status --short; git log --format=%s -1; cat README.md; git remote -v; echo made > made.txt";
 const replies: Reply[] = [
   { messages: ["Again."], when: { bodyIncludes: '"call_again"' } },
-  { ...command("cat made.txt; git status --short", "call_again"), when: { bodyIncludes: "read it once more" } },
+  { ...command("cat made.txt; git status --short", "call_again"), when: { bodyIncludes: "read it again" } },
   { messages: ["Done."], when: { bodyIncludes: '"call_look"' } },
   command(look, "call_look"),
 ];
@@ -64,7 +64,7 @@ test("the checkout is a clone of the worker, work on it is handed off, and a fol
   expect(frames).not.toContain("did not clone");
   expect(await client.read(ids)).toMatchObject({ status: "FINISHED", result: "Done." });
   expect(worker.log().join("\n")).toContain(`repos.clone of ${ids.agentId}`);
-  const second = await client.followUp(ids.agentId, "read it once more");
+  const second = await client.followUp(ids.agentId, "read it again");
   expect(JSON.stringify(await client.stream(second))).toContain("made\\n");
   expect(await client.read(second)).toMatchObject({ status: "FINISHED", result: "Again." });
   expect(worker.log().join("\n").split("repos.clone").length).toBe(2);

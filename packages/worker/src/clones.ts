@@ -1,5 +1,5 @@
 // Clones the repositories of an agent that begins. The token of the run is in the environment of git alone: not in a file of
-// the clone, not in the list of processes, and not in what is said about a failure.
+// the clone, not in the list of processes, and not in the message of a failure.
 import { execFile } from "node:child_process";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";

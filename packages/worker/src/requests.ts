@@ -47,7 +47,7 @@ export function openRequests(agents: Agents, log?: (line: string) => void): Open
     log?.(`${name} of ${parsed.data.agent}`);
     await handlers[name](parsed.data as never, request, reply);
   };
-  // Not at once: it takes a sixth of the start, and the operator is told first that the worker is registered.
+  // Not at once: it takes a sixth of the start, and the message that the worker is registered comes first.
   return { answer, load: () => void setImmediate(() => void load().catch(() => {})) };
 }
 

@@ -59,7 +59,7 @@ function writableBelow(path: string, depth: number): string[] {
   return names.flatMap((name) => writableBelow(join(path, name), depth - 1));
 }
 
-/** None if it is a file, or cannot be read: then it is no setting either. */
+/** None if it is a file, or cannot be read: then no setting is in it either. */
 function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
@@ -68,7 +68,7 @@ function namesIn(path: string): string[] {
   }
 }
 
-/** By what a link leads to; one that leads nowhere is no setting. */
+/** By what a link leads to; one that leads nowhere has none. */
 function canBeWritten(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && (stats.isDirectory() ? othersCanReplace(path, stats) : othersCanWrite(path, stats));

@@ -1,4 +1,4 @@
-// Repositories that a worker clones itself: it is told where they are, and gets from this server what no clone has.
+// Repositories that a worker clones itself: it gets their addresses, and from this server what no clone has.
 import type { ClonedRepository } from "@agentcli/protocol/worker-link";
 import { z } from "zod";
 import { type Caller, readAnswer, WorkerFault } from "./calls.ts";

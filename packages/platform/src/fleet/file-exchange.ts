@@ -29,7 +29,7 @@ export interface ExchangedFiles {
 }
 
 export interface FileExchange {
-  /** Makes the files there equal to those here. Returns what readers of the run are told about it. */
+  /** Makes the files there equal to those here. Returns notes for readers of the run. */
   prepare(): Promise<string[]>;
   /** Makes the files here equal to those there. No command may run meanwhile. */
   copyFilesBack(): Promise<void>;

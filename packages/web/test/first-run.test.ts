@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { eventually, waitForExit } from "@agentcli/testkit";
 import type { Locator } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
-import { openVisitor, startChromium, tabTo } from "../../packages/web/test/chromium.ts";
-import { removeData } from "../../scripts/local-platform.mjs";
+import { removeData } from "../../../scripts/local-platform.mjs";
+import { openVisitor, startChromium, tabTo } from "./chromium.ts";
 
 startChromium();
 
@@ -53,7 +53,7 @@ test("a person goes from npm start to a merged pull request with the keyboard, a
 async function startPlatform(): Promise<string> {
   const data = mkdtempSync(join(tmpdir(), "platform-first-run-"));
   const env = { ...process.env, PLATFORM_DATA: data, PLATFORM_LISTEN: "127.0.0.1:0" };
-  const script = fileURLToPath(new URL("../../scripts/start.mjs", import.meta.url));
+  const script = fileURLToPath(new URL("../../../scripts/start.mjs", import.meta.url));
   const child = spawn(process.execPath, [script], { detached: true, env });
   const ended = waitForExit(child);
   onTestFinished(async () => {
