@@ -58,7 +58,8 @@ function makeBase(directory: string, context: string): void {
   const root = join(directory, "base");
   run("debootstrap", ["--variant=minbase", "--include=ca-certificates", suite, root]);
   addPackage(directory, `node-linux-${process.arch}@${nodeVersion}`, join(root, "usr/local/lib/node"));
-  symlinkSync("../lib/node/bin/node", join(root, "usr/local/bin/node"));
+  // Not a link: npm installs programs beside the file that it leads to.
+  cpSync(join(root, "usr/local/lib/node/bin/node"), join(root, "usr/local/bin/node"));
   addPackage(directory, "npm@10", join(root, "usr/local/lib/node_modules/npm"));
   for (const name of ["npm", "npx"]) {
     const target = `../lib/node_modules/npm/bin/${name}-cli.js`;
