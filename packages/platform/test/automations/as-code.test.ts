@@ -132,7 +132,7 @@ test("an owner is the user with this address, whatever the case of its letters, 
   const owned = (email: string) => nightly("tidy").replace("team_owned", `private\nowner: ${email}`);
   write("a.yaml", owned("kIM@example.COM"));
   expect(await run("apply")).toContain("1 to create");
-  // The Kelvin sign is no K: the file is refused.
+  // The Kelvin sign is another letter than K: the file is refused.
   write("a.yaml", owned("\u212aim@example.com").replace("nightly", "other"));
   await expect(run("apply")).rejects.toThrow(/owner/);
   expect(await run("plan").catch(String)).not.toContain("to create");

@@ -62,9 +62,9 @@ describe("audit verify says what is not recorded", () => {
     [
       "a view in place of the entries",
       "alter table audit_entries rename to hidden; create view audit_entries as select * from hidden",
-      "audit_entries is no plain table",
+      "audit_entries is not a plain table",
     ],
-    ["policies for the head", "alter table audit_head enable row level security", "audit_head is no plain table"],
+    ["policies for the head", "alter table audit_head enable row level security", "audit_head is not a plain table"],
     [
       "a function that does nothing",
       "create or replace function audit_change() returns trigger language plpgsql as $$ begin return null; end $$",

@@ -29,7 +29,7 @@ export async function findUnrecorded(db: Kysely<Tables>): Promise<string[]> {
   return [
     ...["audit_entries", "audit_head"]
       .filter((table) => !relations.some(({ name }) => name === table))
-      .map((table) => `${table} is no plain table: what readers see may be other entries`),
+      .map((table) => `${table} is not a plain table: what readers see may be other entries`),
     ...auditTriggers.flatMap(({ table, name }) => {
       const enabled = found.get(`${table} ${name}`);
       if (enabled === "O" || enabled === "A") return [];

@@ -110,14 +110,6 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
     return describeChange(fact, { entry, risks, moved });
   }
 
-  /** Git enters these at once; people enter others, and are told to look first. */
-  function unsearched(repositories: Repository[]): Repository[] {
-    const found = new Set(repositories.flatMap(({ directory, entry }) => (entry === ".git" ? String(directory) : [])));
-    return indexedRepositories(roots, [...found])
-      .filter((directory) => !found.has(directory))
-      .map((directory) => ({ directory, entry: ".git" }));
-  }
-
   /** One repository must not keep the others from being looked at. */
   function tryChangeOf(repository: Repository): string | null {
     try {
@@ -133,7 +125,7 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
       try {
         const { repositories, unreadable } = search;
         const isUnknown = ({ entry, directory }: Repository) => !known.has(`${entry} ${directory}`);
-        const found = [...repositories, ...(search.isComplete ? [] : unsearched(repositories))];
+        const found = [...repositories, ...(search.isComplete ? [] : unsearched(roots, repositories))];
         const all = [...[...known.values()].map(({ repository }) => repository), ...found.filter(isUnknown)];
         const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
         const unknown = unreadable.map((path) => notSearched(nameIn(roots, path)));
@@ -144,6 +136,14 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
     },
     prepare: async (signal) => void (await searchRepositories(roots, { maxEntries, listings, signal })),
   };
+}
+
+/** Git enters these at once; people enter others, and the report asks them to look first. */
+function unsearched(roots: string[], repositories: Repository[]): Repository[] {
+  const found = new Set(repositories.flatMap(({ directory, entry }) => (entry === ".git" ? String(directory) : [])));
+  return indexedRepositories(roots, [...found])
+    .filter((directory) => !found.has(directory))
+    .map((directory) => ({ directory, entry: ".git" }));
 }
 
 interface Known {
