@@ -93,6 +93,24 @@ test("commands that write can neither read what is ignored nor change the ignore
   expect(await run(openInSandbox, readAll)).not.toContain(canary);
 });
 
+test.each(["machine", "system"] as const)(
+  "what is ignored is not moved to where the next run would read it, with the view of a %s",
+  async (view) => {
+    write({ ".agentignore": "/a/b/key.pem\n/a/secrets/\n", "a/b/key.pem": canary, "a/secrets/list": canary });
+    await run(
+      openInSandbox,
+      "mv a moved; mv a/b moved; mv a/secrets moved; mv a/b/key.pem moved; echo new > a/b/new.txt",
+      {
+        mode: "workspace-write",
+        view,
+      },
+    );
+    const shown = await run(openInSandbox, "cat $(find . -type f)", { view });
+    expect(shown).not.toContain(canary);
+    expect(shown).toContain("new");
+  },
+);
+
 test("Landlock cannot hide files in a directory that commands write, and says so", async () => {
   write(project);
   const opening = run(openUnderLandlock, "true", { mode: "workspace-write" });

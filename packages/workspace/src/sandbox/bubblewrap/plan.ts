@@ -51,7 +51,7 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
   mounts.push(...[...roots, ...cache].map((path): Mount => ({ kind: "writable", path })));
   mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)).filter((mount) => !isShadowed(mount)));
   mounts.push(...protectPaths([...policy.protectedPaths, ...linked], roots, mounts));
-  mounts.push(...pinHidden(policy.ownDirectories, roots, mounts));
+  mounts.push(...pinHidden([...policy.ownDirectories, ...policy.hidden], roots, mounts));
   if (roots.length > 0)
     mounts.push(...protectRepositories(policy.protectedRepositories, mounts).filter((mount) => !isShadowed(mount)));
   if (roots.length > 0) mounts.push(...protectAbsent(policy.absentPaths, mounts));
@@ -150,15 +150,21 @@ function protectPaths(protectedPaths: string[], roots: string[], mounts: Mount[]
   return [...byPath.values()];
 }
 
-/** The same for hidden directories of the program itself: others could be created there under their names. */
-function pinHidden(directories: string[], roots: string[], mounts: Mount[]): Mount[] {
-  return directories.flatMap(resolveExisting).flatMap((path) => {
+/**
+ * The same for what is hidden: under another name the next run would not hide it, and in place of a directory of the program
+ * itself others could be created.
+ */
+function pinHidden(hidden: string[], roots: string[], mounts: Mount[]): Mount[] {
+  const between = hidden.flatMap(resolveExisting).flatMap((path) => {
     const root = roots.findLast((candidate) => contains(candidate, path) && candidate !== path);
-    const between = root === undefined ? [] : directoriesBetween(root, path);
-    return between
-      .filter((directory) => decidingMount(directory, mounts)?.path !== directory)
-      .map((directory): Mount => ({ kind: "writable", path: directory }));
+    return root === undefined ? [] : directoriesBetween(root, path);
   });
+  // Not in what is hidden itself: it would be shown.
+  const isWritable = (directory: string) => {
+    const deciding = decidingMount(directory, mounts);
+    return deciding?.kind === "writable" && deciding.path !== directory;
+  };
+  return [...new Set(between)].filter(isWritable).map((path): Mount => ({ kind: "writable", path }));
 }
 
 function directoriesBetween(root: string, path: string): string[] {
