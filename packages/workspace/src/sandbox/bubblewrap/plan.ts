@@ -42,19 +42,16 @@ export function planMounts(policy: SandboxPolicy, options: PlanOptions): Planned
   const shadows = findShadows(policy).filter(({ commonDirectory }) => !isInside(commonDirectory, hidden));
   const sizes = sizesOf(policy, options, shadows);
   const mounts = viewOf(policy, roots, { ...options, sizes });
-  const isShadowed = ({ path }: Mount) =>
-    isInside(
-      path,
-      shadows.map(({ commonDirectory }) => commonDirectory),
-    );
+  const shadowed = shadows.map(({ commonDirectory }) => commonDirectory);
+  // A shadow covers what is below it, and has mounts of its own.
+  const isReal = ({ path }: Mount) => !isInside(path, shadowed);
   const cache = policy.mode === "workspace-write" && policy.cache !== null ? [policy.cache] : [];
   mounts.push(...[...roots, ...cache].map((path): Mount => ({ kind: "writable", path })));
-  mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)).filter((mount) => !isShadowed(mount)));
-  mounts.push(...protectPaths([...policy.protectedPaths, ...linked], roots, mounts));
-  mounts.push(...pinHidden([...policy.ownDirectories, ...policy.hidden], roots, mounts));
-  if (roots.length > 0)
-    mounts.push(...protectRepositories(policy.protectedRepositories, mounts).filter((mount) => !isShadowed(mount)));
-  if (roots.length > 0) mounts.push(...protectAbsent(policy.absentPaths, mounts));
+  mounts.push(...roots.flatMap((root) => protect(root, policy, hidden)).filter(isReal));
+  mounts.push(...protectPaths([...policy.protectedPaths, ...linked], roots, mounts).filter(isReal));
+  mounts.push(...pinHidden([...policy.ownDirectories, ...policy.hidden], roots, mounts).filter(isReal));
+  if (roots.length > 0) mounts.push(...protectRepositories(policy.protectedRepositories, mounts).filter(isReal));
+  if (roots.length > 0) mounts.push(...protectAbsent(policy.absentPaths, mounts).filter(isReal));
   mounts.push(...shadows.flatMap((shadow) => shadowMounts(shadow, policy, sizes?.repository)));
   for (const path of [policy.root, ...policy.shown]) mounts.push(...show(path, mounts));
   mounts.push(...keptMounts(policy, options.disk));
