@@ -86,8 +86,8 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
   // Then others may have changed the workspace since.
   const isOver = endedMs !== Number.POSITIVE_INFINITY;
   // Any directory of before can become a part of a bare repository or the settings of agentcli, and keeps its age.
-  const isNew = (signature: RepositorySignature, entry: Repository["entry"]) =>
-    isComplete || entry !== ".git" || signature.createdMs >= startedMs;
+  const isNew = ({ createdMs }: RepositorySignature, entry: Repository["entry"]) =>
+    isComplete || entry !== ".git" || createdMs >= startedMs;
 
   function changeOf(repository: Repository): string | null {
     const { directory, entry } = repository;
@@ -123,12 +123,11 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
     async findChanges() {
       const search = await searchUnlocked(roots, { maxEntries, listings, changedSinceMs: startedMs });
       try {
-        const { repositories, unreadable } = search;
         const isUnknown = ({ entry, directory }: Repository) => !known.has(`${entry} ${directory}`);
-        const found = [...repositories, ...(search.isComplete ? [] : unsearched(roots, repositories))];
+        const found = [...search.repositories, ...(search.isComplete ? [] : unsearched(roots, search.repositories))];
         const all = [...[...known.values()].map(({ repository }) => repository), ...found.filter(isUnknown)];
         const sentences = all.flatMap((repository) => tryChangeOf(repository) ?? []);
-        const unknown = unreadable.map((path) => notSearched(nameIn(roots, path)));
+        const unknown = search.unreadable.map((path) => notSearched(nameIn(roots, path)));
         return shorten([...(search.isComplete ? [] : [tooLarge]), ...unknown, ...plainLast(sentences)]);
       } finally {
         search.lockAgain();
