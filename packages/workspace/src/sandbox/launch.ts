@@ -17,7 +17,6 @@ import type { CommitOptions } from "./commits/commits.ts";
 import { ShadowUnavailable } from "./commits/shadow-unavailable.ts";
 import { connectServer } from "./connect.ts";
 import { openEgressNotes } from "./egress-notes.ts";
-import { withIgnored } from "./ignore-files.ts";
 import { withLimitNotes } from "./limit-notes.ts";
 import { insidePath } from "./placement.ts";
 import type { SandboxPolicy } from "./policy.ts";
@@ -42,7 +41,7 @@ const openOwnLimits = ({ limits = noLimits }: WorkspaceOptions, { userId }: Sand
 
 /** Nothing inside outlives this process, nor the workspace once it is closed. */
 export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions): Promise<OpenedWorkspace> {
-  const { requested, options, seed } = withCache(await withIgnored(wanted), given);
+  const { requested, options, seed } = withCache(await hideIgnored(wanted), given);
   const backEnd = options.backEnd ?? bubblewrapOnPath(requested, options.env);
   refuseUnsupported(requested, backEnd);
   const { policy, addWatch, configured } = await protectRepositories(requested, backEnd, options);
@@ -100,6 +99,10 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
     throw explainStartLimit(stderr) ?? sandbox.explainFailure(stderr) ?? notStarted(error);
   }
 }
+
+/** Loaded by itself: the server inside matches patterns too, and must not need the rest of this module. */
+const hideIgnored = async (policy: SandboxPolicy): Promise<SandboxPolicy> =>
+  (await import("./ignore-files.ts")).withIgnored(policy);
 
 /** Loaded only where commands can write. */
 async function protectRepositories(
