@@ -34,6 +34,7 @@ export function readPictureText(file) {
 export const sameInEveryRun = (text) =>
   text
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "ID")
+    .replaceAll(/\b(?=[a-f]*\d)[0-9a-f]{8}\b/g, "ID") // The beginning of one, which is a time.
     .replaceAll(/\/tmp\/[\w-]+/g, "/tmp")
     .replaceAll(/^─ worked for .*$/gm, "") // Only after more than a second.
     .replaceAll(/just now|\d+\s?\w+ ago/g, "AGO")
