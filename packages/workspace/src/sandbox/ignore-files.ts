@@ -14,6 +14,8 @@ const maxPaths = 1000;
 const maxBytes = 1024 * 1024;
 /** Other work of this process waits no longer than this. */
 const sliceMs = 5;
+/** 100,000 files take a third of a second. Patterns of a foreign repository may be made to take hours. */
+const maxSearchMs = 60_000;
 
 /**
  * The policy with what the ignore files name. A project without one in its top directory costs one look: those in
@@ -57,13 +59,17 @@ const ignoreFilesIn = (directory: string): string[] =>
 
 async function search(top: string, found: Found): Promise<void> {
   const queue: { directory: string; above: IgnoreFile[] }[] = [{ directory: top, above: [] }];
+  const isLate = lateAfter(maxSearchMs);
   let sliceEnd = Date.now() + sliceMs;
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { directory, above } = next;
     const entries = entriesOf(directory);
     const named = entries.map(({ name }) => name).filter((name) => ignoreFileNames.includes(name));
     const files = named.length === 0 ? above : [readIgnoreFiles(directory, named), ...above];
-    const { ignored, directories } = divide(directory, entries, files);
+    const { ignored, directories } = divide(directory, entries, (path, kind) => {
+      if (isLate()) throw tooSlow(top);
+      return isIgnored(files, path, kind);
+    });
     found.files.push(...named.map((name) => join(directory, name)));
     found.hidden.push(...ignored);
     if (found.hidden.length > maxPaths) throw tooMany(found.files[0] ?? top);
@@ -74,13 +80,20 @@ async function search(top: string, found: Found): Promise<void> {
   }
 }
 
+type Ignores = (path: string, kind: "directory" | "other") => boolean;
+
+function lateAfter(limitMs: number): () => boolean {
+  const end = Date.now() + limitMs;
+  return () => Date.now() > end;
+}
+
 /** What is ignored in a directory, and the directories in it that are not. */
-function divide(directory: string, entries: Dirent[], files: IgnoreFile[]) {
+function divide(directory: string, entries: Dirent[], ignores: Ignores) {
   const [ignored, directories]: [string[], string[]] = [[], []];
   for (const entry of entries) {
     if (entry.name === ".git" || ignoreFileNames.includes(entry.name)) continue;
     const path = join(directory, entry.name);
-    if (isIgnored(files, path, entry.isDirectory() ? "directory" : "other")) ignored.push(nameable(path));
+    if (ignores(path, entry.isDirectory() ? "directory" : "other")) ignored.push(nameable(path));
     else if (entry.isDirectory()) directories.push(path);
   }
   return { ignored, directories };
@@ -118,6 +131,12 @@ const tooMany = (file: string) =>
   new SandboxUnavailable(
     `The ignore files of ${dirname(file)} match more than ${maxPaths} files and directories.`,
     "Name directories instead of the files in them: each path is hidden by itself.",
+  );
+
+const tooSlow = (top: string) =>
+  new SandboxUnavailable(
+    `Matching the ignore files of ${top} takes more than a minute.`,
+    "Use fewer and simpler patterns, or name directories that contain many files.",
   );
 
 const unreadable = (path: string) =>
