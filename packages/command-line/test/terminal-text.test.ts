@@ -54,6 +54,7 @@ const writesItself = [
   "packages/cli/src/executable/begin.ts",
   "packages/cli/src/commands/login/login.ts",
   "packages/platform-sdk/src/bridge/main.ts",
+  "packages/platform/src/machines/docker/enter.ts",
   "packages/action/src/privileges.ts",
 ];
 
