@@ -3,8 +3,11 @@ import type { Outcome, ThreadRecord, TurnEnd } from "@agentcli/protocol";
 import { textPart } from "./state/messages.ts";
 import type { OpenCall, ThreadState } from "./state/state.ts";
 
+/** An end other than completion. */
+export type UnfinishedEnd = Exclude<TurnEnd, { status: "completed" }>;
+
 /** Settles every open call, then ends the turn. */
-export function abandonTurn(state: ThreadState, end: Exclude<TurnEnd, { status: "completed" }>): ThreadRecord[] {
+export function abandonTurn(state: ThreadState, end: UnfinishedEnd): ThreadRecord[] {
   if (!state.turn) return [];
   const { turnId, calls } = state.turn;
   const settled = calls.map(

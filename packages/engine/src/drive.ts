@@ -1,8 +1,8 @@
 // Runs a thread until its turn ends. Start, follow-up, resume and crash recovery are this same call.
-// The steps that a simple answer does not need are imported when they come, so that it starts fast.
+// Steps that a simple answer does not need are imported on first use, so that it starts fast.
 
 import { CommitLost } from "@agentcli/protocol/workspace-errors";
-import { abandonTurn } from "./abandon-turn.ts";
+import { abandonTurn, type UnfinishedEnd } from "./abandon-turn.ts";
 import { checkFinalMessage } from "./answer/answer.ts";
 import { addLedgers, emptyLedger, reservation } from "./budget/ledger.ts";
 import type { Log } from "./log/log.ts";
@@ -36,7 +36,7 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
     const step = nextStep(log.state, spentByOtherAgents(run));
     if (step.kind === "idle") return log.state;
     if (signal.aborted) {
-      await stopTurn(run, stopReason(signal));
+      await stopTurn(run, endOnAbort(signal));
       continue;
     }
     switch (step.kind) {
@@ -71,11 +71,14 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
   }
 }
 
-/** Ends the turn and the background processes that the model left running, or lets it continue when the message must be corrected or a hook objects. */
+/**
+ * Ends the turn, and with it the background processes that the model left running. The turn continues instead if the final
+ * message must be corrected, or if a hook objects.
+ */
 async function end(message: string | null, run: ThreadRun): Promise<void> {
   const { log, finalMessageCheck, hooks } = run;
   const result = await checkFinalMessage(message, log.state, finalMessageCheck);
-  if (result.kind === "retry") return log.write(...result.records);
+  if (result.kind === "correct") return log.write(...result.records);
   if (result.end.status === "completed" && hooks && !(await hooks.mayEnd(result.end.message, run))) return;
   await noteRunningAgents(run);
   const failure = log.state.backgroundProcesses.size > 0 ? await endBackgroundProcesses(run) : null;
@@ -91,8 +94,8 @@ async function noteRunningAgents({ log, subagents }: ThreadRun): Promise<void> {
   await log.write({ type: "noted", kind: "warning", data: { message } });
 }
 
-/** Returns a failed end when a commit that a command reported did not reach the repository: the turn has not succeeded. */
-async function endBackgroundProcesses(run: ThreadRun): Promise<StopReason["end"] | null> {
+/** Returns a failed end if a git commit that a command reported did not reach the repository: then the turn has not succeeded. */
+async function endBackgroundProcesses(run: ThreadRun): Promise<UnfinishedEnd | null> {
   try {
     await endProcesses(run);
     return null;
@@ -105,9 +108,9 @@ async function endBackgroundProcesses(run: ThreadRun): Promise<StopReason["end"]
 const noProgress = `The last ${maxCallsWithoutProgress} tool calls were rejected or repeated the call before, so the turn was ended. The work so far is kept; resume with a prompt that says what to do differently.`;
 
 /** Ends the turn, its open calls and its processes. The work so far is kept. */
-async function stopTurn(run: ThreadRun, reason: StopReason["end"]): Promise<void> {
+async function stopTurn(run: ThreadRun, end: UnfinishedEnd): Promise<void> {
   const failure = await endBackgroundProcesses(run);
-  await run.log.write(...abandonTurn(run.log.state, failure ?? reason));
+  await run.log.write(...abandonTurn(run.log.state, failure ?? end));
 }
 
 /** Adds input that users sent during the turn. Never between a call and its result: some providers reject such a conversation. */
@@ -118,7 +121,8 @@ async function applySteering({ log, steering, signal }: ThreadRun): Promise<void
   }
 }
 
-function stopReason(signal: AbortSignal): StopReason["end"] {
+/** How the turn ends when the signal is aborted: the caller may have given the end as its reason. */
+function endOnAbort(signal: AbortSignal): UnfinishedEnd {
   const reason: unknown = signal.reason;
   if (typeof reason === "object" && reason !== null && "end" in reason) return (reason as StopReason).end;
   return { status: "cancelled", reason: "interrupted" };
@@ -140,8 +144,8 @@ async function withReservation(run: ThreadRun, spend: () => Promise<void>): Prom
     await spend();
   } finally {
     reservations.delete(threadId);
-    // The log counts a finished request in this same ledger. One that was aborted in flight has an unknown cost: its
-    // reservation stays for good, under a key of its own, so that every thread, including this one, counts it.
+    // Writing a finished request to the log updates this same ledger object. A request that was aborted in flight has an
+    // unknown cost: its reservation is never removed, and has a key of its own, so that every thread counts it.
     if (signal.aborted && ledger.requests === requestsBefore) reservations.set(`${threadId} at ${seq}`, expected);
   }
 }

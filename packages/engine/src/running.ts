@@ -1,5 +1,6 @@
 // A running thread: the dependencies of its steps, and the budget it shares with its sub-agents.
-import type { AgentState, Charges, Part, ThreadRecord, TurnEnd } from "@agentcli/protocol";
+import type { AgentState, Charges, Part, ThreadRecord } from "@agentcli/protocol";
+import type { UnfinishedEnd } from "./abandon-turn.ts";
 import type { Answer } from "./answer/answer.ts";
 import type { Approver } from "./approver.ts";
 import { addLedgers, emptyLedger, type Ledger } from "./budget/ledger.ts";
@@ -104,7 +105,7 @@ export function withAgentCharges(records: ThreadRecord[], subagents: SubagentSup
 
 /** Why a turn is stopped from outside, as the reason of the abort signal. */
 export interface StopReason {
-  end: Exclude<TurnEnd, { status: "completed" }>;
+  end: UnfinishedEnd;
 }
 
 /** Ends processes that commands left running, inside the sandbox and outside. */

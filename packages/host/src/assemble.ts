@@ -99,13 +99,18 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
   const open = (mode: SandboxMode) => request.openSandbox(mode, source?.protectedPaths ?? []);
   const sandboxes = await openSandboxes(open, request.settings);
   const threadInstructions = request.thread === "new" ? await request.instructions.forThread() : noInstructions;
-  // Both are called only after `assemble` has returned. `dependencies`, when a sub-agent starts: by then MCP tools were added.
+  // `dependencies` and `onAgentIdle` refer to values below: they are called only after `assemble` has returned. By the time
+  // a sub-agent starts and asks for `dependencies`, they have the tools of MCP servers.
   const dependencies = () => assembly.dependencies;
-  const onAgentIdle = async () => repositories?.afterAgent();
+  const onAgentIdle = async () => repositoryWarnings?.afterAgent();
   const subagents = assembleSubagents({ ...request, onAgentIdle }, sandboxes, dependencies);
   const hooks = source?.open(sandboxes) ?? noHooks;
   const servers = await startServers(request, sandboxes);
-  const repositories = await openRepositoryWarnings(request, { sandboxes, servers, supervisor: subagents.supervisor });
+  const repositoryWarnings = await openRepositoryWarnings(request, {
+    sandboxes,
+    servers,
+    supervisor: subagents.supervisor,
+  });
   const offerTools = createToolSelector(request, subagents.tools);
   const tools = offerTools([]);
   const assembly: Assembly = {
@@ -126,7 +131,7 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
     openLog(state, emit) {
       const log = openLog(state, { store: request.store, emit, scrub: request.scrub });
       sandboxes.main.onConnectionBlocked(logBlockedConnections(log));
-      return repositories?.addTo(log) ?? log;
+      return repositoryWarnings?.withWarnings(log) ?? log;
     },
     async endServers() {
       await servers?.close();
@@ -138,13 +143,13 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
       await hooks.close();
       await servers?.close();
       await sandboxes.close();
-      await repositories?.afterClose();
+      await repositoryWarnings?.afterClose();
     },
   };
   return assembly;
 }
 
-/** Undefined if there is nothing to warn about: neither the run (so no sub-agent either) nor a server can write, and no earlier run left warnings. */
+/** Undefined if there can be no warning: the run and its sub-agents only read, there are no MCP servers, and no earlier run left warnings. */
 async function openRepositoryWarnings(
   { callbacks, settings, unreportedChanges = [] }: AssemblyRequest,
   { sandboxes, servers, supervisor }: RunningParts,
@@ -223,7 +228,7 @@ const describeEnvironment = (
 
 const noHooks: OpenHooks = { threadHooks: undefined, recordedHooks: [], warnings: [], async close() {} };
 
-/** Read before the sandboxes open, which protect the files that hooks run. */
+/** Read before the sandboxes open: they protect the files that hooks run. */
 async function openHookSource({ hooks, program, newId }: AssemblyRequest) {
   const source = await hooks?.();
   if (!source) return null;

@@ -18,7 +18,7 @@ export interface RepositoryWarningOptions {
 
 export interface RepositoryWarnings {
   /** Writes them into the log before the end of each turn. */
-  addTo(log: Log): Log;
+  withWarnings(log: Log): Log;
   /** Call when a sub-agent rests, which may be after the turn. */
   afterAgent(): Promise<void>;
   /** Call when nothing runs any more. */
@@ -32,7 +32,7 @@ export function openRepositoryWarnings(options: RepositoryWarningOptions): Repos
     for (const change of await changes) options.warn(change);
   };
   return {
-    addTo: (log) => ({
+    withWarnings: (log) => ({
       get state() {
         return log.state;
       },

@@ -12,7 +12,10 @@ export async function readWhole(diff: RepositoryDiff, read: (path: string) => Pr
   if (!truncated) return beginning;
   const start = patchUrl.indexOf("/v1/agents/");
   if (start === -1)
-    throw new CommandError("failed", `The platform has cut the patch of ${diff.repoUrl}, and its link is not valid.`);
+    throw new CommandError(
+      "failed",
+      `The patch of ${diff.repoUrl} is truncated, and the platform's link to the whole patch is not valid: ${patchUrl}. Fetch the branch of the agent instead.`,
+    );
   const patch = await read(patchUrl.slice(start));
   return isUtf8(patch)
     ? { ...beginning, encoding: "utf-8", patch: patch.toString("utf8") }

@@ -103,7 +103,7 @@ function choosePolicy<Key extends "sandbox_mode" | "approval_policy">(
 const unknownRecorded = (key: string, recorded: unknown): CommandError =>
   new CommandError(
     "usage",
-    `The session file has ${key} = ${JSON.stringify(recorded)}, which does not exist. It was changed or damaged; choose one with a flag, or start a new session.`,
+    `The session file has ${key} = ${JSON.stringify(recorded)}, which is not a known value. The file was changed or damaged: choose a value with a flag, or start a new session.`,
   );
 
 const needsFlagAgain = (): CommandError =>

@@ -86,7 +86,7 @@ function checkOrigin({ path, branch, base }: WorktreeOrigin, environment: Enviro
   if (isOwn && /^agentcli\/[0-9a-f]{8}$/.test(branch) && /^[0-9a-f]{40,64}$/.test(base)) return;
   throw new CommandError(
     "usage",
-    `The session names ${path} as its worktree (branch ${branch}), which --worktree did not create. Use another directory: --cd DIR.`,
+    `The session file says that the session worked in ${path} (branch ${branch}), but --worktree did not create that directory. Name a directory to continue in: --cd DIR.`,
   );
 }
 

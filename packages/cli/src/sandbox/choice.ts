@@ -28,7 +28,7 @@ export async function chooseSandbox(policy: SandboxPolicy, least: MinBackEnd, pr
 const refusal = ({ mode }: SandboxPolicy, least: MinBackEnd): string =>
   least === "bubblewrap"
     ? "--sandbox-min asks for bubblewrap."
-    : `It cannot protect .git in ${mode}; to accept that use --sandbox-min landlock, to only read use --sandbox read-only.`;
+    : `It cannot protect .git in ${mode}. To accept that, use --sandbox-min landlock. If the run only has to read, use --sandbox read-only.`;
 
 export const backEndOf = (probe: SandboxProbe): { backEnd?: BackEnd } =>
   probe.kind === "available" ? { backEnd: probe.backEnd } : {};

@@ -10,8 +10,8 @@ export interface Answer {
 
 export type Checked = { ok: true; message: string } | { ok: false; problem: string };
 
-/** `retry`: the records ask the model to correct its message. */
-export type CheckResult = { kind: "ended"; end: TurnEnd } | { kind: "retry"; records: ThreadRecord[] };
+/** `correct`: the records ask the model to correct its message. */
+export type CheckResult = { kind: "ended"; end: TurnEnd } | { kind: "correct"; records: ThreadRecord[] };
 
 /** One correction per turn. The log records the request, so a resumed turn does not get a second one. */
 export async function checkFinalMessage(
@@ -23,7 +23,7 @@ export async function checkFinalMessage(
   const checked = answer ? await answer.check(message) : ({ ok: true, message } as const);
   if (checked.ok) return ended({ status: "completed", message: checked.message });
   if (state.turn?.repaired) return ended(notMet(checked.problem));
-  return { kind: "retry", records: [warning(checked.problem), repairRequest(checked.problem)] };
+  return { kind: "correct", records: [warning(checked.problem), repairRequest(checked.problem)] };
 }
 
 const ended = (end: TurnEnd): CheckResult => ({ kind: "ended", end });

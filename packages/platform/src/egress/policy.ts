@@ -20,7 +20,7 @@ export function resolvePolicy({ team, user, environment, always }: PolicySources
 }
 
 /** Of runs that only propose: they reach nothing at all, not even the platform. */
-export const closedPolicy: EgressPolicy = { mode: "allowlist_only", source: "automation", locked: true, allowed: [] };
+export const denyAllPolicy: EgressPolicy = { mode: "allowlist_only", source: "automation", locked: true, allowed: [] };
 
 /** How the list is called in messages. */
 export const policyName = ({ mode, source, locked }: Pick<EgressPolicy, "mode" | "source" | "locked">): string =>

@@ -145,5 +145,8 @@ export async function checkBuild(db: Queries, environment: EnvironmentRow, build
       `env.buildId: the environment ${environment.name} has no build ${buildId.slice(0, 100)}.`,
     );
   if (readOutput(build.output) === null)
-    throw new ApiError("build_not_ready", `env.buildId: build ${build.id} has no disk: it is ${build.status}.`);
+    throw new ApiError(
+      "build_not_ready",
+      `env.buildId: build ${build.id} has no disk to start from: it is ${build.status}. Choose another build, or leave env.buildId out to use the active one.`,
+    );
 }

@@ -49,7 +49,7 @@ async function takeLock(db: Kysely<Tables>, lockLimitMs: number): Promise<void> 
   } catch (error) {
     if ((error as { code?: string }).code !== lockNotAvailable) throw error;
     throw new Error(
-      `audit-head is not continued: a session of the database has held its lock (advisory lock ${lockNumber}) for ${lockLimitMs / 1000} s. Find it in pg_locks and end it.`,
+      `The file audit-head, which proves the audit log, cannot be updated: a session of the database has held its lock (advisory lock ${lockNumber}) for ${lockLimitMs / 1000} s. Find it in pg_locks and end it.`,
       { cause: error },
     );
   }

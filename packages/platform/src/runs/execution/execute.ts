@@ -2,7 +2,7 @@
 import { driveServiceTurn } from "@agentcli/host";
 import type { HookDefinition, TurnEnd } from "@agentcli/protocol";
 import {
-  closedPolicy,
+  denyAllPolicy,
   type EgressRecord,
   type EgressRecordOptions,
   openEgressRecord,
@@ -46,7 +46,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
   try {
     const opened = await openAgent(host.platform, claimed);
     directory = opened.agent.directory;
-    const [activeRun, { settings, egress }, all, accountAllowance] = await Promise.all([
+    const [activeRun, { settings, egress }, agentSecrets, accountAllowance] = await Promise.all([
       openRun(host, claimed, opened),
       readStartSettings(host.platform, opened.agent),
       host.secrets.ofAgent(opened.agent, opened.key),
@@ -54,7 +54,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     ]);
     const allowance = limitedTo(accountAllowance, activeRun.run.request.budgetUsd);
     const traces = openRunTraces(host.platform, activeRun);
-    const secrets = await secretsOfRun(activeRun, { secrets: all, host }, signal);
+    const secrets = await secretsOfRun(activeRun, { secrets: agentSecrets, host }, signal);
     const plan = traces.withTraceVariable(planRun({ ...activeRun, secrets }, settings));
     await recordModel(host.platform, activeRun, plan.selectedModel);
     const telemetry = openRunTelemetry(host.platform, claimed);
@@ -76,7 +76,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     telemetry.ended(await finishRun(end, { activeRun, recorder, platform, endOfRunStatements }));
     await traces.end();
   } catch (error) {
-    // Of a deleted agent all rows are gone: whatever is read or written for it fails, and nothing is left to report.
+    // All rows of a deleted agent are gone: what is read or written for it fails, and there is nothing to report.
     const wasDeleted = await isDeleted(claimed, host);
     if (wasDeleted && directory !== null) await cleanUpDeletedAgent(directory, host);
     if (!wasDeleted && !leavesRunOpen(error)) throw error;
@@ -86,7 +86,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
 interface RunContext {
   claimed: ClaimedRun;
   activeRun: ActiveRun;
-  /** As the team of the agent sees them. */
+  /** Settings of the server, with those of the agent's team on top. */
   settings: Settings;
   egressSettings: EgressSettings;
   allowance: Allowance;
@@ -126,7 +126,8 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.diskMeasured;
     const saved = { runId: claimed.runId, log: host.platform.log };
-    // A server that takes the run over from this one begins with the same commits.
+    // Files of a new run on a worker exist on this server alone until they are saved: a server that takes the run over
+    // begins with the same commits.
     if (environment === null && claimed.status === "CREATING") await saveIfPossible(disk, saved);
     const end = await driveInWorkspace(workspace, { ...context, environment, disk, warnings }, limits.signal);
     await saveIfPossible(disk, saved);
@@ -152,7 +153,7 @@ interface DriveContext extends RunContext {
   disk: RunDisk;
   /** For readers of the run. */
   warnings: string[];
-  /** Null: the commands run on a worker, which has its own. */
+  /** Null: the commands run on a worker, which has an environment of its own. */
   environment: ChosenEnvironment | null;
 }
 
@@ -172,7 +173,7 @@ async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext,
   const identified = { id, name, directory, environmentId: environment.environment?.id ?? null };
   const socket = await openRunSocket({ settings: host.platform.settings, serve: host.serveIdentity }, identified);
   try {
-    const opened = { chosen: environment, workspace, shown: [socket.directory] };
+    const opened = { chosen: environment, workspace, readable: [socket.directory] };
     const machine = await openRunMachine({ activeRun, ...host }, opened, signal);
     try {
       return await driveTurn(workspace, { ...context, machine, worker: null, socket }, signal);
@@ -185,7 +186,7 @@ async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext,
 }
 
 /** Where the commands run. */
-type Location =
+type ExecutionTarget =
   | { machine: RunMachine; worker: null; socket: RunSocket }
   | { machine: null; worker: UsedWorker; socket: null };
 
@@ -207,7 +208,7 @@ async function driveTurn(
     machine,
     worker,
     socket,
-  }: DriveContext & Location,
+  }: DriveContext & ExecutionTarget,
   signal: AbortSignal,
 ): Promise<RunEnd> {
   const { db } = host.platform;
@@ -220,7 +221,7 @@ async function driveTurn(
   const policy =
     agent.settings.effects === undefined
       ? policyOf(egressSettings, { agent, environment: machine?.egress, publicUrl: host.publicUrl() })
-      : closedPolicy;
+      : denyAllPolicy;
   const isNewThread = history.state.seq === 0;
   const paths = agentPaths(settings.dataDirectory, agent.directory);
   const turn = turnSettings(plan, paths.toSandboxPath(workspace.root), allowance.budget);
@@ -250,7 +251,7 @@ async function driveTurn(
       },
       signal,
     );
-    await machine?.useRecorded;
+    await machine?.choiceRecorded;
     await writeInbox(plan, { assembly, paths });
     // An earlier server may have finished the turn already; then only the steps after it remain.
     ended =
@@ -262,7 +263,7 @@ async function driveTurn(
   }
   await worker?.copyFilesBack();
   await collectArtifacts(ended, { activeRun, assembly, host });
-  // The recording is stored after the artifacts of the agent, so that none of them can overwrite it. A turn that an earlier server finished was recorded there.
+  // The recording is stored after the artifacts of the agent, so that none of them can overwrite it. If an earlier server finished the turn, the recording was stored there.
   if (history.ended === null) await recording.keep();
   return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, plan, host, workspace }, signal);
 }
@@ -301,7 +302,7 @@ async function cleanUpDeletedAgent(directory: string, host: RunHost): Promise<vo
   await removeSavedDisk(host.platform, directory);
 }
 
-/** Looks up the run: the id of a deleted agent may have been given to another one. */
+/** Looks for the run, not for its agent: another agent may have been created with the id of a deleted one. */
 async function isDeleted({ runId }: ClaimedRun, { platform: { db } }: RunHost): Promise<boolean> {
   return !(await db.selectFrom("runs").select("id").where("id", "=", runId).executeTakeFirst());
 }

@@ -34,8 +34,8 @@ export interface RunMachine {
   use: MachineUse | null;
   /** Before the first operation in its main sandbox. */
   prepare(workspace: OpenedWorkspace): Promise<void>;
-  /** Settles once the run shows what it uses; to be awaited before the turn begins. */
-  useRecorded: Promise<void>;
+  /** Settles once the choice of the machine is stored with the run; to be awaited before the turn begins. */
+  choiceRecorded: Promise<void>;
   /** Whether the environment starts something that is to be there without a command too. */
   startsEarly: boolean;
   /** What its environment says about hosts. */
@@ -54,7 +54,7 @@ export async function chooseRunEnvironment(context: MachineContext): Promise<Cho
 
 export async function openRunMachine(
   context: MachineContext,
-  { chosen, workspace, shown: others }: { chosen: ChosenEnvironment; workspace: OpenWorkspace; shown: string[] },
+  { chosen, workspace, readable: others }: { chosen: ChosenEnvironment; workspace: OpenWorkspace; readable: string[] },
   signal: AbortSignal,
 ): Promise<RunMachine> {
   const { activeRun, platform, machines, environments, machinesInUse } = context;
@@ -62,11 +62,14 @@ export async function openRunMachine(
   const { agent } = activeRun;
   const choice = await chooseMachine(machines);
   if (choice.provider === "host") {
-    const useRecorded = recordOnHost(db, activeRun, { choice, shown: environments.describeOnHost(chosen, workspace) });
+    const choiceRecorded = recordOnHost(db, activeRun, {
+      choice,
+      shown: environments.describeOnHost(chosen, workspace),
+    });
     // The caller awaits it later, or has failed already.
-    useRecorded.catch(() => {});
+    choiceRecorded.catch(() => {});
     const { egress } = await environments.readConfig({ chosen, teamId: agent.teamId, workspace }, signal);
-    return { use: null, useRecorded, startsEarly: false, egress, prepare: async () => {}, release: async () => {} };
+    return { use: null, choiceRecorded, startsEarly: false, egress, prepare: async () => {}, release: async () => {} };
   }
   await recordChoice(db, activeRun, choice);
   const described = await environments.describe({ chosen, teamId: agent.teamId, workspace }, signal);
@@ -83,7 +86,7 @@ export async function openRunMachine(
   let endLive = () => {};
   const { start, terminals = [], ports = [], egress } = preparation.config;
   return {
-    useRecorded: Promise.resolve(),
+    choiceRecorded: Promise.resolve(),
     egress,
     startsEarly: start !== undefined || terminals.length + ports.length > 0,
     use: {

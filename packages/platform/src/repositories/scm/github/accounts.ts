@@ -115,7 +115,7 @@ async function postForm(url: string, form: Record<string, string>, signal: Abort
     return (await response.json()) as TokenResponse;
   } catch (error) {
     signal.throwIfAborted();
-    throw new GithubRefusal(status, "no token was given, and no reason", { cause: error });
+    throw new GithubRefusal(status, "its answer has neither a token nor an error", { cause: error });
   }
 }
 
