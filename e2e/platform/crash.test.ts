@@ -75,8 +75,9 @@ async function create(client: PlatformClient, repository: string): Promise<RunId
     const answer = await client.send("POST", "/v1/agents", body(agentId, repository)).catch(() => null);
     if (answer?.status === 200) return { agentId, runId: JSON.parse(answer.text).run.id };
     if (answer?.status === 409) {
-      const { latestRunId } = await client.getJson<{ latestRunId: string }>(`/v1/agents/${agentId}`);
-      return { agentId, runId: latestRunId };
+      // The server may be lost between the two requests.
+      const found = await client.send("GET", `/v1/agents/${agentId}`).catch(() => null);
+      if (found?.status === 200) return { agentId, runId: JSON.parse(found.text).latestRunId };
     }
     await pause(20);
   }
