@@ -1,5 +1,5 @@
 // Commands in the documentation work: every line of a ```sh block runs in a fresh copy of the sample repository.
-// Blocks marked ```console are shown, not run. `npm` lines are not run either; their script must exist.
+// Blocks marked ```console are for checks/console.ts. `npm` lines are not run either; their script must exist.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -17,7 +17,7 @@ import { delimiter, join } from "node:path";
 import { type Problem, repositoryRoot } from "./tree.ts";
 
 export function findBrokenCommands(root = repositoryRoot): Problem[] {
-  return documentsOf(root).flatMap((path) => {
+  return pagesOf(root).flatMap((path) => {
     if (!existsSync(join(root, path))) return [`${path} is missing.`];
     const commands = readCommands(readFileSync(join(root, path), "utf8"));
     return runDocument(root, commands).map((problem) => `${path}:${problem}`);
@@ -54,7 +54,8 @@ function addLine(commands: Command[], line: string, position: Omit<Command, "tex
   else if (line.trim() !== "" && !line.trim().startsWith("#")) commands.push({ ...position, text: line.trim() });
 }
 
-function documentsOf(root: string): string[] {
+/** README and the pages of docs/, relative to the root. */
+export function pagesOf(root: string): string[] {
   const folder = join(root, "docs");
   const pages = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".md")) : [];
   return ["README.md", ...pages.sort().map((name) => `docs/${name}`)];

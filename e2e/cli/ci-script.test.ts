@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   call,
   cliProgram,
@@ -60,6 +60,17 @@ test("the script ends with the exit code of agentcli", async () => {
   const { run } = await openHarness([fault(401)]);
   expect((await run("prompt.txt", "-c", 'model="m"')).code).toBe(3);
   expect((await run("prompt.txt", "--no-such-flag")).code).toBe(2);
+});
+
+test("the line that the guide shows works where the script is on the PATH", async () => {
+  const { env, repository, requests } = await openHarness([replyWith("Seen.")]);
+  const guide = readFileSync(join(projectRoot, "docs/ci.md"), "utf8");
+  const [, line = ""] = /```console\n(run-agent\.sh PROMPT_FILE .*)\n```/.exec(guide) ?? [];
+  const options = { cwd: repository, env: { ...env, PATH: `${dirname(script)}:${env.PATH}` } };
+  const command = `${line.replace("PROMPT_FILE", "prompt.txt")} -c model=gpt-5.4`;
+  const shown = await waitForExit(spawn("bash", ["-c", command], { ...options, stdio: ["ignore", "pipe", "pipe"] }));
+  expect(shown, shown.stderr).toMatchObject({ code: 0, stdout: "Seen.\n" });
+  expect(JSON.stringify(requests()[0]?.body)).toContain("Look around.");
 });
 
 test("the line of the crontab works as cron runs it: by sh, in the home of the user", async () => {

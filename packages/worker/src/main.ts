@@ -1,22 +1,12 @@
 // The program `agent`: reads the command line, runs the worker, ends with its exit code.
 import { homedir } from "node:os";
-import { exitNameOf, foreignTextFor, incompleteCommand, parseCommandLine, type Syntax } from "@agentcli/command-line";
+import { exitNameOf, foreignTextFor, incompleteCommand, parseCommandLine } from "@agentcli/command-line";
 import { type HelpLayout, helpText } from "@agentcli/command-line/help";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import { workerNotes } from "./command-notes.ts";
-import { controllerCommand, debugCommand, startCommand, workerFlags } from "./commands.ts";
 import { runWorkerCommand } from "./run.ts";
+import { syntax } from "./syntax.ts";
 import { version } from "./version.ts";
-
-const syntax: Syntax = {
-  program: "agent",
-  commands: [startCommand, debugCommand, controllerCommand],
-  flags: {
-    ...workerFlags,
-    help: { short: "h", help: "Show help" },
-    version: { short: "V", help: "Show the version" },
-  },
-};
 
 const helpLayout: HelpLayout = {
   summary: "lets agents of a platform work on this machine",

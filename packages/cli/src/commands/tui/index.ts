@@ -67,7 +67,7 @@ export const terminalCommands: Command[] = [
   },
 ];
 
-const interactive: Command = {
+export const interactive: Command = {
   path: [],
   takes: "[PROMPT]",
   maxPositionals: 1,
