@@ -1,67 +1,11 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { call, type ModelServer, replyWith, startModelServer } from "@agentcli/testkit";
-import { type FakeGithub, startGithub } from "@agentcli/testkit/github";
-import { expect, onTestFinished, test } from "vitest";
-import { openRunner, type Runner } from "./runner.ts";
+import { call, type ModelServer, replyWith } from "@agentcli/testkit";
+import { expect, test } from "vitest";
+import { key, openScenario } from "./scenario.ts";
 
 // Users, sudo and mounts of a scratch root need root, as a runner's image does.
 const isRoot = process.getuid?.() === 0;
-const key = "sk-action-0123456789-abcdefghijklmnop";
-const control = "control-9876543210-zyxwvutsrqponm";
-
-/** Looks for both words wherever its user can read; no file contains them whole. */
-const search = (words: string[]): string => `const fs = require("node:fs"), path = require("node:path");
-const words = ${JSON.stringify(words.map((word) => [word.slice(0, 9), word.slice(9)]))}.map((halves) => halves.join(""));
-const found = new Set();
-const look = (where, bytes) => words.forEach((word, index) => bytes.includes(word) && found.add(index + " " + where));
-const read = (file) => { try { look(file.replace(/\\d+/g, "N"), fs.readFileSync(file)); } catch {} };
-for (const pid of fs.readdirSync("/proc").filter((name) => /^\\d+$/.test(name) && name !== String(process.pid))) {
-  for (const file of ["environ", "cmdline"]) read("/proc/" + pid + "/" + file);
-  try {
-    const memory = fs.openSync("/proc/" + pid + "/mem", "r");
-    for (const line of fs.readFileSync("/proc/" + pid + "/maps", "utf8").split("\\n")) {
-      const [, from, to] = /^(\\w+)-(\\w+) rw/.exec(line) ?? [];
-      const size = from ? parseInt(to, 16) - parseInt(from, 16) : 0;
-      if (size === 0 || size > 1 << 26) continue;
-      const bytes = Buffer.alloc(size);
-      try { fs.readSync(memory, bytes, 0, size, BigInt("0x" + from)); look("/proc/N/mem", bytes); } catch {}
-    }
-  } catch {}
-}
-const walk = (folder) => { let entries = []; try { entries = fs.readdirSync(folder, { withFileTypes: true }); } catch {}
-  for (const entry of entries) { const file = path.join(folder, entry.name);
-    if (entry.isDirectory()) walk(file); else if (entry.isFile()) read(file); } };
-for (const folder of ["/home", "/tmp", "/var", "/run", "/etc", "/dev/shm", "/opt/action"]) walk(folder);
-console.log(JSON.stringify([...found].sort()));`;
-
-interface Scenario {
-  runner: Runner;
-  model: ModelServer;
-  github: FakeGithub;
-  use(inputs: Record<string, string>): ReturnType<Runner["use"]>;
-}
-
-async function openScenario(replies: Parameters<typeof startModelServer>[0]): Promise<Scenario> {
-  const runner = await openRunner();
-  const model = await startModelServer(replies);
-  const github = await startGithub();
-  onTestFinished(async () => {
-    await model.close();
-    await github.close();
-  });
-  await github.addRepository("acme/shop", { collaborators: ["ada"] });
-  github.accounts.push({ login: "ada", type: "User", permissions: { "acme/shop": "write" } });
-  writeFileSync(join(runner.root, "opt/search.cjs"), search([key, control]));
-  const env = {
-    ...{ GITHUB_API_URL: github.apiUrl, GITHUB_TOKEN: github.addToken("ada"), GITHUB_REPOSITORY: "acme/shop" },
-    ...{ GITHUB_ACTOR: "ada", JOB_SETTING: control },
-  };
-  const always = { "agent-api-key": key, "agent-version": "file:/opt/agentcli.tgz", model: "scripted" };
-  const endpoint = { "responses-api-endpoint": `${model.url}/responses` };
-  return { runner, model, github, use: (inputs) => runner.use({ ...always, ...endpoint, ...inputs }, env) };
-}
-
 /** With commands for the runner, of which it also reads the older form within a line. */
 const message = "Two findings.\n::stop::\nSee ##[stop-commands]now";
 

@@ -40,16 +40,13 @@ export interface ActionResult {
   ok: boolean;
 }
 
-export async function openRunner(): Promise<Runner> {
+/** `node`: a directory with `bin/node` and `bin/npm`. */
+export async function openRunner(node = nodePrefix()): Promise<Runner> {
   const { path: root, remove } = await temporaryDirectory();
   fillRoot(root);
-  const holder = spawn(
-    "unshare",
-    ["--mount", "--propagation", "private", "sh", "-ec", mounts, "sh", root, nodePrefix()],
-    {
-      stdio: ["pipe", "pipe", "inherit"],
-    },
-  );
+  const holder = spawn("unshare", ["--mount", "--propagation", "private", "sh", "-ec", mounts, "sh", root, node], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   onTestFinished(async () => {
     holder.stdin.end();
     await new Promise((resolve) => holder.once("close", resolve));
