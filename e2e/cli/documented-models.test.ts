@@ -1,4 +1,4 @@
-// Commands of README and of the guide to models that need a model of their own: run as they are written, with a scripted one.
+// Commands of README, of the guide to models and of pages that need a model: run as they are written, with a scripted one.
 import { execFile } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ const run = promisify(execFile);
 const shownIn = (page: string) =>
   [...readFileSync(join(projectRoot, page), "utf8").matchAll(/```console\n([\s\S]*?)```/g)]
     .flatMap(([, block = ""]) => block.trim().split("\n"))
+    .filter((line) => !line.startsWith("npm install"))
     .map((line): [string, string] => [page, line]);
 
 /** `npx` and `agentcli` start the built program. */
@@ -26,7 +27,15 @@ async function programsOnPath(): Promise<string> {
   return path;
 }
 
-test.each([...shownIn("README.md"), ...shownIn("docs/guide-models.md")])("%s: %s", async (_, line) => {
+const pages = [
+  "README.md",
+  "packages/cli/README.md",
+  "docs/guide-models.md",
+  "docs/credentials.md",
+  "docs/telemetry.md",
+];
+
+test.each(pages.flatMap(shownIn))("%s: %s", async (_, line) => {
   const tried = [replyWith("OK"), call("report", { word: "OK" })];
   const { repository, home, requests } = await openHarness({
     replies: line.includes("models try") ? tried : [replyWith("Read.")],
@@ -40,5 +49,7 @@ test.each([...shownIn("README.md"), ...shownIn("docs/guide-models.md")])("%s: %s
   const PATH = `${await programsOnPath()}:${process.env.PATH}`;
   const env = { PATH, HOME: join(home, "user"), AGENT_HOME: home, AGENT_OSS_BASE_URL: url, SHELL: "/bin/bash" };
   await run("bash", ["-c", line.replaceAll("…", "key")], { cwd: repository, env });
-  expect(requests().length).toBeGreaterThan(0);
+  // The practice model is inside the program, and creates the file.
+  if (line.includes("--model practice")) expect(readFileSync(join(repository, "notes.txt"), "utf8")).toBe("Hello\n");
+  else expect(requests().length).toBeGreaterThan(0);
 });
