@@ -109,3 +109,13 @@ test("a worker Pod gets the token of its claim, and neither the key of the contr
   expect(spawn).toContain("PLATFORM_AUTH_TOKEN");
   expect(spawn).not.toContain("PLATFORM_API_KEY");
 });
+
+test("the commands that the page shows name files that there are, and set every variable that the compose file needs", () => {
+  const page = readFileSync(join(projectRoot, "docs/deploy.md"), "utf8");
+  const lines = [...page.matchAll(/^.*docker .*-f (\S+).*$/gm)];
+  for (const [, file = ""] of lines) expect(readFileSync(join(projectRoot, file), "utf8")).not.toBe("");
+  expect(lines.map(([, file]) => file)).toEqual(["deploy/docker/platform.Dockerfile", "deploy/docker/compose.yml"]);
+  const set = [...(lines.at(-1)?.[0] ?? "").matchAll(/([A-Z_]+)=/g)].map(([, name]) => name);
+  const needed = [...textOf("docker/compose.yml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+  expect(set.sort()).toEqual([...new Set(needed)].sort());
+});
