@@ -1,5 +1,5 @@
 // `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
-// --only terminal measures the terminal interface alone, --only web the web app, --only start the start (see start-up.mjs).
+// --only terminal measures the terminal interface alone, --only web the web app, --only start the start (see start-up.mjs), --only proxy the responses proxy.
 // --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal ({home}: its home). --against DIR compares start-up and CPU time with another built checkout. --only automations measures what idle automations cost, and nothing else.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -52,6 +52,10 @@ async function measureAll() {
   };
   if (optionValues("--only")[0] === "web") return measureWeb();
   if (optionValues("--only")[0] === "start") return startUp(repository);
+  const measureProxy = async () => {
+    for (const row of await responsesProxyRows({ root, scratch })) add(...row);
+  };
+  if (optionValues("--only")[0] === "proxy") return measureProxy();
   await hello(repository);
   await version(repository);
   await toolCalls(repository);
@@ -62,7 +66,7 @@ async function measureAll() {
   await measureTerminal();
   await fullProject(repository);
   for (const row of await reviewRows({ scratch, agent })) add(...row);
-  for (const row of await responsesProxyRows({ root, scratch })) add(...row);
+  await measureProxy();
   for (const row of await egressRows({ root, scratch })) add(...row);
   for (const row of await largeWorkspaceRows({ scratch, empty: repository, agent, rounds })) add(...row);
   for (const row of await platformRows({ root, scratch, rounds })) add(...row);

@@ -32,6 +32,8 @@ export async function responsesProxyRows({ root, scratch }) {
     };
     request.resume().on("end", next);
   });
+  // Where other programs take the processor, a connection may be idle for longer than Node's five seconds.
+  upstream.keepAliveTimeout = 60_000;
   await new Promise((resolve) => upstream.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${upstream.address().port}/v1/responses`;
   const token = join(scratch, "proxy-token");

@@ -29,8 +29,8 @@ const own: Record<string, Syntax> = {
 };
 /** Of others: that the shell gets to them is all that is known. */
 const foreign = [
-  ...["apt", "call", "cp", "curl", "docker", "git", "install", "node", "npm", "pip", "platform-sdk", "run-agent.sh"],
-  ...["ssh-keyscan", "systemctl", "touch", "useradd", "client"],
+  ...["apt", "call", "cp", "curl", "docker", "git", "install", "mkdir", "node", "npm", "pip"],
+  ...["platform-sdk", "run-agent.sh", "ssh-keyscan", "systemctl", "touch", "useradd", "client"],
 ];
 
 export function findWrongCommands(root = repositoryRoot): Problem[] {
