@@ -8,7 +8,7 @@ test("every command that the documentation shows is one that there is, with flag
   expect(findWrongCommands()).toEqual([]);
 });
 
-test("commands, flags and programs that are not there are named with file and line, and so is what is no command", () => {
+test("commands, flags and programs that are not there are named with file and line, and so are other lines", () => {
   using planted = plantRepository({
     "README.md": [
       "```console",
