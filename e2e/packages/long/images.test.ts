@@ -29,7 +29,7 @@ afterAll(async () => {
   await engine?.stop();
   images?.remove();
   await scratch.remove();
-}, 120_000);
+}, 1_800_000);
 
 function load(tag: string): void {
   const archive = join(scratch.path, `${tag}.tar`);
