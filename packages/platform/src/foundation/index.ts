@@ -14,6 +14,7 @@ export {
   type AutomationWebhookKeyTable,
   actingAs,
   auditFunctions,
+  auditTables,
   auditTriggers,
   becomeActor,
   type CauseLink,

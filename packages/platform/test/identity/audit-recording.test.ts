@@ -15,11 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-test("every trigger that writes the log is known, also those of new tables", async () => {
+test("every trigger of a table whose changes are recorded is known, also those of new tables", async () => {
   const { rows } = await sql<{ entry: string }>`
-    select c.relname || ' ' || t.tgname as entry from pg_trigger t
-    join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
-    where not t.tgisinternal and p.proname in ('audit_change', 'audit_refuse')`.execute(fixture.platform.db);
+    select c.relname || ' ' || t.tgname as entry from pg_trigger t join pg_class c on c.oid = t.tgrelid
+    where not t.tgisinternal and c.oid in (
+      select tgrelid from pg_trigger join pg_proc p on p.oid = tgfoid where proname in ('audit_change', 'audit_refuse')
+    )`.execute(fixture.platform.db);
   const known = auditTriggers.map(({ table, name }) => `${table} ${name}`);
   expect(known.sort()).toEqual(rows.map(({ entry }) => entry).sort());
 });
@@ -38,6 +39,73 @@ describe("audit verify says what is not recorded", () => {
 
   // One after the other: what is switched off stays so.
   test.each([
+    [
+      "a trigger with another function",
+      `create function do_nothing() returns trigger language plpgsql as $$ begin return null; end $$;
+       drop trigger audit_changes on teams;
+       create constraint trigger audit_changes after update on teams
+         deferrable initially deferred for each row execute function do_nothing()`,
+      "audit_changes of teams was replaced",
+    ],
+    [
+      "a trigger that records fewer columns",
+      `drop trigger audit_existence on invitations;
+       create constraint trigger audit_existence after insert or delete on invitations
+         deferrable initially deferred for each row execute function audit_change('invitation', 'id', 'team_id')`,
+      "audit_existence of invitations was replaced",
+    ],
+    [
+      "a trigger that never fires",
+      `drop trigger audit_changes on service_accounts;
+       create constraint trigger audit_changes after update on service_accounts deferrable initially deferred
+         for each row when (false) execute function audit_change('service_account', 'id', 'team_id name')`,
+      "audit_changes of service_accounts was replaced",
+    ],
+    [
+      "a trigger in front of the entries",
+      `create function skip() returns trigger language plpgsql as $$ begin return null; end $$;
+       create trigger aside before insert on audit_entries for each row execute function skip()`,
+      "audit_entries has a trigger that is not one of this version",
+    ],
+    [
+      "a trigger in front of a change",
+      `create function same() returns trigger language plpgsql as $$ begin return old; end $$;
+       create trigger aside before update on runs for each row execute function same()`,
+      "runs has a trigger that is not one of this version",
+    ],
+    [
+      "a rule in place of a change",
+      "create rule aside as on update to webhooks do instead nothing",
+      "webhooks is not a plain table",
+    ],
+    [
+      "rows of another table",
+      "create table more_identities () inherits (identities)",
+      "identities is not a plain table",
+    ],
+    [
+      "a function that names another actor",
+      "alter function audit_append(text, text, jsonb) set platform.actor = 'user:1'",
+      "the function audit_append is missing or was replaced",
+    ],
+    [
+      "a function that finds other functions",
+      "create schema elsewhere; alter function audit_columns(text) set search_path = elsewhere, public",
+      "the function audit_columns is missing or was replaced",
+    ],
+    [
+      "a second function of the same name",
+      `create function audit_refuse(reason text) returns void language plpgsql as $$
+  begin
+    raise exception 'The audit log is only added to.';
+  end $$`,
+      "the function audit_refuse is missing or was replaced",
+    ],
+    [
+      "an actor for every new session",
+      `do $$ begin execute format('alter database %I set platform.actor = %L', current_database(), 'user:1'); end $$`,
+      "platform.actor is set for a role or the database",
+    ],
     [
       "a trigger that is switched off",
       "alter table users disable trigger audit_changes",
