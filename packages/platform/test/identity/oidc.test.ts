@@ -253,28 +253,72 @@ describe("an address that someone joined with by a link alone", () => {
     expect((await server.call(joined.key, "GET", "/v1/me")).status).toBe(401);
   });
 
+  const planted = { name: "planted", scope: "private", prompt: { text: "Look." }, triggers: [{ type: "webhook" }] };
+
+  /** Returns a call that fires it, and how that went. */
+  async function plantAutomation(key: string) {
+    const { id } = (await server.call(key, "POST", "/v1/automations", planted)).body as { id: string };
+    const created = await server.call(key, "POST", `/v1/automations/${id}/webhook-keys`, { name: "kept" });
+    const { url, apiKey } = created.body as { url: string; apiKey: string };
+    const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+    return async () => {
+      await fetch(url, { method: "POST", headers, body: "{}" });
+      const firings = server.platform.db.selectFrom("automation_firings").selectAll();
+      return firings.where("automation_id", "=", id).execute();
+    };
+  }
+
   test("in the same team gives its owner no automation and no account of who joined", async () => {
     const { db } = server.platform;
     const { key, userId } = await joinByLink("default", "planner@example.com");
-    const automation = {
-      name: "planted",
-      scope: "private",
-      prompt: { text: "Look." },
-      triggers: [{ type: "webhook" }],
-    };
-    const { id } = (await server.call(key, "POST", "/v1/automations", automation)).body as { id: string };
-    const created = await server.call(key, "POST", `/v1/automations/${id}/webhook-keys`, { name: "kept" });
-    const { url, apiKey } = created.body as { url: string; apiKey: string };
+    const fire = await plantAutomation(key);
     const account = { user_id: userId, host: "github.com", account_id: "1", login: "mallory", token: null };
     await db.insertInto("source_accounts").values(account).execute();
     real.accounts.set("planner", { email: "planner@example.com", email_verified: true });
     await logIn("planner");
-    const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
-    await fetch(url, { method: "POST", headers, body: "{}" });
-    const firing = await db.selectFrom("automation_firings").selectAll().where("automation_id", "=", id).execute();
-    expect(firing).toEqual([expect.objectContaining({ status: "skipped", run_id: null })]);
+    expect(await fire()).toEqual([expect.objectContaining({ status: "skipped", run_id: null })]);
     const accounts = await db.selectFrom("source_accounts").selectAll().where("user_id", "=", userId).execute();
     expect(accounts).toEqual([]);
+  });
+
+  test("removed, and invited again, gives its owner no automation of who joined", async () => {
+    const { db, vault } = server.platform;
+    const { key } = await joinByLink("default", "second@example.com");
+    const fire = await plantAutomation(key);
+    await openAdministration(db, vault).removeUser({ email: "second@example.com" });
+    const { team_id: teamId } = (await userOf("ada@example.com")) ?? expect.fail("no user");
+    await openInvitations(db, () => new Date()).invite({ teamId, email: "second@example.com", role: "member" });
+    real.accounts.set("second", { email: "second@example.com", email_verified: true });
+    await logIn("second");
+    expect(await fire()).toEqual([expect.objectContaining({ status: "skipped", run_id: null })]);
+  });
+
+  test("in the same team gives agents of its owner no secret, setting, environment or machine of who joined", async () => {
+    const { db } = server.platform;
+    const { key, userId } = await joinByLink("default", "keeper@example.com");
+    const { team_id } = (await userOf("keeper@example.com")) ?? expect.fail("no user");
+    const set = (method: string, path: string, body: object) => server.call(key, method, path, body);
+    const settings = { egress: { mode: "allow_all", allowlist: [] } };
+    const environment = {
+      ...{ owner: "personal", name: "ci", repos: [{ url: "https://github.com/acme/app" }] },
+      environmentJson: '{"install": "npm ci"}',
+    };
+    const answers = [
+      await set("PUT", "/v1/me/secrets/NODE_OPTIONS", { value: "--import=data:text/javascript,1" }),
+      await set("PATCH", "/v1/me/settings", settings),
+      await set("POST", "/v1/environments", environment),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 201]);
+    const now = new Date();
+    const place = { name: "m", pool: null, labels: "{}", root_path: "/", repo_url: null, version: "1", session: "s" };
+    const machine = { team_id, user_id: userId, id: "m", ...place, connected_at: now, last_seen_at: now };
+    await db.insertInto("workers").values(machine).execute();
+    real.accounts.set("keeper", { email: "keeper@example.com", email_verified: true });
+    await logIn("keeper");
+    const left = (["secrets", "user_settings", "environments", "workers"] as const).map((table) =>
+      db.selectFrom(table).selectAll().where("user_id", "=", userId).execute(),
+    );
+    expect(await Promise.all(left)).toEqual([[], [], [], []]);
   });
 
   test("and left again does not lock its owner out", async () => {

@@ -32,12 +32,17 @@ export async function claimAddress(db: Queries, teamId: number, email: string) {
   return undefined;
 }
 
-/** A person proves the address of a user who joined by a link: what was opened without proof ends, or acts no more. */
+/**
+ * A person proves the address of a user who joined by a link: what was opened without proof ends, or acts no more, and
+ * nothing that was set up for agents of the user reaches those of the person.
+ */
 export async function proveAddress(db: Queries, userId: number): Promise<void> {
   const now = new Date();
   const proved = { joined_by_link: false, proved_at: now };
   await db.updateTable("users").set(proved).where("id", "=", userId).execute();
   await endAccess(db, userId, now);
+  for (const table of ["secrets", "user_settings", "environments", "workers"] as const)
+    await db.deleteFrom(table).where("user_id", "=", userId).execute();
 }
 
 /**
@@ -54,6 +59,7 @@ export async function admitUser(
     if (member.removed_at === null) return null;
     const restored = { role, removed_at: null, joined_by_link: proof === "link" };
     await db.updateTable("users").set(restored).where("id", "=", member.id).execute();
+    if (member.joined_by_link && proof === "address") await proveAddress(db, member.id);
     return member.id;
   }
   const holder = await (proof === "link" ? findUser(db, email) : claimAddress(db, teamId, email));
