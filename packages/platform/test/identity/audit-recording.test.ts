@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { auditTriggers, recordAuditEvent } from "../../src/foundation/db/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { keepAnchor, readAnchor } from "../../src/identity/audit/index.ts";
+import { openAdministration } from "../../src/identity/principals/index.ts";
 import { command } from "../harness/command.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
@@ -143,6 +144,39 @@ describe("audit verify says what is not recorded", () => {
     const printed = await command(server, "audit", "verify");
     expect(printed).toContain(`NOT RECORDED: ${reason}`);
     expect(printed).not.toContain("whole: ");
+  });
+});
+
+describe("a session that switches triggers off for itself alone", () => {
+  test.each([
+    [
+      "creates a key",
+      `insert into api_keys select (jsonb_populate_record(row, '{"id": "backdoor"}')).* from api_keys row limit 1`,
+      "api_keys has rows that no entry explains: backdoor",
+    ],
+    ["gives a key more rights", "update api_keys set scopes = array_append(scopes, 'more')", "api_keys has rows"],
+    ["makes a member an administrator", "update users set role = 'admin'", "users has rows"],
+    ["gives a revoked key back", "update api_keys set revoked_at = null", "api_keys has rows"],
+    ["brings back who was removed", "update users set removed_at = null", "users has rows"],
+  ])("%s: audit verify names what no entry explains", async (_, change, reason) => {
+    const server = await testServer({ roles: ["api"] });
+    onTestFinished(() => server.close());
+    await server.key();
+    const { db, principals, vault } = server.platform;
+    const administration = openAdministration(db, vault);
+    for (const email of ["ada@example.com", "bob@example.com"])
+      await administration.createUser({ team: "default", email, role: "member" });
+    await principals.createKey({
+      ...{ name: "gone", team: "default", owner: { kind: "user", email: "bob@example.com" } },
+      ...{ scopes: ["agents:read"], expiresAt: null },
+    });
+    await administration.removeUser({ email: "bob@example.com" });
+    expect(await command(server, "audit", "verify")).toMatch(/^whole: /);
+    await db.transaction().execute(async (transaction) => {
+      await sql.raw("set local session_replication_role = replica").execute(transaction);
+      await sql.raw(change).execute(transaction);
+    });
+    expect(await command(server, "audit", "verify")).toContain(`NOT RECORDED: ${reason}`);
   });
 });
 

@@ -310,8 +310,8 @@ describe("an address that someone joined with by a link alone", () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 201]);
     const now = new Date();
-    const place = { name: "m", pool: null, labels: "{}", root_path: "/", repo_url: null, version: "1", session: "s" };
-    const machine = { team_id, user_id: userId, id: "m", ...place, connected_at: now, last_seen_at: now };
+    const details = { name: "m", pool: null, labels: "{}", root_path: "/", repo_url: null, version: "1", session: "s" };
+    const machine = { team_id, user_id: userId, id: "m", ...details, connected_at: now, last_seen_at: now };
     await db.insertInto("workers").values(machine).execute();
     real.accounts.set("keeper", { email: "keeper@example.com", email_verified: true });
     await logIn("keeper");

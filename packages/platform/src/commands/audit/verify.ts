@@ -7,6 +7,7 @@ import { countRunningServers, type Database, openDatabase } from "../../foundati
 import { silentLog } from "../../foundation/telemetry/index.ts";
 import { readKeyFile } from "../../foundation/vault/index.ts";
 import {
+  findUnexplained,
   findUnproved,
   findUnprovedInFile,
   findUnrecorded,
@@ -76,7 +77,10 @@ async function verifyStored(settings: Settings, expected: Head[]): Promise<Resul
   const database = await openDatabase(settings, silentLog);
   try {
     const unrecorded = await findUnrecorded(database.db);
-    return { ...(await verifyEntries(database, settings, expected)), unrecorded };
+    const result = await verifyEntries(database, settings, expected);
+    // A broken log explains nothing, and may not even be readable.
+    if (result.verdict.kind === "whole") unrecorded.push(...(await findUnexplained(database.db)));
+    return { ...result, unrecorded };
   } finally {
     await database.close();
   }

@@ -8,3 +8,4 @@ export { findUnproved, findUnprovedInFile, type UnprovedPart } from "./proof.ts"
 export { findUnrecorded } from "./recording.ts";
 export { addAuditRoute } from "./routes.ts";
 export { withStoredLog } from "./stored.ts";
+export { findUnexplained } from "./unexplained.ts";
