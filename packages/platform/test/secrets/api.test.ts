@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openLog } from "../../src/foundation/telemetry/index.ts";
+import type { SecretOwnerId } from "../../src/secrets/owner.ts";
 import { setSecret } from "../../src/secrets/store.ts";
 import { command, commandWith } from "../harness/command.ts";
 import { findLeaks } from "../harness/leaks.ts";
@@ -56,13 +57,13 @@ async function environment(key = keys.admin, owner = "team"): Promise<string> {
   return ((await call(key, "POST", "/v1/environments", body)).body as { id: string }).id;
 }
 
-async function addVersion(name: string, repos: string[]): Promise<string> {
+async function addVersion(name: string, repos: string[], limitedTo: Partial<SecretOwnerId> = {}): Promise<string> {
   const [team = { id: 0 }] = await server.platform.db
     .selectFrom("teams")
     .select("id")
     .where("name", "=", "default")
     .execute();
-  const owner = { teamId: team.id, userId: null, environmentId: null };
+  const owner = { teamId: team.id, userId: null, environmentId: null, ...limitedTo };
   return (await setSecret(server.platform, owner, { name, value: canary, repos, isAddition: true })).version.id;
 }
 
@@ -121,6 +122,46 @@ test("with several versions a request must say which, and each is for other repo
   for (const id of [first, second])
     expect(await call(keys.admin, "DELETE", `${path}?id=${id}`)).toMatchObject({ status: 200 });
 });
+
+test.each(["user", "environment"])(
+  "of the %s too, each conflict has its code, and nothing is changed",
+  async (kind) => {
+    const environmentId = await environment();
+    const users = server.platform.db.selectFrom("users").select("id").where("email", "=", "mate@example.com");
+    const { id: userId } = await users.executeTakeFirstOrThrow();
+    const [key, limitedTo, path] =
+      kind === "user"
+        ? [keys.mate, { userId }, "/v1/me/secrets"]
+        : [keys.admin, { environmentId }, `/v1/environments/${environmentId}/secrets`];
+    const [first, second] = ["api", "web"].map((repo) => [`github.com/acme/${repo}`]);
+    const ids = [await addVersion("TWICE", first ?? [], limitedTo), await addVersion("TWICE", second ?? [], limitedTo)];
+    const before = (await call(key, "GET", path)).body;
+    const all = { ...value, repos: [] };
+    const requests: [string, string, object | undefined, number, string][] = [
+      ["PUT", "TWICE", value, 409, "secret_name_ambiguous"],
+      ["PUT", "TWICE", all, 409, "secret_name_ambiguous"],
+      ["DELETE", "TWICE", undefined, 409, "secret_name_ambiguous"],
+      ["PUT", `TWICE?id=${ids[1]}`, { ...value, repos: first }, 409, "secret_scope_conflict"],
+      ["PUT", `TWICE?id=${ids[1]}`, all, 409, "secret_scope_conflict"],
+      ["PUT", "twice", value, 409, "secret_name_conflict"],
+      ["PUT", `Twice?id=${ids[1]}`, value, 409, "secret_name_conflict"],
+      ["DELETE", "twice", undefined, 404, "secret_not_found"],
+      ["DELETE", "TWICE?id=secv_other", undefined, 404, "secret_not_found"],
+      ["DELETE", `OTHER?id=${ids[1]}`, undefined, 404, "secret_not_found"],
+      ["PUT", "TWICE", { ...value, type: "build_secret" }, 400, "validation_error"],
+      ["PUT", "HTTPS_PROXY", value, 400, "validation_error"],
+    ];
+    for (const [method, target, body, status, code] of requests)
+      expect({ method, target, ...problem(await call(key, method, `${path}/${target}`, body)) }).toMatchObject({
+        ...{ method, target, status, code },
+      });
+    expect((await call(key, "GET", path)).body).toEqual(before);
+    // One of the team has the same name, and is another secret.
+    expect((await call(keys.admin, "PUT", "/v1/team/secrets/TWICE", value)).status).toBe(201);
+    for (const id of ids) expect((await call(key, "DELETE", `${path}/TWICE?id=${id}`)).status).toBe(200);
+    expect((await call(keys.admin, "DELETE", "/v1/team/secrets/TWICE")).status).toBe(200);
+  },
+);
 
 test("a name that differs only in its case is refused, and removing asks for the exact name", async () => {
   await call(keys.admin, "PUT", "/v1/team/secrets/CaseName", value);
