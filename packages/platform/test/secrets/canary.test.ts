@@ -6,28 +6,7 @@ import { expect, test } from "vitest";
 import { openLog } from "../../src/foundation/telemetry/index.ts";
 import { findLeaks } from "../harness/leaks.ts";
 import { openRunHarness, type RunHarness } from "../runs/run-harness.ts";
-
-const value = 'canary-5e0f+/="x';
-const bytes = Buffer.from(value);
-const pairs = bytes.toString("hex").match(/../g) ?? [];
-const base64 = (text: string) => Buffer.from(text).toString("base64");
-
-/** What a reader would recognise, or could turn back with one usual program. */
-const forms = [
-  value,
-  [...value].reverse().join(""),
-  bytes.toString("hex"),
-  bytes.toString("hex").toUpperCase(),
-  pairs.join(" "),
-  pairs.map((pair) => `\\x${pair}`).join(""),
-  pairs.map((pair) => `%${pair}`).join(""),
-  pairs.map((pair) => `\\u00${pair}`).join(""),
-  encodeURIComponent(value),
-  JSON.stringify(value).slice(1, -1),
-  base64(value).slice(0, -4),
-  base64(`x${value}`).slice(4, -4),
-  base64(`xx${value}`).slice(4, -4),
-];
+import { base64, canary, forms, formsIn } from "./canary-forms.ts";
 
 const node = (script: string) => `node -e '${script}'`;
 
@@ -81,11 +60,11 @@ const replies = [
   call("read_file", { path: "notes/plain.txt" }),
   call("grep_files", { pattern: "canary", path: "notes" }),
   call("list_dir", { path: "notes" }),
-  replyWith(`The value is ${value}, or ${base64(value)}.`),
+  replyWith(`The value is ${canary}, or ${base64(canary)}.`),
 ];
 
 async function setSecret({ client }: RunHarness): Promise<void> {
-  const { status, text } = await client.send("PUT", "/v1/team/secrets/RUNTIME", { value });
+  const { status, text } = await client.send("PUT", "/v1/team/secrets/RUNTIME", { value: canary });
   expect(status, text).toBe(201);
 }
 
@@ -106,13 +85,12 @@ test("a secret is nowhere that a run writes, whatever the model lets its command
   const sent = JSON.stringify(requests().map(({ body }) => body));
   expect(sent).toContain("[REDACTED]");
   const seen = { shown, conversation, sent, run: JSON.stringify(run) };
-  for (const [name, text] of Object.entries(seen))
-    expect({ name, forms: forms.filter((form) => text.includes(form)) }).toEqual({ name, forms: [] });
+  for (const [name, text] of Object.entries(seen)) expect({ name, forms: formsIn(text) }).toEqual({ name, forms: [] });
   const leaks = await findLeaks({ ...fixture, key: async () => fixture.key }, logged, forms);
   expect(leaks.filter((path) => !path.includes("/workspaces/"))).toEqual([]);
   const pushed = pushedObjects(fixture.platform.settings.dataDirectory);
   expect(pushed).toContain("of the shop");
-  expect(forms.filter((form) => pushed.includes(form))).toEqual([]);
+  expect(formsIn(pushed)).toEqual([]);
 });
 
 /** All objects and references of the repositories on the embedded git host, as text; not of the work of the agents. */
