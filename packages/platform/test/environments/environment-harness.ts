@@ -10,6 +10,7 @@ import type { Reply } from "@agentcli/testkit";
 import { type DirectoryExecutor, openDirectoryExecutor } from "@agentcli/testkit/platform";
 import { expect, onTestFinished } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
+import type { Log } from "../../src/foundation/telemetry/index.ts";
 import { openRunHarness, type RunHarness } from "../runs/run-harness.ts";
 
 export interface EnvironmentHarness extends RunHarness {
@@ -32,6 +33,7 @@ export interface EnvironmentHarnessOptions {
   settings?: Partial<Settings>;
   /** Absent: one that runs real processes in directories. "machines": the server's own. */
   executor?: DirectoryExecutor | "machines" | null;
+  log?: Log;
 }
 
 const roles: Settings["roles"] = ["api", "runner", "scheduler"];
@@ -40,15 +42,14 @@ export async function openEnvironmentHarness({
   replies = [{ messages: ["done"] }],
   settings,
   executor: given,
+  log,
 }: EnvironmentHarnessOptions = {}): Promise<EnvironmentHarness> {
   const directory = mkdtempSync(join(tmpdir(), "builds-"));
   const executor =
     given === null || given === undefined || given === "machines" ? openDirectoryExecutor(directory) : given;
-  const harness = await openRunHarness({
-    replies: { replies, repeat: "always" },
-    settings: { roles, ...settings },
-    attachments: given === "machines" ? {} : { buildExecutor: given === null ? null : executor },
-  });
+  const attachments = given === "machines" ? {} : { buildExecutor: given === null ? null : executor };
+  const options = { replies: { replies, repeat: "always" as const }, settings: { roles, ...settings }, attachments };
+  const harness = await openRunHarness(options, log);
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const { client, fixture } = harness;
   const pathOf = ({ id, environmentId }: Pick<Build, "id" | "environmentId">) =>

@@ -9,7 +9,8 @@ export async function findLeaks({ platform }: TestPlatform, logged: string[], se
   const has = (text: string) => secrets.some((secret) => text.includes(secret));
   const { db, settings } = platform;
   const files = readdirSync(settings.dataDirectory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    // The disk of a machine is mounted beside it, and its files are looked at there.
+    .filter((entry) => entry.isFile() && entry.name !== "disk.img")
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => has(readFileSync(path, "latin1")));
   const names = await sql<{ name: string }>`
