@@ -3,7 +3,7 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
-import { findGitDirectory, findRepositoryRoot } from "../../git/index.ts";
+import { findGitDirectory, findRepositoryRoot, readRegularFile } from "../../git/index.ts";
 import { contains } from "../../paths.ts";
 import { readGitlinks } from "../gitlinks.ts";
 import { type DirectoryPath, type Repository, type RepositorySearch, searchRepositories } from "./search.ts";
@@ -60,8 +60,13 @@ function protectableSettings({ directory, entry }: Repository): string[] {
 function settingsOfBare({ directory, entry }: Repository): string[] {
   if (entry !== "HEAD" || typeof directory !== "string") return [];
   const isLink = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  return ["config", "hooks"].map((name) => join(directory, name)).filter((path) => !isLink(path));
+  const names = ["config", ...(usesWorktreeConfig(directory) ? ["config.worktree"] : []), "hooks"];
+  return names.map((name) => join(directory, name)).filter((path) => !isLink(path));
 }
+
+/** Only then does git read the file; where nothing may be created it would fail for another reason. */
+const usesWorktreeConfig = (directory: string): boolean =>
+  /worktreeconfig/i.test(readRegularFile(join(directory, "config"))?.toString("latin1") ?? "");
 
 /** A mount needs a name that is text, and covers the target of a link instead of the link. */
 const isProtectable = (directory: DirectoryPath): directory is string =>

@@ -16,6 +16,8 @@ export interface RepositorySignature {
   changedMs: number;
   /** When that was created, or later became what it is; 0 where the file system does not record it. */
   createdMs: number;
+  /** When the last of its parts came to be where it is, if that was later: moving something leaves it its age. */
+  assembledMs: number;
 }
 
 /** Null if there is none, or only the mount point that keeps `.git` from being created. */
@@ -29,7 +31,8 @@ function settingsSignature(folder: DirectoryPath): RepositorySignature | null {
   if (own === undefined || isMountPoint(folder)) return null;
   const files = settingsOfProjects.map((name) => below(folder, name));
   const rules = files.flatMap((path) => namesIn(path).map((name) => below(path, name)));
-  return { identity: identityOf(own), createdMs: toMs(own.birthtimeNs), ...stateOf([...files, ...rules], [own]) };
+  const createdMs = toMs(own.birthtimeNs);
+  return { identity: identityOf(own), createdMs, assembledMs: createdMs, ...stateOf([...files, ...rules], [own]) };
 }
 
 function nestedSignature(directory: DirectoryPath): RepositorySignature | null {
@@ -37,17 +40,25 @@ function nestedSignature(directory: DirectoryPath): RepositorySignature | null {
   const git = statOf(path);
   if (git === undefined || isMountPoint(path)) return null;
   const files = gitDirectoriesOf(directory).flatMap(withModules).flatMap(withWorktrees).flatMap(settingFiles);
-  return { identity: identityOf(git), createdMs: createdMs(path, git), ...stateOf(files, [git]) };
+  const times = { createdMs: createdMs(path, git), assembledMs: assembledMs(path, git) };
+  return { identity: identityOf(git), ...times, ...stateOf(files, [git]) };
 }
+
+const repositoryParts = ["HEAD", "config", "objects", "refs"];
 
 /** A directory that was there before can be renamed to `.git`; but then its parts are new. Git replaces only the first two of them. */
 function createdMs(path: DirectoryPath, git: BigIntStats): number {
-  const names = ["HEAD", "config", "objects", "refs"];
-  const parts = names.flatMap((name) => statOf(below(path, name)) ?? []);
+  const parts = repositoryParts.flatMap((name) => statOf(below(path, name)) ?? []);
   const ownMs = toMs(git.birthtimeNs);
-  return parts.length < names.length
+  return parts.length < repositoryParts.length
     ? ownMs
     : Math.max(ownMs, Math.min(...parts.map(({ birthtimeNs }) => toMs(birthtimeNs))));
+}
+
+/** Nothing can be moved or written without this time, which nobody can set; in a repository of before, a part stays as it was. */
+function assembledMs(path: DirectoryPath, git: BigIntStats): number {
+  const parts = repositoryParts.flatMap((name) => statOf(below(path, name)) ?? []);
+  return Math.min(...[git, ...parts].map(({ ctimeNs }) => toMs(ctimeNs)));
 }
 
 /** A file with another content is another one. */
@@ -60,11 +71,12 @@ function bareSignature(directory: DirectoryPath): RepositorySignature | null {
   if (parts.length === 0 || statOf(below(directory, "HEAD")) === undefined) return null;
   const identity = parts.map(({ mode, ino }) => `${mode} ${ino}`).join();
   const createdMs = Math.max(...parts.map(({ birthtimeNs }) => toMs(birthtimeNs)));
-  return { identity, createdMs, ...stateOf(settingFiles(directory), parts) };
+  return { identity, createdMs, assembledMs: createdMs, ...stateOf(settingFiles(directory), parts) };
 }
 
 function stateOf(files: DirectoryPath[], parts: BigIntStats[]): Pick<RepositorySignature, "settings" | "changedMs"> {
-  const stats = files.map(statOf);
+  // What keeps a file from being created is not that file.
+  const stats = files.map((path) => (isMountPoint(path) ? undefined : statOf(path)));
   return {
     settings: stats.map((stat) => stat && [stat.ino, stat.mode, stat.size, stat.ctimeNs].join(" ")).join(),
     changedMs: Math.max(...[...parts, ...stats].map((stat) => toMs(stat?.ctimeNs ?? 0n))),

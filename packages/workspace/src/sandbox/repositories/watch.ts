@@ -86,8 +86,8 @@ function openWatch(period: WatchPeriod, who: string): Omit<RepositoryWatch, "des
   // Then others may have changed the workspace since.
   const isOver = endedMs !== Number.POSITIVE_INFINITY;
   // Any directory of before can become a part of a bare repository or the settings of agentcli, and keeps its age.
-  const isNew = ({ createdMs }: RepositorySignature, entry: Repository["entry"]) =>
-    isComplete || entry !== ".git" || createdMs >= startedMs;
+  const isNew = ({ createdMs, assembledMs }: RepositorySignature, entry: Repository["entry"]) =>
+    isComplete || entry !== ".git" || Math.max(createdMs, assembledMs) >= startedMs;
 
   function changeOf(repository: Repository): string | null {
     const { directory, entry } = repository;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BackEnd } from "../../../src/sandbox/back-end.ts";
 import { installed } from "../../support/installed.ts";
 import { buildProgram, serverProgram } from "../../support/server-program.ts";
-import { configuredScenarios, linkScenarios, type ScenarioResult, scenarios } from "./scenarios.ts";
+import { bareSettings, configuredScenarios, linkScenarios, type ScenarioResult, scenarios } from "./scenarios.ts";
 
 const unprivilegedId = 65534;
 const isRoot = process.geteuid?.() === 0;
@@ -59,6 +59,10 @@ describe.each(users)("after a run in bubblewrap by %s", (user) => {
     expect(results.find((result) => result.name === name)?.warnings).toContainEqual(
       expect.stringMatching(/^This run changed ".*", which git reads or runs/),
     );
+  });
+
+  test("what keeps settings for working trees from being created is no change of the repository", () => {
+    expect(resultOf(`${bareSettings} that do not exist`).warnings).toEqual([]);
   });
 
   test("a new repository is neither staged nor committed, its .git is set aside, and both are reported", () => {

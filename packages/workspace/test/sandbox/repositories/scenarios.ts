@@ -69,6 +69,8 @@ const addSubmodule = (path: string) => (user: User) => {
   user.git(user.root, "commit", "-q", "-m", "submodule");
 };
 
+export const bareSettings = "a bare repository of before where settings are changed for working trees";
+
 export const scenarios: Scenario[] = [
   {
     name: "a new repository that is added",
@@ -116,6 +118,40 @@ export const scenarios: Scenario[] = [
        cd stored && mv config old && cp old config && printf '[core]\\nfsmonitor = %s\\n' "$PWD/../evil.sh" >> config`,
     ],
     entered: "stored",
+  },
+  ...["that exist", "that do not exist"].map(
+    (which): Scenario => ({
+      name: `${bareSettings} ${which}`,
+      prepare({ root, git }) {
+        git(root, "init", "-q", "--bare", "stored");
+        for (const [name, value] of [
+          ["core.bare", "false"],
+          ["core.worktree", root],
+          ["core.repositoryformatversion", "1"],
+          ["extensions.worktreeConfig", "true"],
+        ] as const)
+          git(join(root, "stored"), "config", name, value);
+        if (which === "that exist") writeFileSync(join(root, "stored/config.worktree"), "[core]\n\tbare = false\n");
+      },
+      commands: [
+        `cd stored; printf '[core]\nfsmonitor = %s\n' "$PWD/../evil.sh" > new; cat new >> config.worktree; mv -f new config.worktree`,
+      ],
+      entered: "stored",
+    }),
+  ),
+  {
+    name: "a repository of parts that were there before, beyond the search at the start",
+    prepare({ root }) {
+      for (const name of ["git", "objects", "refs", ...Array.from({ length: 450 }, (_, index) => `d${index}`)])
+        mkdirSync(join(root, "docs", name), { recursive: true });
+      for (const name of ["head", "config"]) writeFileSync(join(root, "docs", name), "");
+    },
+    commands: [
+      `mkdir vendor; mv docs/git vendor/.git; mv docs/objects docs/refs vendor/.git; mkdir vendor/.git/refs/heads
+       echo 'ref: refs/heads/main' > docs/head; mv docs/head vendor/.git/HEAD
+       printf '[core]\nfsmonitor = %s\n' "$PWD/evil.sh" > docs/config; mv docs/config vendor/.git/config`,
+    ],
+    entered: "vendor",
   },
   {
     name: "a repository behind a .git that is a link, of which settings are changed",
