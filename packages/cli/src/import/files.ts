@@ -1,5 +1,6 @@
-// Files of other tools: small regular files of the user, anything else is left alone.
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+// Files of other tools: small regular files that only the user can change, anything else is left alone.
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
+import { onlyUserCanChange } from "@agentcli/workspace";
 import type { Skipped } from "./proposal.ts";
 
 const usualMaxBytes = 8 * 1024 * 1024;
@@ -24,14 +25,8 @@ export const readInstructions = (readFile: ReadFile, path: string): { path: stri
 
 /** Null if there is none. */
 function readText(path: string, maxBytes: number): string | null {
-  let file: number;
-  try {
-    // Opening a pipe would wait for its writer.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
-    throw error;
-  }
+  const file = openOwn(path);
+  if (file === null) return null;
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw new Error("it is not a regular file");
@@ -39,5 +34,21 @@ function readText(path: string, maxBytes: number): string | null {
     return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
   } finally {
     closeSync(file);
+  }
+}
+
+/** What is taken over names programs that run outside the sandbox. A link may lead to another file of the user, as with dotfiles. */
+function openOwn(path: string): number | null {
+  try {
+    const real = realpathSync(path);
+    if (!onlyUserCanChange(real))
+      throw new Error(
+        "other users can change it; make it and the directories above it yours alone (chmod go-w), and import again",
+      );
+    // Opening a pipe would wait for its writer.
+    return openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return null;
+    throw error;
   }
 }
