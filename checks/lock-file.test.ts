@@ -102,6 +102,31 @@ test("a package of the registry that takes the name of one of ours is refused, w
     ]);
 });
 
+test("a link in the place of another package is refused", () => {
+  const packages = {
+    "packages/a": { name: "@x/a", version: "1.0.0" },
+    "node_modules/@x/a": { resolved: "packages/a", link: true },
+    "node_modules/vitest": { resolved: "packages/a", link: true },
+  };
+  expect(findProblemsIn(packages)).toEqual([
+    expect.stringContaining("node_modules/vitest: a link to packages/a, which has another name"),
+  ]);
+});
+
+test.each([
+  ["without ignore-scripts", "fund=false\n", "set ignore-scripts=true"],
+  ["that runs scripts after all", "ignore-scripts=true\nignore-scripts = false\n", "set ignore-scripts=true"],
+  ["with a registry", "ignore-scripts=true\n@x:registry = http://localhost\n", "remove the registry"],
+])("settings of npm %s are refused", (_what, npmrc, problem) => {
+  const packages = { "": {} };
+  using planted = plantRepository({
+    "package-lock.json": JSON.stringify({ lockfileVersion: 3, packages }),
+    "package.json": "{}",
+    ".npmrc": npmrc,
+  });
+  expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(`.npmrc: ${problem}`)]);
+});
+
 test("an install script of a package that users install with agentcli is refused", () => {
   const packages = {
     "packages/cli": { dependencies: { a: "1.0.0" } },

@@ -36,6 +36,7 @@ export function findLockProblems(root = repositoryRoot): Problem[] {
   const lock: LockFile = JSON.parse(readFileSync(path, "utf8"));
   return [
     ...findOtherLocks(root),
+    ...judgeSettings(root),
     ...judgeForm(lock),
     ...findProblemsIn(lock.packages ?? {}),
     ...compareWithOurs(root, lock),
@@ -63,6 +64,23 @@ function findOtherLocks(root: string): Problem[] {
     .filter((name) => existsSync(join(root, name)))
     .map((name) => `${name}: remove it; package-lock.json is the only lock file.`);
 }
+
+/** What npm does with the lock file: it runs nothing of what it installs, and takes packages from where the user says. */
+function judgeSettings(root: string): Problem[] {
+  const path = join(root, ".npmrc");
+  if (!existsSync(join(root, "package.json"))) return [];
+  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").map(withoutSpaces) : [];
+  const scripts = lines.filter((line) => line.startsWith("ignore-scripts="));
+  const registries = lines.filter((line) => /registry=/.test(line));
+  return [
+    ...(scripts.length > 0 && scripts.every((line) => line === "ignore-scripts=true")
+      ? []
+      : [".npmrc: set ignore-scripts=true, once; packages run nothing when they are installed."]),
+    ...registries.map(() => ".npmrc: remove the registry; it is a setting of the user."),
+  ];
+}
+
+const withoutSpaces = (line: string): string => line.replace(/\s/g, "");
 
 export function judgeForm({ lockfileVersion, packages, dependencies }: LockFile): Problem[] {
   if (lockfileVersion === 3 && packages !== undefined && dependencies === undefined) return [];
@@ -125,24 +143,35 @@ function judgeSource(location: string, locked: LockedPackage): Problem[] {
 const isVersion = (text: string): boolean => /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/.test(text);
 
 /** What is imported is what the location says: neither another package, nor one of the registry with a name of ours. */
-function judgeName(location: string, { name, link }: LockedPackage, packages: Locked): Problem[] {
+function judgeName(location: string, locked: LockedPackage, packages: Locked): Problem[] {
+  const { name, link, resolved = "" } = locked;
   const isPlain = /^(?:(?:packages\/[\w-]+)?|(?:packages\/[\w-]+\/)?node_modules\/.+)$/.test(location);
   if (!isPlain || location.split("/").includes(".."))
     return [`${location}: not a package of this repository, nor in node_modules; remove the entry.`];
-  if (!isInstalled(location) || link) return [];
+  if (!isInstalled(location)) return [];
   const installed = location.split("node_modules/").at(-1) ?? "";
+  const isNamed = !resolved.startsWith("packages/") || ownName(resolved, packages) === installed;
+  if (link) return isNamed ? [] : [`${location}: a link to ${resolved}, which has another name.`];
   return [
     ...(name !== undefined && name !== installed ? [`${location}: installs ${name} under another name.`] : []),
     ...(ownNames(packages).has(installed) ? [`${location}: a package of ours, but not a link to it.`] : []),
   ];
 }
 
-const ownNames = (packages: Locked): Set<string | undefined> =>
-  new Set(
-    Object.entries(packages)
-      .filter(([location]) => /^packages\/[\w-]+$/.test(location))
-      .map(([location, { name }]) => name ?? location.slice("packages/".length)),
-  );
+const knownNames = new WeakMap<Locked, Set<string>>();
+
+/** Once for each lock file: every location asks for them. */
+function ownNames(packages: Locked): Set<string> {
+  const known = knownNames.get(packages);
+  if (known) return known;
+  const locations = Object.keys(packages).filter((location) => /^packages\/[\w-]+$/.test(location));
+  const names = new Set(locations.map((location) => ownName(location, packages)));
+  knownNames.set(packages, names);
+  return names;
+}
+
+const ownName = (location: string, packages: Locked): string =>
+  packages[location]?.name ?? location.slice("packages/".length);
 
 /** npm leaves out packages of other platforms that its registry does not have, and `npm ci` then refuses the file. */
 function findMissing(location: string, { optionalDependencies = {} }: LockedPackage, packages: Locked): Problem[] {

@@ -34,7 +34,7 @@ const secretPatterns = [
   ],
   // Not *PRIVATE*: GOPRIVATE is a list of module paths.
   ...["PRIVATE", "PRIVATE_*", "*_PRIVATE", "*_PRIVATE_*", "*CONNECTION_STRING*", "*USERPWD"],
-  ...["*_PW", "*BINDPW", "*ROOTPW", "*_PSK", "*MNEMONIC*"],
+  ...["*_PW", "*BINDPW", "*ROOTPW", "*_PSK", "*MNEMONIC*", "HMAC", "*_HMAC", "HMAC_*", "*OTP_SEED*"],
   // The key of an unlocked password store.
   ...["BW_SESSION", "OP_SESSION*"],
   // Who knows the address of a webhook can post to it. Headers that a program adds to its requests mostly log it in.
@@ -54,7 +54,9 @@ const secretAddresses = [
 /** Addresses and data sources without ://. */
 const userAndPassword =
   /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@|[\w$.-]+\/[^\s/@]+@\/\/)|(?:^|[\s"'=])\/\/[^\s/?#@:]*:[^\s@]+@/;
-const passwordSetting = /(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*[^;\s]/i;
+/** Also as in .npmrc. */
+const passwordSetting =
+  /(?:(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)|:_auth(?:token)?)\s*=\s*[^;\s]/i;
 /** In options, JSON, YAML and lines of a .netrc; a prompt such as `Password: ` has nothing after it. */
 const passwordText =
   /(?<!\/etc\/)pass(?:word|wd|phrase)["']?\s{0,3}[=:]\s{0,3}["']?[^\s;,"'=:}]|\blogin\s+\S+\s+password\s+\S/i;
