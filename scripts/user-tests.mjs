@@ -19,6 +19,7 @@ export const securityTests = [
   "packages/app-server/test/transports.test.ts",
   "packages/cli/test/scratch.test.ts",
   "packages/command-line/test/terminal-text.test.ts",
+  "packages/engine/test/approvals.test.ts",
   "packages/host/test/hook-copies.test.ts",
   "packages/mcp/test/oauth.test.ts",
   "packages/mcp/test/readers.test.ts",
@@ -46,7 +47,10 @@ export const securityTests = [
   "packages/project/test/hook-code-perl-ruby.test.ts",
   "packages/project/test/hook-code-python.test.ts",
   "packages/project/test/hook-code-uncopied.test.ts",
+  "packages/project/test/hook-pinning.test.ts",
+  "packages/project/test/hooks.test.ts",
   "packages/project/test/sanitize.test.ts",
+  "packages/project/test/skills.test.ts",
   "packages/workspace/test/cache/clear.test.ts",
   "packages/workspace/test/sandbox/local-peer.test.ts",
   "packages/workspace/test/sandbox/own-directories.test.ts",
@@ -54,7 +58,10 @@ export const securityTests = [
   "packages/workspace/test/environment/environment.test.ts",
   "packages/workspace/test/limits/limits.test.ts",
   "packages/workspace/test/programs/programs.test.ts",
+  "packages/workspace/test/sandbox/repositories/configured.test.ts",
+  "packages/workspace/test/sandbox/repositories/watch.test.ts",
   "packages/workspace/test/sandbox/seccomp.test.ts",
+  "packages/workspace/test/server/edit/targets.test.ts",
 ];
 
 /** Returns the exit status. */
