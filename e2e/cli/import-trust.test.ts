@@ -1,4 +1,4 @@
-// `agentcli import` takes over only what nobody but the user can have written: settings name programs that run outside the sandbox.
+// `agentcli import` takes over only what the user alone can have written: settings name programs that run outside the sandbox.
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { replyWith, temporaryDirectory } from "@agentcli/testkit";

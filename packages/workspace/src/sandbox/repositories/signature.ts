@@ -55,7 +55,7 @@ function createdMs(path: DirectoryPath, git: BigIntStats): number {
     : Math.max(ownMs, Math.min(...parts.map(({ birthtimeNs }) => toMs(birthtimeNs))));
 }
 
-/** Nothing can be moved or written without this time, which nobody can set; in a repository of before, a part stays as it was. */
+/** Nothing can be moved or written without this time, which commands cannot set; in a repository of before, a part stays as it was. */
 function assembledMs(path: DirectoryPath, git: BigIntStats): number {
   const parts = repositoryParts.flatMap((name) => statOf(below(path, name)) ?? []);
   return Math.min(...[git, ...parts].map(({ ctimeNs }) => toMs(ctimeNs)));
