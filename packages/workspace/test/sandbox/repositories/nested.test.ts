@@ -61,7 +61,7 @@ describe.each(users)("after a run in bubblewrap by %s", (user) => {
     );
   });
 
-  test("what keeps settings for working trees from being created is no change of the repository", () => {
+  test("what keeps settings for working trees from being created does not count as a change of the repository", () => {
     expect(resultOf(`${bareSettings} that do not exist`).warnings).toEqual([]);
   });
 
