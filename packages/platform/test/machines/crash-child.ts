@@ -82,8 +82,10 @@ async function build(): Promise<void> {
   await first.stop();
   const active = await first.snapshot();
   await first.remove();
-  writeFileSync(`${activeFile}.new`, JSON.stringify(active));
+  // As a database does.
+  writeFileSync(`${activeFile}.new`, JSON.stringify(active), { flush: true });
   renameSync(`${activeFile}.new`, activeFile);
+  execFileSync("sync", [directory]);
   process.stdout.write("active\n");
   const source = join(directory, "files/workspace");
   mkdirSync(source, { recursive: true });

@@ -1,9 +1,10 @@
 // A server is killed at any moment: the next one finds its machines, and nothing else is left of it.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { programsOfTests } from "../harness/bundled.ts";
@@ -19,6 +20,27 @@ function dataDirectory(): string {
   const asRoot = process.geteuid?.() === 0 ? [] : ["--user", "--map-root-user"];
   onTestFinished(async () => void (await run("unshare", [...asRoot, "rm", "-rf", directory])));
   return directory;
+}
+
+/** Its data directory is in a file system of its own, in this file; what the kernel has not written there is not in a copy. */
+async function startOn(disk: string, mode: string, { directory, pid = 0 }: { directory: string; pid?: number }) {
+  // Nothing is written because time has passed.
+  const mount = 'mount -o loop,commit=300 "$1" "$2"; shift 2; exec "$@"';
+  const mounted = [
+    "--mount",
+    "--propagation=private",
+    "--",
+    "/bin/sh",
+    "-ec",
+    mount,
+    "mount",
+    disk,
+    dirname(directory),
+  ];
+  const program = await bundled("machines/crash-child.ts");
+  const argv = [process.execPath, program, mode, directory, serverProgram, String(pid)];
+  const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
+  return spawn("unshare", [...mounted, ...argv], { env: { PATH: process.env.PATH }, stdio });
 }
 
 const start = async (mode: string, directory: string, env: Record<string, string> = {}) =>
@@ -66,6 +88,26 @@ test("after a kill while its machine was frozen, the machine is stopped and its 
   child.kill("SIGKILL");
   await once(child, "close");
   expect(await check(directory, child)).toEqual({ states: ["stopped"], file: "text\n", active: null, left: [] });
+});
+
+test("after a power loss machines start from the active build, with all of its files", async () => {
+  // An ordinary user mounts no file system.
+  if (process.geteuid?.() !== 0 || !(await isPossible())) return;
+  const files = dataDirectory();
+  const [disk, left, mounted] = [join(files, "disk"), join(files, "left"), join(files, "mounted")];
+  const directory = join(mounted, basename(files));
+  await run("truncate", ["--size=512M", disk]);
+  await run("mkfs.ext4", ["-q", disk]);
+  mkdirSync(mounted);
+  const child = await startOn(disk, "build", { directory });
+  await once(child.stdout, "data");
+  child.kill("SIGSTOP");
+  copyFileSync(disk, left);
+  child.kill("SIGKILL");
+  await once(child, "close");
+  const next = await startOn(left, "check", { directory, pid: child.pid });
+  const [found] = await Promise.all([text(next.stdout), once(next, "close")]);
+  expect(JSON.parse(found)).toMatchObject({ active: "text\n", left: [] });
 });
 
 test.each([

@@ -8,8 +8,8 @@ import {
   collectDrafts,
   type LayerNotes,
   makeDraft,
-  publish,
   published,
+  publishWritten,
   removeTree,
   run,
   type UnpackLayer,
@@ -39,7 +39,7 @@ export function openDockerLayers(engine: Engine, directory: string, owner: strin
   };
   const publishLayer = async (draft: string, digest: string, notes: LayerNotes) => {
     writeFileSync(join(draft, "layer.json"), JSON.stringify(notes), { flush: true });
-    if (!(await publish(draft, pathOf(digest)))) utimesSync(pathOf(digest), new Date(), new Date());
+    if (!(await publishWritten(draft, pathOf(digest)))) utimesSync(pathOf(digest), new Date(), new Date());
     return digest;
   };
   return {

@@ -16,8 +16,8 @@ import {
   collectDrafts,
   type LayerNotes,
   makeDraft,
-  publish,
   published,
+  publishWritten,
   removeTree,
   run,
   type UnpackLayer,
@@ -56,7 +56,7 @@ export function openLayers(directory: string): Layers {
         throw error;
       });
       writeFileSync(join(draft, "layer.json"), JSON.stringify(notes), { flush: true });
-      if (!(await publish(draft, pathOf(digest)))) touch(pathOf(digest));
+      if (!(await publishWritten(draft, pathOf(digest)))) touch(pathOf(digest));
       return digest;
     },
     path: (digest) => join(existing(digest), "tree"),

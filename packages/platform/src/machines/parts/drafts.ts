@@ -1,9 +1,10 @@
 // Directories that are complete once they have their name: made as drafts, published by a rename, removed as drafts again.
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { hasLiveOwner, ownerSuffix } from "../../foundation/index.ts";
-import { removeTree } from "./command.ts";
+import { removeTree, run } from "./command.ts";
 
 /** `.draft-<name>-<owner>-<random>` */
 export function makeDraft(parent: string, name: string): string {
@@ -25,6 +26,18 @@ export async function publish(draft: string, path: string): Promise<boolean> {
     await removeTree(draft);
     return false;
   }
+}
+
+/**
+ * As `publish`, and after a power loss too the name stands for all of its files. A call for each of the files would take
+ * longer than one for the file system.
+ */
+export async function publishWritten(draft: string, path: string): Promise<boolean> {
+  if (!existsSync(path)) await run(["sync", "--file-system", draft]);
+  if (!(await publish(draft, path))) return false;
+  const parent = await open(dirname(path));
+  await parent.sync().finally(() => parent.close());
+  return true;
 }
 
 /** Takes the name away first, so that a removal that is cut short leaves no half of it. */
