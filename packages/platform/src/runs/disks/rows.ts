@@ -14,9 +14,9 @@ export interface DiskRow {
   dataId: string;
   /** For people. */
   nodeName: string;
-  /** What was saved last; null: nothing. */
+  /** What was saved last; null: nothing, or too little to continue with. */
   saveId: string | null;
-  /** Only servers of this data directory can continue. */
+  /** Only servers of this data directory can continue, or with a save others, without the machine of the agent. */
   isBound: boolean;
 }
 

@@ -58,17 +58,17 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
       const added = { ...options.location, isBound: staysHere(options) };
       const row = await readOrAddDisk(db, { agentId: agent.id, fence, isResumed }, added);
       if (row === undefined) return [];
-      const isUnsaved = canBeSaved(options) && row.isBound && row.dataId === added.dataId;
+      const isUnsaved = objects.isShared && row.isBound && row.dataId === added.dataId;
       const isBound = isUnsaved || added.isBound;
       const own: DiskRow = { ...added, saveId: row.saveId, isBound };
       const warnings: string[] = [];
       if (isUnsaved && (await readState(platform.settings, agent.directory)).isTooLarge) warnings.push(tooLarge);
       if (row.dataId !== own.dataId && row.isBound) {
-        if (isResumed) {
+        if (row.saveId === null && isResumed) {
           await forgetDisk(db, agent.id);
           throw lostDisk(row, run);
         }
-        warnings.push(leftDisk(row, run));
+        warnings.push(row.saveId === null ? leftDisk(row, run) : leftMachine(row));
       }
       // Copies of one data directory have the same id.
       const saveId = objects.isShared ? own.saveId : null;
@@ -90,11 +90,9 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
   };
 }
 
-/** A machine has a disk of its own beside these files. */
-const canBeSaved = ({ platform: { objects, settings }, run }: RunDiskOptions): boolean =>
-  objects.isShared && (run.isOnWorker || settings.machines.provider === "host");
-
-const staysHere = (options: RunDiskOptions): boolean => !options.run.isOnWorker && !canBeSaved(options);
+/** A machine has a disk of its own beside the files that are saved. */
+const staysHere = ({ platform: { objects, settings }, run }: RunDiskOptions): boolean =>
+  !run.isOnWorker && (!objects.isShared || settings.machines.provider !== "host");
 
 const tooLarge =
   "This agent has more files and directories than are copied to the object store (100,000): it stays with its server. Have it remove what it does not need.";
@@ -113,6 +111,9 @@ const lostDisk = ({ nodeName }: DiskRow, { isOnWorker }: DiskRun) =>
 
 const leftDisk = ({ nodeName }: DiskRow, { isOnWorker }: DiskRun): string =>
   `The files of this agent were on ${nodeName}, which ${isOnWorker ? "alone has them" : "has not been there for 15 minutes"}. The repositories begin with what was pushed; what was not is missing.`;
+
+const leftMachine = ({ nodeName }: DiskRow): string =>
+  `The machine of this agent was on ${nodeName}, which has not been there for 15 minutes. Its files in /workspace are those of its last finished step; what it installed or wrote elsewhere is lost.`;
 
 /** The store was not restored with the backup, or to another time: what the backup has of the files is there. */
 const notInStore =
@@ -163,7 +164,8 @@ function openSaver(options: RunDiskOptions, saved: SavedDisks) {
         await saved.putPack(pack, scanDisk({ roots, former: byPath, pack, ...(maxEntries && { maxEntries }) }, scan));
       } catch (error) {
         if (!(error instanceof TooManyFiles)) throw error;
-        await writeDisk(db, { agentId: agent.id, fence }, { ...location, saveId: before.saveId, isBound: true });
+        // What was saved before is older than what the records say: no server begins with it.
+        await writeDisk(db, { agentId: agent.id, fence }, { ...location, saveId: null, isBound: true });
         if (!before.isTooLarge) await writeState(settings, agent.directory, { ...before, isTooLarge: true });
         isTooLarge = true;
         return;

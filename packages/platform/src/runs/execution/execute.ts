@@ -109,7 +109,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     if (allowance.remainingUsd !== null || activeRun.run.request.budgetUsd !== undefined) assertModelsPriced(context);
     const urls = agent.settings.repos.map(({ url }) => url);
     const [environment] = await Promise.all([
-      needsWorker(agent.settings.env) ? null : chooseRunEnvironment({ activeRun, ...host }),
+      needsWorker(agent.settings.env) ? null : chooseRunEnvironment({ activeRun, ...host }, limits.signal),
       host.checkRepositories(requester.userId, urls, limits.signal),
     ]);
     const { id: agentId, directory, teamId, name } = agent;

@@ -12,14 +12,18 @@ import {
   MachineFault,
   MachineUnavailable,
   type MachineUse,
+  noteRemovedDisk,
   readRemovedDisk,
+  removeAgentMachine,
 } from "../../machines/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
+import { readDisk } from "../disks/index.ts";
 import { agentPaths } from "./agent-paths.ts";
 import { RunFault } from "./fault.ts";
 import type { MachinesInUse } from "./machines-in-use.ts";
 import type { ActiveRun } from "./records.ts";
 import { environmentAad, openEnvironment } from "./request.ts";
+import type { RunHost } from "./run-host.ts";
 
 export interface MachineContext {
   activeRun: ActiveRun;
@@ -43,12 +47,20 @@ export interface RunMachine {
   release(): Promise<void>;
 }
 
+export interface ChoiceContext extends Omit<MachineContext, "machinesInUse"> {
+  /** Of this server. */
+  diskLocation: RunHost["diskLocation"];
+}
+
 /** Before the repositories are there, because it says at which commits they begin. */
-export async function chooseRunEnvironment(context: MachineContext): Promise<ChosenEnvironment> {
+export async function chooseRunEnvironment(context: ChoiceContext, signal: AbortSignal): Promise<ChosenEnvironment> {
   const { activeRun, platform, machines, environments } = context;
   const { agent, key } = activeRun;
   const { provider } = await chooseMachine(machines);
   if (provider === "host") return environments.choose(agent, { location: "host", former: null });
+  // A cancelled run may be claimed by any server, and changes nothing.
+  signal.throwIfAborted();
+  await leaveMachineElsewhere(context);
   return environments.choose(agent, { location: "machine", former: await readFormer(platform.db, agent.id, key) });
 }
 
@@ -114,6 +126,18 @@ export async function openRunMachine(
 
 const withRemovedDisk = (shown: RunEnvironment, warning: string | null): RunEnvironment =>
   warning === null ? shown : { ...shown, warnings: [...(shown.warnings ?? []), warning] };
+
+/** Its server is gone, and a disk that this one may have of it is an older one. The run says what is lost. */
+async function leaveMachineElsewhere({ activeRun: { agent }, platform, diskLocation }: ChoiceContext): Promise<void> {
+  const { db, settings } = platform;
+  const files = await readDisk(db, agent.id);
+  if (!files?.isBound || files.dataId === diskLocation.dataId) return;
+  await removeAgentMachine(settings, agent.directory);
+  // Without a save the repositories are not complete, and the run says that, or ends.
+  if (files.saveId !== null)
+    noteRemovedDisk(settings, agent.directory, `its server ${files.nodeName} has not been there for 15 minutes`);
+  await forgetMachine(db, agent.id);
+}
 
 /** What the disk began with that the last run of the agent has used; null: there is none. */
 async function readFormer(db: Kysely<Tables>, agentId: string, key: DataKey): Promise<RunEnvironment | null> {
