@@ -86,30 +86,19 @@ export const escapeScenarios: Record<string, Scenario> = {
       });
     }),
 
-  "a machine cannot read the server's files, signal its processes or reach its sockets": async (harness) => {
-    const word = newName("secret");
-    const secret = join(harness.directory, "secret");
-    writeFileSync(secret, word, { mode: 0o644 });
-    const path = join(harness.directory, "socket");
-    const abstract = `\0${newName("abstract")}`;
-    const servers = await Promise.all(
-      [{ port: 0, host: "127.0.0.1" }, { path }, { path: abstract }].map((where) => serveWord(where, word)),
-    );
-    const [tcp] = servers.map((server) => server.address());
-    const port = typeof tcp === "object" && tcp !== null ? tcp.port : 0;
-    try {
-      await withMachine(harness, async (_machine, workspace) => {
-        const sockets = [path, abstract].map((each) => connect(JSON.stringify(each))).join("; ");
-        const script = `cat ${secret} /proc/*/root${secret} /proc/1/root/tmp/disk/* ../../../..${secret}; ${sockets}; kill -0 ${process.pid} && echo ${word}`;
-        const { output } = await sh(workspace, script);
-        assert.ok(!output.replaceAll(secret, "").includes(word), output);
-        const { output: reached } = await attack(workspace, word, port);
-        assert.doesNotMatch(reached, new RegExp(word));
-      });
-    } finally {
-      for (const server of servers) server.close();
-    }
-  },
+  "a machine cannot read the server's files, signal its processes or reach its sockets": (harness) =>
+    expectOutOfReach(harness, { file: "secret", socket: "socket" }),
+
+  "a machine cannot read the key files of the platform or reach its database": (harness) =>
+    expectOutOfReach(harness, { file: "kek", socket: ".s.PGSQL.5432" }),
+
+  "marks that an overlay reads, made in a machine, show no other files when it starts again": (harness) =>
+    withMachine(harness, async (machine, workspace) => {
+      await sh(workspace, `mkdir -p /opt/o/kept; echo kept > /opt/file; ${markAll("/opt/o")}; ${markAll("/opt/file")}`);
+      await machine.stop();
+      const { output } = await sh(await harness.start(machine), "ls -A /opt/o; cat /opt/file");
+      assert.equal(output, "kept\nkept\n");
+    }),
 
   "a machine cannot reach the metadata address or any network but through the proxy": async ({ shared }) => {
     const { output } = await sh(
@@ -139,6 +128,40 @@ export const escapeScenarios: Record<string, Scenario> = {
     });
     assert.deepEqual(listLayers(harness).slice(0, before.length), before);
   },
+};
+
+/** A file that all users may read, and servers on a port of the host, on a socket file and on an abstract socket. */
+async function expectOutOfReach(harness: MachineHarness, names: { file: string; socket: string }): Promise<void> {
+  const word = newName("secret");
+  const secret = join(harness.directory, names.file);
+  writeFileSync(secret, word, { mode: 0o644 });
+  const path = join(harness.directory, names.socket);
+  const abstract = `\0${newName("abstract")}`;
+  const servers = await Promise.all(
+    [{ port: 0, host: "127.0.0.1" }, { path }, { path: abstract }].map((where) => serveWord(where, word)),
+  );
+  const [tcp] = servers.map((server) => server.address());
+  const port = typeof tcp === "object" && tcp !== null ? tcp.port : 0;
+  try {
+    await withMachine(harness, async (_machine, workspace) => {
+      const sockets = [path, abstract].map((each) => connect(JSON.stringify(each))).join("; ");
+      const script = `cat ${secret} /proc/*/root${secret} /proc/1/root/tmp/disk/* ../../../..${secret}; ${sockets}; kill -0 ${process.pid} && echo ${word}`;
+      const { output } = await sh(workspace, script);
+      assert.ok(!output.replaceAll(secret, "").includes(word), output);
+      const { output: reached } = await attack(workspace, word, port);
+      assert.doesNotMatch(reached, new RegExp(word));
+    });
+  } finally {
+    for (const server of servers) server.close();
+  }
+}
+
+/** Sets all attributes by which an overlay takes another file for this one, as far as the kernel lets the machine. */
+const markAll = (path: string) => {
+  const marks = ["redirect=/etc", "redirect=/../../etc", "opaque=y", "opaque=x", "whiteout=y", "metacopy=", "origin=x"];
+  const names = marks.flatMap((mark) => [`trusted.overlay.${mark}`, `user.overlay.${mark}`]);
+  const program = `for (qw(${names.join(" ")})) { my ($n, $v) = split /=/, $_, 2; syscall(NUMBER, "${path}", $n, $v, length($v), 0) }`;
+  return perl(program, { x64: 188, arm64: 5 });
 };
 
 function listLayers({ directory }: MachineHarness): string[] {
