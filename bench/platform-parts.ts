@@ -49,6 +49,20 @@ export async function addStoredFrames(
   await sql`analyze frames`.execute(db);
 }
 
+/** Builds of this environment that ended, like one that it has. */
+export async function addBuilds(db: Kysely<Tables>, { like, count }: { like: string; count: number }): Promise<void> {
+  await sql`
+    insert into environment_builds (id, environment_id, version_id, status, trigger, draft, commits, started_at,
+      completed_at, created_at)
+    select former.id || '-' || number, environment_id, version_id, 'FAILED', trigger, draft, commits, started_at,
+      completed_at, created_at - number * interval '1 hour'
+    from (select * from environment_builds where environment_id = ${like} limit 1) former,
+      generate_series(1, ${count}::integer) as number
+  `.execute(db);
+  await sql`analyze environment_builds`.execute(db);
+}
+
+export { claimBuild } from "../packages/platform/src/environments/builds/store.ts";
 export { openLocalProvider, openMachineWorkspace } from "../packages/platform/src/machines/index.ts";
 export { openLeases } from "../packages/platform/src/runs/leases/lease.ts";
 export { makeDebianBase, shopConfig, shopFiles } from "../packages/testkit/src/shop/index.ts";

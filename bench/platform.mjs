@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
+import { buildRows } from "./builds.mjs";
 import { completeRunRows } from "./complete-runs.mjs";
 import { machineRows } from "./machines.mjs";
 import { median, minimum } from "./measure.mjs";
@@ -22,6 +23,7 @@ export async function platformRows({ root, scratch, rounds }) {
     ...(await firstRequests({ root, scratch, rounds })),
     ...(await completeRunRows({ root, scratch })),
     ...(await machineRows({ root, scratch, rounds, parts })),
+    ...(await buildRows({ root, scratch, parts })),
     ...(await manyRuns({ root, scratch })),
     ...(await idleAgents({ root, scratch })),
     ...(await fanOut({ root, scratch, parts })),
@@ -35,6 +37,10 @@ export async function platformRows({ root, scratch, rounds }) {
 /** Of `--only automations`. */
 export const idleAutomationRows = async ({ root, scratch }) =>
   automationRows({ root, scratch, parts: await load(root, scratch) });
+
+/** Of `--only builds`. */
+export const recordedBuildRows = async ({ root, scratch }) =>
+  buildRows({ root, scratch, parts: await load(root, scratch) });
 
 /** Node 20 cannot load TypeScript. */
 async function load(root, scratch) {
