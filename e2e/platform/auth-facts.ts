@@ -219,6 +219,8 @@ export const rows: Record<string, Row> = {
     ...{ scope: "agents:write", sharing: null, about: "own", status: 404 },
     body: () => ({ items: [`run-${randomUUID()}`], state: "read" }),
   },
+  "get /v1/me/sessions": { ...lists, about: "own" },
+  "delete /v1/me/sessions/{sessionId}": { ...byBrowser, status: 404 },
   "get /v1/me/settings": anyKey,
   "patch /v1/me/settings": { scope: "agents:write", sharing: null, body: () => ({}) },
   "get /v1/me": anyKey,

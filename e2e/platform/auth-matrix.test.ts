@@ -244,6 +244,7 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
     workerId: "w1",
     memberId: "0",
     invitationId: "none",
+    sessionId: "none",
     host: "git.example.com",
     number: "1",
   };

@@ -46,7 +46,7 @@ const publicRoutes: Record<string, number> = {
 };
 
 /** Forms; members may submit them. */
-const forms = ["/logout", "/sessions/:id/end", "/sessions/end-others"];
+const forms = ["/logout"];
 
 interface Served {
   method: string;

@@ -183,6 +183,12 @@ const accounts = createRoute({
   component: lazyRouteComponent(() => import("./accounts/page.tsx"), "AccountsPage"),
 });
 
+const sessions = createRoute({
+  getParentRoute: () => root,
+  path: "/sessions",
+  component: lazyRouteComponent(() => import("./sessions/page.tsx"), "SessionsPage"),
+});
+
 const workers = createRoute({
   getParentRoute: () => root,
   path: "/workers",
@@ -217,6 +223,7 @@ const tree = root.addChildren([
   pulls,
   pull,
   accounts,
+  sessions,
   workers,
   design,
 ]);

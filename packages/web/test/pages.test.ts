@@ -112,6 +112,7 @@ async function openHostilePlatform(texts: string[]) {
     `/repositories/${name}`,
     `/repositories/${name}/pulls/${number}`,
     "/accounts",
+    "/sessions",
     "/workers",
   ];
   return { ...harness, paths, environmentId: environments[0] ?? "", buildId };

@@ -1,8 +1,9 @@
 // What a team and its members manage in the browser: keys, service accounts, settings, repositories, accounts, workers.
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loginLink } from "../../platform/src/pages/index.ts";
 import { type TestServer, testServer } from "../../platform/test/harness/platform.ts";
-import { startChromium, visit } from "./chromium.ts";
+import { expectNoOverflow, type PageVisitor, photograph, startChromium, tabTo, visit } from "./chromium.ts";
 
 startChromium();
 
@@ -45,6 +46,52 @@ test("a key is created, shown this once, rotated by keyboard and revoked", async
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await successor.locator("td[data-label='Expires']", { hasText: "Revoked" }).waitFor();
   await expect.poll(() => statusOf(second)).toBe(401);
+  expect(complaints).toEqual([]);
+});
+
+test("sessions are ended by keyboard, one and then all others; a refusal keeps the list and says why", async () => {
+  const link = () => loginLink(server.platform, server.url);
+  const [first, ...others] = [await visit(await link()), await visit(await link()), await visit(await link())];
+  const last = await visit(await link());
+  const { page, complaints, findBarriers } = last;
+  await tabTo(page, page.getByTitle(/^Your sessions/));
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/sessions");
+  const ends = page.getByRole("button", { name: "End", exact: true });
+  await expect.poll(() => ends.count()).toBeGreaterThan(2);
+  expect(await page.getByText("This browser").count()).toBe(1);
+  expect(await findBarriers()).toEqual([]);
+  const count = await ends.count();
+  const isLoggedIn = async ({ page: other }: PageVisitor) =>
+    (await other.request.get(`${server.url}/v1/me`)).status() === 200;
+
+  await page.route("**/v1/me/sessions/*", (route) =>
+    route.fulfill({
+      status: 503,
+      json: { error: { code: "unavailable", message: "The database cannot be reached." } },
+    }),
+  );
+  const confirm = async (button: Locator, name: string) => {
+    await tabTo(page, button);
+    await page.keyboard.press("Enter");
+    await tabTo(page, page.getByRole("dialog").getByRole("button", { name }));
+    await page.keyboard.press("Enter");
+  };
+  await confirm(ends.first(), "End");
+  await page.getByText("The database cannot be reached.").waitFor();
+  expect(await ends.count()).toBe(count);
+  await page.unroute("**/v1/me/sessions/*");
+
+  // The newest of the others: it was used last.
+  await confirm(ends.first(), "End");
+  await expect.poll(() => ends.count()).toBe(count - 1);
+  await expect.poll(async () => (await Promise.all([first, ...others].map(isLoggedIn))).filter(Boolean).length).toBe(2);
+  await photograph(page, "sessions");
+  await confirm(page.getByRole("button", { name: "End all others" }), "End all others");
+  await expect.poll(() => ends.count()).toBe(0);
+  expect(await Promise.all([first, ...others, last].map(isLoggedIn))).toEqual([false, false, false, true]);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await expectNoOverflow(page);
   expect(complaints).toEqual([]);
 });
 

@@ -5,7 +5,13 @@ import { openAuthentication } from "./authenticate.ts";
 import { invitationRetention } from "./invitations/index.ts";
 import { type OidcLogin, openOidc } from "./oidc/index.ts";
 import { openPrincipals, type Principals } from "./principals/index.ts";
-import { addInvitationRoutes, addKeyRoutes, addMemberRoutes, addServiceAccountRoutes } from "./routes/index.ts";
+import {
+  addInvitationRoutes,
+  addKeyRoutes,
+  addMemberRoutes,
+  addServiceAccountRoutes,
+  addSessionRoutes,
+} from "./routes/index.ts";
 import {
   openSessionAuthenticator,
   openSessions,
@@ -45,6 +51,7 @@ export function openIdentity(context: ServerContext): Identity {
       addInvitationRoutes(api, host);
       addKeyRoutes(api, host);
       addServiceAccountRoutes(api, host);
+      addSessionRoutes(api, host);
     },
     activities: [{ role: "every server", start: () => keepAnchor(context) }],
   };

@@ -62,6 +62,7 @@ const appPaths = [
   "/repositories/:name",
   "/repositories/:name/pulls/:number",
   "/accounts",
+  "/sessions",
   "/workers",
   "/design",
 ];

@@ -21,7 +21,6 @@ import { answerPage } from "./layout.ts";
 import { addLoginPages, askIn } from "./login-routes.ts";
 import { addRepositoryPages } from "./repository-routes.ts";
 import { type Visitor, visitorOf } from "./session.ts";
-import { addSessionPages } from "./session-routes.ts";
 import { style } from "./style.css.ts";
 
 export const openPages = (context: ServerContext, options: PageOptions): Subject => ({
@@ -47,7 +46,6 @@ function addPages(host: PageHost): void {
   addLoginPages(pages, host, authenticator);
   addAgentPages(pages, host);
   addRepositoryPages(pages, host);
-  addSessionPages(pages, host);
   addAccountPages(pages, host);
   addDocumentation(app);
   addMissingPage(host, authenticator);

@@ -32,10 +32,6 @@ table { width: 100%; border-collapse: collapse; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: .85rem; }
 th, td { padding: .5rem 1rem .5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .notice { color: var(--soft); font-size: .85rem; }
-.badge { font-size: .75rem; padding: .1rem .5rem; border-radius: 99px; border: 1px solid currentColor; color: var(--soft); }
-.badge.finished, .badge.open, .badge.approved { color: var(--good); }
-.badge.error, .badge.changes_requested { color: var(--bad); }
-.badge.active, .badge.running, .badge.creating, .badge.draft { color: var(--busy); }
 .facts { color: var(--soft); font-size: .85rem; display: flex; flex-wrap: wrap; gap: 0 .75rem; align-items: center; margin: .25rem 0; }
 .title { display: flex; justify-content: space-between; align-items: start; gap: 1rem; margin-bottom: 1rem; }
 .title button { white-space: nowrap; } .title .row { margin-top: 0; }
@@ -53,14 +49,11 @@ code, .repo { font-family: ui-monospace, monospace; font-size: .82rem; overflow-
 .key { user-select: all; }
 code.key { display: block; padding: .6rem .8rem; background: var(--ground); border: 1px dashed var(--accent); border-radius: 7px; }
 select, input { min-height: 2.45rem; }
-.stack th:last-child, .stack td:last-child { padding-right: 0; } .stack td:first-child { overflow-wrap: anywhere; } .stack time { white-space: nowrap; }
-.stack + details { margin-top: .75rem; }
 .narrow { max-width: 28rem; margin: 3rem auto; }
 .action { display: inline-block; padding: .45rem 1rem; border-radius: 7px; background: var(--accent); color: var(--ground); }
 .wide { flex: 1 1 14rem; }
 .soft, .hint { color: var(--soft); } .hint { font-size: .85rem; margin: .5rem 0 0; } td .soft { font-size: .85rem; }
 .fresh { border-color: var(--accent); }
-.badge.admin { color: var(--accent); } .badge.revoked, .badge.expired { color: var(--bad); }
 button.danger { color: var(--bad); border-color: currentColor; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 summary { cursor: pointer; color: var(--accent); }
@@ -72,11 +65,6 @@ summary { cursor: pointer; color: var(--accent); }
 @media (max-width: 40rem) {
   header { padding: .75rem 1rem; } header nav { order: 3; flex-basis: 100%; } .who { margin-left: auto; } main { padding: 1rem; }
   .title { flex-wrap: wrap; } .narrow { margin-top: 1rem; } .row > label, .row > button { flex: 1 1 100%; }
-  table.stack thead { display: none; }
-  table.stack tr { display: block; padding: .6rem 0; border-bottom: 1px solid var(--line); }
-  table.stack td { display: flex; flex-wrap: wrap; justify-content: end; gap: 0 .5rem; padding: .15rem 0; border: 0; text-align: right; overflow-wrap: anywhere; }
-  table.stack td[data-label]::before { content: attr(data-label); margin-right: auto; color: var(--soft); font-size: .85rem; }
-  table.stack td br { display: none; } table.stack td code { flex-basis: 100%; }
   .actions details { width: 100%; } .menu { position: static; width: 100%; max-width: none; margin-top: .5rem; box-shadow: none; }
 }
 `;

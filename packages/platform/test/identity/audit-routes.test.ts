@@ -242,6 +242,7 @@ const ofSessions = [
   "post /v1/invitations",
   "post /v1/keys",
   "post /v1/keys/{keyId}/rotate",
+  "delete /v1/me/sessions/{sessionId}",
 ];
 
 /** They take keys of service accounts; the test of their routes has their entries. */

@@ -230,24 +230,36 @@ test("removing a user ends their keys, sessions and links at once", async () => 
   expect((await userOf("leaver@example.com"))?.id).toBe(id);
 });
 
-test("sessions are listed and ended: one, all others, all of a member, all by command", async () => {
+const sessionOf = async (browser: LoggedIn): Promise<string> =>
+  (await ask(browser, "GET", "/v1/me/sessions")).body.items.find(({ isCurrent }: { isCurrent: boolean }) => isCurrent)
+    .id;
+
+const auditHead = async (): Promise<number> =>
+  Number((await server.platform.db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow()).seq);
+
+test("sessions are listed and ended: one by its user, all of a member, all by command", async () => {
   await command(server, "users", "create", "roamer@example.com");
-  const [first, second, third] = [1, 2, 3].map(() => loggedIn("roamer@example.com"));
-  const here = (await first) ?? expect.fail("not in");
-  const there = (await second) ?? expect.fail("not in");
-  await third;
+  const here = await loggedIn("roamer@example.com");
+  const there = await loggedIn("roamer@example.com");
+  await loggedIn("roamer@example.com");
   const status = async (browser: Browser) => (await browser.get("/v1/me")).status;
-  const page = await here.get("/sessions");
-  const token = tokenIn(page);
-  const ends = [...page.html.matchAll(/action="(\/sessions\/[0-9a-f]+\/end)"/g)].map(([, path]) => path ?? "");
-  expect(ends.length).toBe(2);
-  const stranger = await admin();
-  expect((await stranger.form(ends[0] ?? "", { token: stranger.token })).status).toBe(404);
-  expect((await here.form(ends[0] ?? "", { token })).status).toBe(303);
-  expect((await here.form("/sessions/end-others", { token })).status).toBe(303);
+  const { items } = (await ask(here, "GET", "/v1/me/sessions")).body;
+  expect(items.map(({ method }: { method: string }) => method)).toEqual(["link", "link", "link"]);
+  const path = `/v1/me/sessions/${await sessionOf(there)}`;
+  expect((await ask(await admin(), "DELETE", path)).status).toBe(404);
+  expect(await status(there)).toBe(200);
+  const before = await auditHead();
+  expect(await ask(here, "DELETE", path)).toMatchObject({ status: 200, body: { id: path.split("/").at(-1) } });
+  expect(await auditHead()).toBe(before + 1);
   expect([await status(here), await status(there)]).toEqual([200, 401]);
+  expect((await ask(here, "DELETE", path)).status).toBe(404);
+  const key = await server.key();
+  expect((await server.call(key, "GET", "/v1/me/sessions")).status).toBe(200);
+  expect(await server.call(key, "DELETE", `/v1/me/sessions/${await sessionOf(await admin())}`)).toMatchObject({
+    ...{ status: 403, body: { error: { code: "key_not_supported" } } },
+  });
   const { id } = (await userOf("roamer@example.com")) ?? expect.fail("no user");
-  expect(await ask(await admin(), "DELETE", `/v1/members/${id}/sessions`)).toMatchObject({ body: { ended: 1 } });
+  expect(await ask(await admin(), "DELETE", `/v1/members/${id}/sessions`)).toMatchObject({ body: { ended: 2 } });
   expect(await status(here)).toBe(401);
   const again = await loggedIn("roamer@example.com");
   expect(await command(server, "users", "end-sessions", "roamer@example.com")).toBe("ended 1");

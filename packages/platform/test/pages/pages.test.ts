@@ -137,7 +137,7 @@ test("the files of the web app are sent compressed and may be kept for ever; oth
 
 test("every page says that the practice model is in use", async () => {
   const visitor = await loggedIn();
-  for (const path of ["/sessions", "/join", "/login"])
+  for (const path of ["/join", "/login"])
     expect((await (path === "/login" ? browser() : visitor).get(path)).html, path).toContain(
       "Agents use the practice model",
     );

@@ -26,6 +26,7 @@ export * from "./pulls.ts";
 export * from "./runs.ts";
 export * from "./secrets.ts";
 export * from "./servers.ts";
+export * from "./sessions.ts";
 export * from "./settings.ts";
 export * from "./spending.ts";
 export * from "./status.ts";

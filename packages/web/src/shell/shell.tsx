@@ -97,9 +97,9 @@ const Unread = () => {
 const Visitor = () => (
   <form className="visitor" method="post" action="/logout">
     <input type="hidden" name="token" value={session.formToken} />
-    <a className="visitor-name" href="/sessions" title={`Your sessions (${session.email})`}>
+    <Link className="visitor-name" to="/sessions" title={`Your sessions (${session.email})`}>
       {session.email}
-    </a>
+    </Link>
     <IconButton type="submit" icon="exit" label="Log out" />
   </form>
 );

@@ -32,6 +32,7 @@ const modules = {
   runs: () => import("@agentcli/protocol/api/runs"),
   secrets: () => import("@agentcli/protocol/api/secrets"),
   servers: () => import("@agentcli/protocol/api/servers"),
+  sessions: () => import("@agentcli/protocol/api/sessions"),
   settings: () => import("@agentcli/protocol/api/settings"),
   spending: () => import("@agentcli/protocol/api/spending"),
   status: () => import("@agentcli/protocol/api/status"),
