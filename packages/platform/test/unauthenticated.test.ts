@@ -28,6 +28,8 @@ const publicRoutes: Record<string, number> = {
   "GET /.well-known/openid-configuration": 200,
   "GET /.well-known/jwks.json": 200,
   "GET /schemas/environment.schema.json": 200,
+  "GET /manifest.webmanifest": 200,
+  "GET /assets/icon.svg": 200,
   // Login routes; each requires its own secret.
   "GET /login": 401,
   "POST /login": 401,

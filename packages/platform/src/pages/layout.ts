@@ -18,6 +18,7 @@ const policy = [
   "script-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data:",
+  "manifest-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",

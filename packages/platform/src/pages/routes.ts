@@ -17,6 +17,7 @@ import { addDocumentation } from "./documentation.ts";
 import { readFields } from "./form.ts";
 import type { PageHost, PageOptions, Pages } from "./host.ts";
 import { html } from "./html.ts";
+import { addInstallation } from "./installation.ts";
 import { answerPage } from "./layout.ts";
 import { addLoginPages, askIn } from "./login-routes.ts";
 import { addRepositoryPages } from "./repository-routes.ts";
@@ -48,6 +49,7 @@ function addPages(host: PageHost): void {
   addRepositoryPages(pages, host);
   addAccountPages(pages, host);
   addDocumentation(app);
+  addInstallation(app);
   addMissingPage(host, authenticator);
   host.api.renderErrors(renderForLater);
 }

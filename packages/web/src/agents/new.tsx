@@ -10,6 +10,7 @@ import { Button, Check, Field, Keys, Select } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
 import { useStored } from "../components/stored.ts";
 import { repositoryName } from "../text/format.ts";
+import { addShared } from "./given.ts";
 import { ImageList, useImages } from "./images.tsx";
 import { useAction } from "./use-action.ts";
 
@@ -32,12 +33,14 @@ const emptyDraft: Draft = {
 /** The address fills in what was not typed. */
 function useDraft(): [Draft, (draft: Draft) => void] {
   const [stored, setDraft] = useStored<Draft>("draft:new", emptyDraft);
-  const given = useSearch({ from: "/agents/new" });
+  const search = useSearch({ from: "/agents/new" });
   const navigate = useNavigate();
   const typed = { ...emptyDraft, ...stored };
-  const draft = { ...typed, ...given, ...(typed.prompt !== "" && { prompt: typed.prompt }) };
+  const { shared, ...given } = search;
+  const filled = { ...typed, ...given, ...(typed.prompt !== "" && { prompt: typed.prompt }) };
+  const draft = { ...filled, prompt: addShared(filled.prompt, shared) };
   useEffect(() => {
-    if (Object.keys(given).length === 0) return;
+    if (Object.keys(search).length === 0) return;
     setDraft(draft);
     void navigate({ to: "/agents/new", replace: true });
   });
