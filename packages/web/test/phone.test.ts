@@ -25,7 +25,10 @@ test("Chromium finds nothing that keeps the app from being installed, and what i
   const { start_url, share_target } = JSON.parse(data) as Manifest;
   expect((await page.goto(new URL(start_url, client.url).href))?.status()).toBe(200);
   const share = (fields: Record<string, string>) => {
-    const named = Object.entries(fields).map(([name, value]) => [share_target.params[name] ?? name, value]);
+    const named = Object.entries(fields).map(([name, value]): [string, string] => [
+      share_target.params[name] ?? name,
+      value,
+    ]);
     return page.goto(`${client.url}${share_target.action}?${new URLSearchParams(named)}`);
   };
   const prompt = page.getByLabel("What should it do?");
