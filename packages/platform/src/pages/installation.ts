@@ -33,7 +33,12 @@ const manifest = {
     { name: "Inbox", url: "/inbox" },
   ],
   // GET: what is shared only fills in the form, and a person starts the agent.
-  share_target: { action: "/agents/new", method: "GET", params: { title: "title", text: "text", url: "url" } },
+  share_target: {
+    action: "/agents/new",
+    method: "GET",
+    enctype: "application/x-www-form-urlencoded",
+    params: { title: "title", text: "text", url: "url" },
+  },
 };
 
 /** Covers the whole square: phones cut it to their own shape, of which the middle four fifths always remain. */
