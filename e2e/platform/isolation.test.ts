@@ -321,8 +321,8 @@ test("a key allows exactly its scopes, for members and administrators", async ()
       const filled = path.replace("{id}", made.agentId).replace("{runId}", made.runId);
       for (const [who, key] of Object.entries(keys)) {
         const isGood = scope === undefined || scopesOf[who as keyof typeof keys].includes(scope);
-        // A service account has neither secrets of its own nor an inbox, nor accounts at source hosts.
-        const isPersonal = /^\/v1\/me\/(?:secrets|inbox|accounts)/.test(path) && who === "account";
+        // A service account has neither secrets of its own nor an inbox, nor sessions or accounts at source hosts.
+        const isPersonal = /^\/v1\/me\/(?:secrets|inbox|sessions|accounts)/.test(path) && who === "account";
         const isKind = !isOfAccounts(path) || who === "account";
         const may = isGood && isKind && !isPersonal && (sharing === "read" || !["member", "account"].includes(who));
         if (may && (method === "delete" || path.endsWith("archive"))) continue;
