@@ -162,7 +162,7 @@ describe.each(users)("a session file that %s resumes", (as) => {
     lines[0].record.worktree = { path: planted, startedIn: repository, branch: "main", base };
     store(lines);
     const { code, stderr } = await resume(as, "go on");
-    expect([code, stderr]).toEqual([2, expect.stringContaining("which --worktree did not create")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--worktree did not create that directory")]);
     expect(existsSync(mark)).toBe(false);
   });
 
