@@ -54,7 +54,8 @@ async function take(name, scenario) {
     }
   } finally {
     model.process.kill();
-    rmSync(scratch, { recursive: true, force: true });
+    // What the program started ends a moment later, and may still write.
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 
