@@ -41,8 +41,10 @@ export async function proveAddress(db: Queries, userId: number): Promise<void> {
   const proved = { joined_by_link: false, proved_at: now };
   await db.updateTable("users").set(proved).where("id", "=", userId).execute();
   await endAccess(db, userId, now);
-  for (const table of ["secrets", "user_settings", "environments", "workers"] as const)
-    await db.deleteFrom(table).where("user_id", "=", userId).execute();
+  await db.deleteFrom("secrets").where("user_id", "=", userId).execute();
+  await db.deleteFrom("user_settings").where("user_id", "=", userId).execute();
+  await db.deleteFrom("environments").where("user_id", "=", userId).execute();
+  await db.deleteFrom("workers").where("user_id", "=", userId).execute();
 }
 
 /**
