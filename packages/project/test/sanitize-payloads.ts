@@ -164,6 +164,13 @@ const withMarkup: Payload[] = [
     visible: "ac",
   },
   { what: "a phantom in a formula", text: `$a\\phantom{${order} {x}} \\hphantom {b}\\vphantom{c}$`, visible: "$a $" },
+  { what: "words of a formula beside their place", text: `$a\\llap{${order}}\\mathrlap {b}$`, visible: "$a$" },
+  { what: "a formula in the colour of the page", text: `$a\\color{white}{${order} {x}}b$`, visible: "$ab$" },
+  { what: "a colour to the end of its group", text: `$a{\\color{White} ${order} \\} {x}}b$`, visible: "$a{}b$" },
+  { what: "a colour to the end of its formula", text: `$a\\color{#fff}${order}$ b`, visible: "$a$ b" },
+  { what: "text in a colour by numbers", text: `$a\\textcolor[RGB]{255, 255, 255}{${order}}$`, visible: "$a$" },
+  { what: "a box in the colour of its text", text: `$a\\colorbox{black}{${order}}$`, visible: "$a$" },
+  { what: "a framed box of that colour", text: `$a\\fcolorbox{red}{black}{${order}}$`, visible: "$a$" },
   { what: "a comment in a formula", text: `$$\na % ${order}\n5 \\% b\n$$`, visible: "$$\na \n5 \\% b\n$$" },
   { what: "a comment in a block of a formula", text: `\`\`\`math\na % ${order}\n\`\`\``, visible: "```math\na \n```" },
   {

@@ -2,20 +2,52 @@
 // follows the language of a code block.
 import type { Removals } from "./removals.ts";
 
-/** `\\phantom{…}` takes the room of its content and shows nothing. */
-export function stripPhantoms(text: string, removals: Removals): string {
-  if (!text.includes("phantom")) return text;
+/** In formulas: phantoms, words that lap over their neighbours, and words in a colour that a page can have. */
+export function stripUnseenMath(text: string, removals: Removals): string {
+  if (!/phantom|lap|color/.test(text)) return text;
   const closing = pairBraces(text);
   const kept: string[] = [];
   let at = 0;
-  for (const found of text.matchAll(/\\[hv]?phantom\s*(?=\{)/g)) {
-    const close = closing.get(found.index + found[0].length);
-    if (found.index < at || close === undefined) continue;
+  for (const found of text.matchAll(unseenMath)) {
+    if (found.index < at) continue;
+    const end = endOfUnseen(text, found, closing);
+    if (end === undefined) continue;
     kept.push(text.slice(at, found.index));
-    at = close + 1;
-    removals.add("math-phantom", text.slice(found.index, at));
+    at = end;
+    removals.add(found.groups?.colour === undefined ? "math-phantom" : "math-colour", text.slice(found.index, at));
   }
   return [...kept, text.slice(at)].join("");
+}
+
+/** Every page shows these, be it light or dark; a colour by numbers can be that of the page. */
+const seenColours =
+  "red|green|blue|orange|purple|teal|magenta|brown|violet|darkred|darkgreen|crimson|royalblue|forestgreen|olive";
+const colourModel = /(?:\[[^\]{}]{0,40}\]\s*)?/.source;
+const frameColour = /fcolorbox\s*\{[^{}]{0,400}\}/.source;
+const unseenMath = new RegExp(
+  [
+    /\\(?:[hv]?phantom|(?:math)?[lrc]lap)\s*(?=\{)/.source,
+    String.raw`\\(?<colour>(?:text)?color|colorbox|${frameColour})\s*${colourModel}` +
+      String.raw`\{(?!\s*(?:${seenColours})\s*\})[^{}]{0,400}\}\s*`,
+  ].join("|"),
+  "g",
+);
+
+/** Where the words end that the command hides: with its braces, or for a colour with the group, formula or paragraph. */
+function endOfUnseen(text: string, found: RegExpMatchArray, closing: Map<number, number>): number | undefined {
+  const begin = (found.index ?? 0) + found[0].length;
+  const close = closing.get(begin);
+  if (close !== undefined) return close + 1;
+  return found.groups?.colour === "color" ? endOfGroup(text, begin, closing) : undefined;
+}
+
+function endOfGroup(text: string, begin: number, closing: Map<number, number>): number {
+  let at = begin;
+  while (at < text.length && !/^(?:[$}]|\n\s*\n)/.test(text.slice(at, at + 8))) {
+    if (text[at] === "\\") at += 1;
+    at = (closing.get(at) ?? at) + 1;
+  }
+  return Math.min(at, text.length);
 }
 
 function pairBraces(text: string): Map<number, number> {

@@ -20,6 +20,7 @@ export type RemovalKind =
   | "empty-link"
   | "reference-definition"
   | "math-phantom"
+  | "math-colour"
   | "fence-info"
   | "drawn-comment"
   | "table-cell"

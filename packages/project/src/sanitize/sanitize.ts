@@ -2,7 +2,7 @@
 import { stripCharacters } from "./characters.ts";
 import { stripHtml } from "./html.ts";
 import { stripSurplusCells } from "./invisible-cells.ts";
-import { stripDrawnComments, stripFenceInfo, stripPhantoms } from "./invisible-words.ts";
+import { stripDrawnComments, stripFenceInfo, stripUnseenMath } from "./invisible-words.ts";
 import { stripMarkdown } from "./markdown.ts";
 import { stripEscapes, stripReferences } from "./references.ts";
 import { collectRemovals, type Removal, type Removals } from "./removals.ts";
@@ -31,7 +31,7 @@ const passes = [
   stripReferences,
   stripHtml,
   stripMarkdown,
-  stripPhantoms,
+  stripUnseenMath,
   stripFenceInfo,
   stripDrawnComments,
   stripSurplusCells,

@@ -53,13 +53,16 @@ const secretAddresses = [
 ];
 /** Addresses and data sources without ://. */
 const userAndPassword =
-  /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@|[\w$.-]+\/[^\s/@]+@\/\/)|(?:^|[\s"'=])\/\/[^\s/?#@:]*:[^\s@]+@/;
+  /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@|[\w$.-]+\/[^\s/@]+@(?:\/\/|(?!v?\d|sha\d|(?:main|master|latest)$)[\w.-]+$))|(?:^|[\s"'=])\/\/[^\s/?#@:]*:[^\s@]+@/;
 /** Also as in .npmrc. */
 const passwordSetting =
   /(?:(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)|:_auth(?:token)?)\s*=\s*[^;\s]/i;
 /** In options, JSON, YAML and lines of a .netrc; a prompt such as `Password: ` has nothing after it. */
 const passwordText =
   /(?<!\/etc\/)pass(?:word|wd|phrase)["']?\s{0,3}[=:]\s{0,3}["']?[^\s;,"'=:}]|\blogin\s+\S+\s+password\s+\S/i;
+/** A member of JSON. */
+const secretMember =
+  /"[\w.-]{0,40}(?:secret|token|credential|[_-]?(?:api|access|private|account)[_-]?key)[\w.-]{0,40}"\s{0,3}:\s{0,3}"[^"\s]/i;
 /** Tokens and keys that are recognized by how they begin, under any name. One expression: each costs time at every start. */
 const secretValue = new RegExp(
   [
@@ -126,6 +129,7 @@ const looksLikeSecret = (value: string): boolean =>
   (value.includes("@") && userAndPassword.test(value)) ||
   (value.includes("=") && passwordSetting.test(value)) ||
   (value.toLowerCase().includes("pass") && passwordText.test(value)) ||
+  (value.includes('"') && secretMember.test(value)) ||
   (value.length >= minSecretCharacters && secretValue.test(value));
 
 /** Explicitly set variables only have to match `includeOnly`. */
