@@ -1,5 +1,6 @@
 // The pages and their addresses. Each page but the list of agents is loaded when it is opened.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { readEventFilter } from "./agents/event-filter.ts";
 import { readFilter } from "./agents/filter.ts";
 import { readGiven } from "./agents/given.ts";
 import { AgentsPage } from "./agents/list.tsx";
@@ -70,6 +71,13 @@ const waits = createRoute({
   getParentRoute: () => agent,
   path: "/waits",
   component: lazyRouteComponent(() => import("./agents/waits-tab.tsx"), "WaitsTab"),
+});
+
+const events = createRoute({
+  getParentRoute: () => agent,
+  path: "/events",
+  validateSearch: readEventFilter,
+  component: lazyRouteComponent(() => import("./agents/events-tab.tsx"), "EventsTab"),
 });
 
 const machine = createRoute({
@@ -205,7 +213,7 @@ const tree = root.addChildren([
   home,
   agents,
   newAgent,
-  agent.addChildren([conversation, changes, files, waits, agentUsage, machine]),
+  agent.addChildren([conversation, changes, files, waits, events, agentUsage, machine]),
   inbox,
   automations,
   automation,

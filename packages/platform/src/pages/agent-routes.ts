@@ -40,7 +40,9 @@ export function addAgentPages(pages: Pages, host: PageHost): void {
   });
 }
 
-const agentPaths = ["", "/changes", "/files", "/waits", "/usage", "/machine"].map((tab) => `/agents/:id${tab}`);
+const agentPaths = ["", "/changes", "/files", "/waits", "/events", "/usage", "/machine"].map(
+  (tab) => `/agents/:id${tab}`,
+);
 
 /** Pages of the app whose data is fetched by the app alone. */
 const appPaths = [

@@ -59,6 +59,9 @@ function AgentHeader({ agent }: { agent: AgentDetails }) {
         <Link className="tab" to="/agents/$id/waits" params={{ id }}>
           Waits
         </Link>
+        <Link className="tab" to="/agents/$id/events" params={{ id }}>
+          Events
+        </Link>
         <Link className="tab" to="/agents/$id/usage" params={{ id }}>
           Usage
         </Link>

@@ -10,7 +10,7 @@ export interface TextOptions {
   url: string;
   onChange(state: FollowedText): void;
   /** The text of an event; null at the end. */
-  read(event: string, data: string): string | null;
+  read(event: string, data: string, id: string | null): string | null;
 }
 
 const firstDelayMs = 500;
@@ -25,7 +25,7 @@ export async function followText({ url, onChange, read }: TextOptions, signal: A
       if (response.status >= 400 && response.status < 500 && response.status !== 429) break;
       const parse = openEventParser(({ id, event, data }) => {
         if (id !== null) lastId = id;
-        const more = read(event, data);
+        const more = read(event, data, id);
         isEnded ||= more === null;
         text += more ?? "";
         delayMs = firstDelayMs;
