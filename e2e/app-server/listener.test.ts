@@ -72,9 +72,10 @@ describe.each(["this user", "an ordinary user"] as const)("run by %s", (as) => {
     for (const folder of [join(repository, "node_modules"), join(home, ".node_modules")])
       for (const name of ["bufferutil", "utf-8-validate"]) {
         mkdirSync(join(folder, name), { recursive: true });
+        // It fails once it has run: a package without its functions would only make the server hang.
         writeFileSync(
           join(folder, name, "index.js"),
-          `require("fs").appendFileSync(${JSON.stringify(mark)}, "${name} ");`,
+          `require("fs").appendFileSync(${JSON.stringify(mark)}, "${name} "); throw new Error("planted");`,
         );
       }
     const env = { NODE_PATH: join(repository, "node_modules"), HOME: home, PATH: process.env.PATH ?? "" };

@@ -66,6 +66,7 @@ export const raiseRunAlert = (status: RunStatus, endedAt: Date): RawBuilder<unkn
   select 'alert-' || gen_random_uuid(), automation_id, automation_firings.id, 'run_failed',
     'Run ' || fence.id || ' has ' || ${outcomeWords[status].toLowerCase()}::text || '.', ${endedAt}::timestamptz
   from automation_firings join fence on automation_firings.agent_id = fence.agent_id
+  join automations on automations.id = automation_id and automations.team_id = fence.team_id
   where run_status is null and backtest_id is null and ${status === "ERROR" || status === "EXPIRED"}
   on conflict (firing_id, kind) where firing_id is not null do nothing
 `;

@@ -1,9 +1,13 @@
 // Limits of automations: runs at a time, starts per hour, cost per run and per day.
 import type { RunStatus } from "@agentcli/protocol/api";
+import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { listAlerts, raiseOverdueAlerts } from "../../src/automations/alerts.ts";
+import { insertAgent } from "../../src/agents/submit/insert.ts";
+import { listAlerts, raiseOverdueAlerts, raiseRunAlert } from "../../src/automations/alerts.ts";
+import { cancelRunsOf } from "../../src/automations/firings/admit.ts";
 import { fire } from "../../src/automations/firings/fire.ts";
 import { startDueFirings } from "../../src/automations/firings/scheduler.ts";
+import { recordOutcome } from "../../src/automations/firings/store.ts";
 import type { AutomationRow } from "../../src/automations/store.ts";
 import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
 
@@ -153,4 +157,39 @@ test("a run that is active over midnight counts for the day on which it started"
   expect((await fireNow(harness)).status).toBe("skipped");
   harness.setClock("2026-05-02T00:30:00Z");
   expect((await fireNow(harness)).status).toBe("started");
+});
+
+/** A run of an agent that another team creates under the id of a firing's agent, which was deleted. */
+async function takeId({ fixture: { platform } }: AutomationHarness, agentId: string): Promise<string> {
+  await platform.db.deleteFrom("agents").where("id", "=", agentId).execute();
+  const owner = { kind: "user", email: "other@example.com" } as const;
+  const named = { name: "other", team: "other", owner, scopes: null, expiresAt: null };
+  const known = await platform.principals.authenticate(`Bearer ${(await platform.principals.createKey(named)).key}`);
+  if (known.kind === "refused") throw new Error(known.reason);
+  const requester = { principal: known.principal, requestId: "request", source: "API" };
+  const body = { agentId, prompt: { text: "do it" } };
+  return (await platform.db.transaction().execute((tx) => insertAgent({ tx, platform, requester }, body))).runId;
+}
+
+test("what another team does with an agent under the id of a deleted one is no matter of the automation", async () => {
+  const harness = await openLimited({ concurrent: 1, usdPerDay: "5" });
+  const { automation, host } = harness;
+  const { db } = host.platform;
+  const first = await fireNow(harness);
+  const runId = await takeId(harness, first.agent_id ?? expect.fail("no agent"));
+  await db.transaction().execute((tx) => cancelRunsOf(tx, automation.id));
+  expect(await cancelled(harness)).toEqual([]);
+  // It is active, and then costs more than the automation may.
+  const second = await fireNow(harness);
+  expect(second.status).toBe("started");
+  await endRun(harness, second.run_id);
+  await endRun(harness, runId, "9", "ERROR");
+  expect((await fireNow(harness)).status).toBe("started");
+  await sql`
+    with fence as (select id, agent_id, team_id from runs where id = ${runId}),
+    firings as (${recordOutcome("ERROR")}), alerts as (${raiseRunAlert("ERROR", new Date(start))})
+    select from fence
+  `.execute(db);
+  expect((await harness.firings(automation)).map(({ runStatus }) => runStatus)).not.toContain("ERROR");
+  expect(await listAlerts(db, automation.id, { limit: 5, after: null })).toEqual([]);
 });

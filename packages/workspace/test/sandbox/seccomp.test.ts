@@ -58,6 +58,18 @@ describe.each<Architecture>(["x86_64", "aarch64"])("on %s", (architecture) => {
     for (const family of [1, 17, 38, 40]) expect(ask(calls.socket, family)).toBe(EAFNOSUPPORT);
   });
 
+  test("pairs of sockets that can send to others than each other are refused, unless unix sockets are allowed", () => {
+    const open = seccompProgram({ ...strict, unixSockets: "allowed" });
+    const [stream, datagram, raw, packets] = [1, 2, 3, 5];
+    for (const flags of [0, 0o2000000 /* SOCK_CLOEXEC */, 0o2004000 /* and SOCK_NONBLOCK */]) {
+      for (const type of [stream, packets]) expect(ask(calls.socketpair, 1, type | flags)).toBe(allowed);
+      for (const type of [datagram, raw]) {
+        expect(ask(calls.socketpair, 1, type | flags)).toBe(EPERM);
+        expect(run(open, audit[architecture], calls.socketpair, [1, type | flags])).toBe(allowed);
+      }
+    }
+  });
+
   test("a process may limit itself, but no other", () => {
     expect(ask(calls.prlimit, 0)).toBe(allowed);
     expect(ask(calls.prlimit, 1)).toBe(EPERM);

@@ -55,7 +55,10 @@ export const findFiring = (tx: Queries, id: string): Promise<FiringRow> =>
   tx.selectFrom("automation_firings").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
 
 const isActive = sql`runs.status in ('CREATING', 'RUNNING') and runs.cancel_requested_at is null`;
-const activeRuns = sql`select runs.id from runs where runs.agent_id = firings.agent_id and ${isActive}`;
+/** Firings outlive their agents, whose ids are free again then: another team may have one of that id. */
+const isOfFiring = sql`runs.agent_id = firings.agent_id
+  and runs.team_id = (select team_id from automations where automations.id = firings.automation_id)`;
+const activeRuns = sql`select runs.id from runs where ${isOfFiring} and ${isActive}`;
 /** Runs of wake-ups count by themselves: their agent may be older than a day. */
 const isNoWakeUp = sql`not exists (select from wake_ups where wake_ups.id = runs.request_id)`;
 
@@ -80,7 +83,7 @@ export async function readUse(tx: Queries, { automationId, except, now }: UseReq
         admitted_at is not null or run_id is not null as admitted, backtest_id is null as is_live,
         exists (${activeRuns} and ${isNoWakeUp}) as is_active,
         coalesce((
-          select sum(cost_usd) from runs where runs.agent_id = firings.agent_id and ${isNoWakeUp}
+          select sum(cost_usd) from runs where ${isOfFiring} and ${isNoWakeUp}
         ), 0) as cost
       from automation_firings as firings
       where automation_id = ${automationId} and id <> ${except} and (

@@ -157,8 +157,12 @@ export function listFirings(
   return query.execute();
 }
 
-/** Part of the statement that ends a run (`fence`): the outcome of the first run of an agent is that of its firing. */
+/**
+ * Part of the statement that ends a run (`fence`): the outcome of the first run of an agent is that of its firing, not that
+ * of a run of another team, which may have an agent of that id since.
+ */
 export const recordOutcome = (status: RunStatus): RawBuilder<unknown> => sql`
   update automation_firings set run_status = ${status}
-  from fence where automation_firings.agent_id = fence.agent_id and run_status is null
+  from fence join automations on automations.team_id = fence.team_id
+  where automation_id = automations.id and automation_firings.agent_id = fence.agent_id and run_status is null
 `;

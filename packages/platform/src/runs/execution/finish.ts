@@ -104,7 +104,7 @@ async function write(end: RunEnd, context: EndContext): Promise<Used> {
       from agent
       where runs.id = ${fence.runId} and agent_id = agent.id and lease_epoch = ${fence.epoch}
         and status in ('CREATING', 'RUNNING')
-      returning runs.id, agent_id, input_tokens, output_tokens, cost_usd
+      returning runs.id, agent_id, team_id, input_tokens, output_tokens, cost_usd
     ), shown as (${insertFrames(key, fence.runId, frames)}),
     touched as (${endOfRunStatements.touchAgent(endedAt)}),
     deliveries as (${endOfRunStatements.enqueueDeliveries(end.status, endedAt)}),

@@ -101,6 +101,8 @@ const terminalInjection = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
 const newUserNamespace = 0x10000000;
 const setIdBits = 0o6000;
 const createFlags = 0x40 /* O_CREAT */ | 0x400000; /* O_TMPFILE without its O_DIRECTORY part */
+/** Of the types SOCK_DGRAM and SOCK_RAW, which is the same here, and of no other. */
+const datagramBit = 2;
 const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 };
 
 /** Each body ends with a verdict, because it has overwritten the call number. */
@@ -126,6 +128,8 @@ function argumentRules(options: FilterOptions): Instruction[] {
     ...(nestedSandboxes === "refused" ? namespaces : []),
     ...whenCall(calls.ioctl, refuseValues(1, terminalInjection)),
     ...whenCall(calls.socket, allowOnlyValues(0, allowed)),
+    // One of a pair can send to any socket that has a name; those of the other types stay connected to each other.
+    ...(unixSockets === "refused" ? whenCall(calls.socketpair, refuseBits(1, datagramBit)) : []),
     // With shared processes, a limit could end processes of others.
     ...whenCall(calls.prlimit, allowOnly([0])),
     ...(options.ipc === "shared"

@@ -92,6 +92,7 @@ export interface ArgumentNumbers {
   openat2: number;
   ioctl: number;
   socket: number;
+  socketpair: number;
   prlimit: number;
   /** Calls that change how other processes are scheduled, and what their arguments are for the calling thread. */
   schedulingOf: { number: number; own: number[] }[];
@@ -108,6 +109,7 @@ const x86: ArgumentNumbers = {
   openat2: 437,
   ioctl: 16,
   socket: 41,
+  socketpair: 53,
   prlimit: 302,
   schedulingOf: [
     { number: 141 /* setpriority */, own: [0, 0] },
@@ -139,6 +141,7 @@ const arm: ArgumentNumbers = {
   openat2: 437,
   ioctl: 29,
   socket: 198,
+  socketpair: 199,
   prlimit: 261,
   schedulingOf: [
     { number: 140 /* setpriority */, own: [0, 0] },

@@ -96,6 +96,12 @@ export const onNetwork: Attempt[] = [
     escaped: printsSecret,
     control: "never",
   },
+  {
+    name: "open a pair of sockets that can send to others than each other",
+    run: runScript(() => perl('socketpair(my $one, my $other, 1, 2, 0) and print "SUCCEEDED\\n"')),
+    escaped: printsSucceeded,
+    control: "harmless",
+  },
   openSocket("open a socket to the hypervisor", 40, 1),
   openSocket("open a socket to the raw network", 17, 3),
   openSocket("open a socket to the kernel's ciphers", 38, 5),
