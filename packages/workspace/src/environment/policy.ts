@@ -34,32 +34,36 @@ const secretPatterns = [
   ],
   // Not *PRIVATE*: GOPRIVATE is a list of module paths.
   ...["PRIVATE", "PRIVATE_*", "*_PRIVATE", "*_PRIVATE_*", "*CONNECTION_STRING*", "*USERPWD"],
-  ...["*_PW", "*BINDPW", "*ROOTPW", "*_PSK", "*MNEMONIC*", "HMAC", "*_HMAC", "HMAC_*", "*OTP_SEED*"],
+  ...["*_PW", "PW", "DBPWD", "*BINDPW", "*ROOTPW", "*_PSK", "*PSWD*", "*_PIN", "*MNEMONIC*", "SEED_PHRASE"],
+  ...["HMAC", "*_HMAC", "HMAC_*", "*OTP_SEED*", "OTP", "TOTP", "BASICAUTH", "HTTPAUTH", "REGISTRYAUTH"],
   // The key of an unlocked password store.
-  ...["BW_SESSION", "OP_SESSION*"],
+  ...["BW_SESSION", "OP_SESSION*", "SESSION_ID"],
   // Who knows the address of a webhook can post to it. Headers that a program adds to its requests mostly log it in.
   ...["*WEBHOOK*", "*_HEADERS"],
   // Settings of git, which are numbered: with some of them left out it does not start. A value is often such a header.
   ...["GIT_CONFIG_COUNT", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS"],
   // A process that reaches the agent for keys can sign with all of them; one that reaches the screen can type.
-  ...["SSH_AUTH_SOCK", "XAUTHORITY"],
+  ...["SSH_AUTH_SOCK", "GPG_AGENT_INFO", "VSCODE_GIT_IPC_HANDLE", "XAUTHORITY"],
 ];
 /** A password in an address (not the port before a path), anything before the @ of a web address, or a secret parameter. */
 const secretAddresses = [
   /:\/\/[^\s/?#@:]*:(?!\d{1,5}[/?#])[^\s@]+@/,
   /https?:\/\/[^\s/?#@]+@/i,
-  /[?&#;][\w.-]{0,40}(?:key|token|secret|pass|credential|signature)[\w.-]{0,40}=[^&\s]/i,
-  /[?&]sig=[^&\s]/,
+  /[?&#;][\w.-]{0,40}(?:key|token|secret|pass|credential|signature|jwt|hmac|jsessionid)[\w.-]{0,40}=[^&\s]/i,
+  /[?&](?:sig|pwd|pw|auth)=[^&\s]/,
 ];
 /** Addresses and data sources without ://. */
 const userAndPassword =
-  /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@|[\w$.-]+\/[^\s/@]+@(?:\/\/|(?!v?\d|sha\d|(?:main|master|latest)$)[\w.-]+$))|(?:^|[\s"'=])\/\/[^\s/?#@:]*:[^\s@]+@/;
+  /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@|[\w$.-]+\/[^\s/@]+@(?:\/\/|(?!v?\d|sha\d|(?:main|master|latest)$)[\w.-]+(?::\d+(?:\/\w+)?)?$))|(?:^|[\s"'=])\/\/[^\s/?#@:]*:[^\s@]+@/;
 /** Also as in .npmrc. */
 const passwordSetting =
   /(?:(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)|:_auth(?:token)?)\s*=\s*[^;\s]/i;
+/** A name and its value, in options and in lines of settings. */
+const secretSetting =
+  /(?:^|[\s;,{"'-])(?:api[_-]?key|private[_-]token|(?:(?:access|auth|client|refresh|id)[_-]?)?(?:token|secret)|_?auth|pw)["']?(?:\s{0,3}[=:]\s{0,3}|(?<=--[\w-]{2,20})\s)["']?(?![$\d]|none|true|false)[^\s"'{[$]{6}/i;
 /** In options, JSON, YAML and lines of a .netrc; a prompt such as `Password: ` has nothing after it. */
 const passwordText =
-  /(?<!\/etc\/)pass(?:word|wd|phrase)["']?\s{0,3}[=:]\s{0,3}["']?[^\s;,"'=:}]|\blogin\s+\S+\s+password\s+\S/i;
+  /(?<!\/etc\/)pass(?:word|wd|phrase)["']?\s{0,3}[=:]\s{0,3}["']?[^\s;,"'=:}]|\blogin\s+\S+\s+password\s+\S|--password\s+\S|-passin\s+pass:\S/i;
 /** A member of JSON. */
 const secretMember =
   /"[\w.-]{0,40}(?:secret|token|credential|[_-]?(?:api|access|private|account)[_-]?key)[\w.-]{0,40}"\s{0,3}:\s{0,3}"[^"\s]/i;
@@ -70,18 +74,21 @@ const secretValue = new RegExp(
     /\bsk-[\w-]{16}/,
     /\b(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[abeoprs]-|xapp-|hf_|pypi-|dop_v1_|shpat_|SG\.)[\w-]{16}/,
     /\b(?:lin_api_|gsk_|xai-|ATATT|HRKU-|whsec_|hvs\.|dckr_pat_|figd_|pul-|dp\.pt\.|sbp_|NRAK-|glsa_)[\w-]{16}/,
-    /\b(?:dapi[0-9a-f]{32}|\d{8,10}:AA[\w-]{33}|pl[at]_[0-9a-f]{12}_)/,
+    /\b(?:dapi[0-9a-f]{32}|(?:bot)?\d{8,10}:AA[\w-]{33}|pl[at]_[0-9a-f]{12}_)/,
+    /\b(?:do[or]_v1_|shp(?:ss|ca|pa)_|xox[cd]-|hvb\.|lin_oauth_|sq0csp-|ya29\.|tskey-|nvapi-|r8_|pcsk_|tvly-|ops_ey|sntry[su]_)[\w-]{16}/,
+    /\b(?:rubygems_|FlyV1 |vercel_blob_rw_|ATCTT|ATBB)[\w-]{16}|\b\w+\.atlasv1\.\w{8}/,
     /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
     /\bAIza[\w-]{35}/,
     /\beyJ[\w-]{8,}\.[\w-]{8,}\./,
     /-----BEGIN [A-Z ]*PRIVATE KEY/,
-    /\b(?:hooks\.slack\.com\/services|discord(?:app)?\.com\/api\/webhooks|webhook\.office\.com)\//,
-    /\b[Aa](?:uthorization|UTHORIZATION)[:=] *(?:[Bb]asic|[Bb]earer|[Tt]oken|BASIC|BEARER|TOKEN)\b/,
+    /\b(?:hooks\.slack\.com\/services|discord(?:app)?\.com\/api\/webhooks|webhook\.office\.com|outlook\.office(?:365)?\.com\/webhook|hooks\.zapier\.com\/hooks|maker\.ifttt\.com\/trigger)\//,
+    /\b[Aa](?:uthorization|UTHORIZATION)[:=] *(?:[Bb]asic|[Bb]earer|[Tt]oken|BASIC|BEARER|TOKEN|Digest|Negotiate|ApiKey|AWS4-HMAC-SHA256)\b/,
+    /^[Cc]ookie: *\S+=\S/,
     /\bAGE-SECRET-KEY-1/,
     /\b(?:gl(?:rt|dt|cbt|ft|soat|imt|agent|ptt)-|ntn_|secret_|pscale_(?:tkn|pw)_)[\w-]{16}|\bkey-[0-9a-f]{32}/,
     /^(?:[Bb]asic|[Bb]earer) +(?=\S*[\dA-Z=])\S{8}|\b[Xx]-[\w-]*(?:[Kk]ey|[Tt]oken|[Ss]ecret) *[:=] *\S{6}/,
     // Options of curl, the credentials of a container, and private keys of PEM in base64.
-    /(?:^|\s)(?:-u|--user)[ =]*(?!\d+:\d+(?:\s|$))[^\s:=]+:\S|\b169\.254\.170\.2\/\w/,
+    /(?:^|\s)(?:-[uU]|--user|--proxy-user)[ =]*(?!\d+:\d+(?:\s|$))[^\s:=]+:\S|\b169\.254\.170\.2\/\w/,
     /\bLS0tLS1CRUdJTi(?:BQUk|BSU0|BFQy|BPUE|BFTk|BEU0|BQR1)/,
   ]
     .map(({ source }) => source)
@@ -123,14 +130,21 @@ export function inherits(policy: EnvironmentPolicy): (name: string, value: strin
   };
 }
 
+const settingNames = ["key", "token", "secret", "auth", "pw"];
+
 /** Expressions are tried only on values that have what they need: V8 compiles each of them at every start. */
-const looksLikeSecret = (value: string): boolean =>
-  (value.includes("://") && secretAddresses.some((pattern) => pattern.test(value))) ||
-  (value.includes("@") && userAndPassword.test(value)) ||
-  (value.includes("=") && passwordSetting.test(value)) ||
-  (value.toLowerCase().includes("pass") && passwordText.test(value)) ||
-  (value.includes('"') && secretMember.test(value)) ||
-  (value.length >= minSecretCharacters && secretValue.test(value));
+function looksLikeSecret(value: string): boolean {
+  const lowered = value.toLowerCase();
+  return (
+    (value.includes("://") && secretAddresses.some((pattern) => pattern.test(value))) ||
+    (value.includes("@") && userAndPassword.test(value)) ||
+    (value.includes("=") && passwordSetting.test(value)) ||
+    (lowered.includes("pass") && passwordText.test(value)) ||
+    (settingNames.some((name) => lowered.includes(name)) && secretSetting.test(value)) ||
+    (value.includes('"') && secretMember.test(value)) ||
+    (value.length >= minSecretCharacters && secretValue.test(value))
+  );
+}
 
 /** Explicitly set variables only have to match `includeOnly`. */
 export function setVariables(policy: EnvironmentPolicy): Record<string, string> {
