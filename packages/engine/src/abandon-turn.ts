@@ -4,10 +4,10 @@ import { textPart } from "./state/messages.ts";
 import type { OpenCall, ThreadState } from "./state/state.ts";
 
 /** An end other than completion. */
-export type UnfinishedEnd = Exclude<TurnEnd, { status: "completed" }>;
+export type AbnormalEnd = Exclude<TurnEnd, { status: "completed" }>;
 
 /** Settles every open call, then ends the turn. */
-export function abandonTurn(state: ThreadState, end: UnfinishedEnd): ThreadRecord[] {
+export function abandonTurn(state: ThreadState, end: AbnormalEnd): ThreadRecord[] {
   if (!state.turn) return [];
   const { turnId, calls } = state.turn;
   const settled = calls.map(

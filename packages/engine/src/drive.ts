@@ -2,9 +2,9 @@
 // Steps that a simple answer does not need are imported on first use, so that it starts fast.
 
 import { CommitLost } from "@agentcli/protocol/workspace-errors";
-import { abandonTurn, type UnfinishedEnd } from "./abandon-turn.ts";
+import { type AbnormalEnd, abandonTurn } from "./abandon-turn.ts";
 import { checkFinalMessage } from "./answer/answer.ts";
-import { addLedgers, emptyLedger, reservation } from "./budget/ledger.ts";
+import { addLedgers, emptyLedger, estimateNextRequest } from "./budget/ledger.ts";
 import type { Log } from "./log/log.ts";
 import { nextStep } from "./next.ts";
 import { injectInstructions } from "./prompt/repository.ts";
@@ -15,18 +15,19 @@ import {
   type StopReason,
   spentByOtherAgents,
   type ThreadRun,
-  withAgentCharges,
+  withSubagentCharges,
 } from "./running.ts";
 import { maxCallsWithoutProgress } from "./state/call-streak.ts";
 import type { ThreadState } from "./state/state.ts";
 
 export async function drive(log: Log, dependencies: Dependencies, signal: AbortSignal): Promise<ThreadState> {
-  const logWithAgentCharges: Log = {
+  const logWithCharges: Log = {
+    // The one object that `write` updates in place.
     state: log.state,
-    write: (...records) => log.write(...withAgentCharges(records, dependencies.subagents)),
+    write: (...records) => log.write(...withSubagentCharges(records, dependencies.subagents)),
   };
   const reservations = dependencies.reservations ?? new Map();
-  const run: ThreadRun = { ...dependencies, log: logWithAgentCharges, signal, reservations };
+  const run: ThreadRun = { ...dependencies, log: logWithCharges, signal, reservations };
   if (log.state.turn && !signal.aborted) {
     await run.subagents?.resume(run);
     await run.hooks?.begin(run);
@@ -52,12 +53,14 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
       case "compact":
         await withReservation(run, async () => (await import("./requests/compact.ts")).compact(run));
         break;
+      // Sends one last request without tools for the model to sum up what was done.
       case "wrap-up":
         await (await import("./requests/wrap-up.ts")).wrapUp(step.exhaustedLimit, run);
         break;
       case "end":
         await end(step.message, run);
         break;
+      // The summary is written: ends the turn as failed.
       case "end-over-budget":
         await (await import("./requests/wrap-up.ts")).endOverBudget(step.exhaustedLimit, run);
         break;
@@ -80,13 +83,13 @@ async function end(message: string | null, run: ThreadRun): Promise<void> {
   const result = await checkFinalMessage(message, log.state, finalMessageCheck);
   if (result.kind === "correct") return log.write(...result.records);
   if (result.end.status === "completed" && hooks && !(await hooks.mayEnd(result.end.message, run))) return;
-  await noteRunningAgents(run);
+  await noteRunningSubagents(run);
   const failure = log.state.backgroundProcesses.size > 0 ? await endBackgroundProcesses(run) : null;
   await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: failure ?? result.end });
 }
 
 /** Warns that the answer has no results of sub-agents that still run. */
-async function noteRunningAgents({ log, subagents }: ThreadRun): Promise<void> {
+async function noteRunningSubagents({ log, subagents }: ThreadRun): Promise<void> {
   const running = (subagents?.overview() ?? []).filter(({ status }) => status === "running");
   if (running.length === 0) return;
   const names = running.map(({ id, nickname }) => `${nickname} (${id})`).join(", ");
@@ -94,8 +97,11 @@ async function noteRunningAgents({ log, subagents }: ThreadRun): Promise<void> {
   await log.write({ type: "noted", kind: "warning", data: { message } });
 }
 
-/** Returns a failed end if a git commit that a command reported did not reach the repository: then the turn has not succeeded. */
-async function endBackgroundProcesses(run: ThreadRun): Promise<UnfinishedEnd | null> {
+/**
+ * Returns a failed end if a commit made in the sandbox could not be imported into the repository, otherwise null.
+ * Releasing a workspace imports such commits.
+ */
+async function endBackgroundProcesses(run: ThreadRun): Promise<AbnormalEnd | null> {
   try {
     await endProcesses(run);
     return null;
@@ -108,12 +114,15 @@ async function endBackgroundProcesses(run: ThreadRun): Promise<UnfinishedEnd | n
 const noProgress = `The last ${maxCallsWithoutProgress} tool calls were rejected or repeated the call before, so the turn was ended. The work so far is kept; resume with a prompt that says what to do differently.`;
 
 /** Ends the turn, its open calls and its processes. The work so far is kept. */
-async function stopTurn(run: ThreadRun, end: UnfinishedEnd): Promise<void> {
+async function stopTurn(run: ThreadRun, end: AbnormalEnd): Promise<void> {
   const failure = await endBackgroundProcesses(run);
   await run.log.write(...abandonTurn(run.log.state, failure ?? end));
 }
 
-/** Adds input that users sent during the turn. Never between a call and its result: some providers reject such a conversation. */
+/**
+ * Adds input that users sent during the turn; `steering` returns each input once. Never between a call and its result: some
+ * providers reject such a conversation.
+ */
 async function applySteering({ log, steering, signal }: ThreadRun): Promise<void> {
   if (!steering || signal.aborted || !log.state.turn || log.state.turn.calls.length > 0) return;
   for (const { input, clientId } of steering()) {
@@ -121,22 +130,23 @@ async function applySteering({ log, steering, signal }: ThreadRun): Promise<void
   }
 }
 
-/** How the turn ends when the signal is aborted: the caller may have given the end as its reason. */
-function endOnAbort(signal: AbortSignal): UnfinishedEnd {
+/** How the turn ends when the signal is aborted: as `signal.reason` says if it is a StopReason, otherwise it was interrupted. */
+function endOnAbort(signal: AbortSignal): AbnormalEnd {
   const reason: unknown = signal.reason;
   if (typeof reason === "object" && reason !== null && "end" in reason) return (reason as StopReason).end;
   return { status: "cancelled", reason: "interrupted" };
 }
 
-/** Reserves the expected cost synchronously, before the first await, so that two threads cannot both spend the rest of the budget. */
+/** Reserves the expected cost synchronously, before the first await, so that two agents of one run cannot both spend the rest of the budget. */
 async function withReservation(run: ThreadRun, spend: () => Promise<void>): Promise<void> {
   const { log, reservations, signal } = run;
   const { threadId, seq, turn, tokens } = log.state;
   const ledger = turn?.ledger ?? emptyLedger();
   const requestsBefore = ledger.requests;
+  // What others have spent gives the price of a token to an agent without a request of its own.
   const expected = {
     ...emptyLedger(),
-    ...reservation(addLedgers(ledger, spentByOtherAgents(run)), tokens),
+    ...estimateNextRequest(addLedgers(ledger, spentByOtherAgents(run)), tokens),
     requests: 1,
   };
   reservations.set(threadId, expected);

@@ -1,6 +1,6 @@
 // The last turn of the process: sub-agents end and session hooks run before its end is recorded.
 import type { Log } from "./log/log.ts";
-import { type Dependencies, withAgentCharges } from "./running.ts";
+import { type Dependencies, withSubagentCharges } from "./running.ts";
 
 export interface LastTurnOptions {
   signal: AbortSignal;
@@ -22,7 +22,7 @@ export function lastTurn(log: Log, dependencies: Dependencies, { signal, hookTim
         const limited = signal.aborted ? AbortSignal.timeout(hookTimeoutMs) : signal;
         await hooks?.endSession(ended.end, { ...dependencies, log, signal: limited, reservations });
       }
-      return log.write(...withAgentCharges(records, subagents));
+      return log.write(...withSubagentCharges(records, subagents));
     },
   };
 }

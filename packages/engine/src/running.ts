@@ -1,6 +1,6 @@
 // A running thread: the dependencies of its steps, and the budget it shares with its sub-agents.
 import type { AgentState, Charges, Part, ThreadRecord } from "@agentcli/protocol";
-import type { UnfinishedEnd } from "./abandon-turn.ts";
+import type { AbnormalEnd } from "./abandon-turn.ts";
 import type { Answer } from "./answer/answer.ts";
 import type { Approver } from "./approver.ts";
 import { addLedgers, emptyLedger, type Ledger } from "./budget/ledger.ts";
@@ -97,7 +97,10 @@ interface BudgetShare {
 }
 
 /** Adds what its sub-agents used and cost to the end of a turn of the main thread. */
-export function withAgentCharges(records: ThreadRecord[], subagents: SubagentSupervisor | undefined): ThreadRecord[] {
+export function withSubagentCharges(
+  records: ThreadRecord[],
+  subagents: SubagentSupervisor | undefined,
+): ThreadRecord[] {
   const agents = subagents?.isMain ? subagents.charges() : null;
   if (!agents) return records;
   return records.map((record) => (record.type === "turn.ended" ? { ...record, agents } : record));
@@ -105,7 +108,7 @@ export function withAgentCharges(records: ThreadRecord[], subagents: SubagentSup
 
 /** Why a turn is stopped from outside, as the reason of the abort signal. */
 export interface StopReason {
-  end: UnfinishedEnd;
+  end: AbnormalEnd;
 }
 
 /** Ends processes that commands left running, inside the sandbox and outside. */

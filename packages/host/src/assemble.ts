@@ -48,6 +48,7 @@ export interface AssemblyRequest {
   /** Opens the sandbox of one mode. Called once for each mode that is used. */
   openSandbox: OpenSandbox;
   instructions: Pick<ProjectContext, "forThread" | "repository">;
+  /** Decides whether a tool call may run. */
   guard: Guard;
   /** Null: the run has no sub-agents. */
   subagents: SubagentSettings | null;
@@ -55,7 +56,7 @@ export interface AssemblyRequest {
   hooks: (() => Promise<HookSource | null>) | null;
   /** Null: no MCP servers. A function for the same reason. */
   servers: (() => Promise<ServerSource>) | null;
-  /** Tools of the calling program, such as those of the web; absent: none. */
+  /** Tools of the calling program, such as web search; absent: none. */
   programTools?: Tool[];
   /** Selects the tools that the model is offered. Absent: all available tools. */
   selectTools?(available: Tool[]): Tool[];
@@ -68,11 +69,14 @@ export interface AssemblyRequest {
   callbacks: RunCallbacks;
   /** Warnings of the calling program, shown before those of the assembly. */
   warnings: string[];
-  /** Warnings left over from runs that were killed before they could report which repositories they created or changed. Written at the end of the first turn. */
-  unreportedChanges?: string[];
+  /**
+   * About repositories that earlier runs created or changed: those runs were killed before they could say so. Written at the
+   * end of the first turn.
+   */
+  leftoverWarnings?: string[];
 }
 
-/** Everything `drive` of the engine needs. `tools` and `dependencies` are replaced when `joinServers` adds the tools of MCP servers. */
+/** Everything `drive` of the engine needs. `joinServers` (join-servers.ts) replaces `tools` and `dependencies` to add the tools of MCP servers. */
 export interface Assembly {
   dependencies: Dependencies;
   tools: Tool[];
@@ -83,7 +87,7 @@ export interface Assembly {
   sandbox: SandboxReport;
   /** MCP servers that are starting; `joinServers` waits for them. */
   servers: RunningServers | null;
-  /** Notes and warnings to write to the log; `takeNotes` returns and clears them. */
+  /** Notes and warnings to write to the log; `takeNotes` (notes.ts) returns and clears them. */
   notes: ThreadRecord[];
   warnings: string[];
   /** The tools the model is offered: built-in, sub-agent and these MCP tools. */
@@ -95,16 +99,16 @@ export interface Assembly {
 }
 
 export async function assemble(request: AssemblyRequest): Promise<Assembly> {
-  const source = await openHookSource(request);
-  const open = (mode: SandboxMode) => request.openSandbox(mode, source?.protectedPaths ?? []);
-  const sandboxes = await openSandboxes(open, request.settings);
+  const hookSource = await openHookSource(request);
+  const openProtected = (mode: SandboxMode) => request.openSandbox(mode, hookSource?.protectedPaths ?? []);
+  const sandboxes = await openSandboxes(openProtected, request.settings);
   const threadInstructions = request.thread === "new" ? await request.instructions.forThread() : noInstructions;
   // `dependencies` and `onAgentIdle` refer to values below: they are called only after `assemble` has returned. By the time
   // a sub-agent starts and asks for `dependencies`, they have the tools of MCP servers.
   const dependencies = () => assembly.dependencies;
   const onAgentIdle = async () => repositoryWarnings?.afterAgent();
   const subagents = assembleSubagents({ ...request, onAgentIdle }, sandboxes, dependencies);
-  const hooks = source?.open(sandboxes) ?? noHooks;
+  const hooks = hookSource?.open(sandboxes) ?? noHooks;
   const servers = await startServers(request, sandboxes);
   const repositoryWarnings = await openRepositoryWarnings(request, {
     sandboxes,
@@ -149,19 +153,22 @@ export async function assemble(request: AssemblyRequest): Promise<Assembly> {
   return assembly;
 }
 
-/** Undefined if there can be no warning: the run and its sub-agents only read, there are no MCP servers, and no earlier run left warnings. */
+/**
+ * Undefined if there can be no warning: no earlier run left one, there are no MCP servers, and the sandbox either allows no
+ * writes or, as `danger-full-access`, is none, where nothing is watched.
+ */
 async function openRepositoryWarnings(
-  { callbacks, settings, unreportedChanges = [] }: AssemblyRequest,
+  { callbacks, settings, leftoverWarnings = [] }: AssemblyRequest,
   { sandboxes, servers, supervisor }: RunningParts,
 ): Promise<RepositoryWarnings | undefined> {
-  if (settings.sandbox !== "workspace-write" && !servers && unreportedChanges.length === 0) return undefined;
+  if (settings.sandbox !== "workspace-write" && !servers && leftoverWarnings.length === 0) return undefined;
   const changes = await import("./repository-changes.ts");
   return changes.openRepositoryWarnings({
     sandboxes,
     findServerChanges: async () => servers?.findRepositoryChanges() ?? [],
     hasRunningAgents: () => (supervisor?.overview() ?? []).some(({ status }) => status === "running"),
     warn: callbacks.warn ?? (() => {}),
-    unreportedChanges,
+    leftoverWarnings,
   });
 }
 
@@ -228,7 +235,7 @@ const describeEnvironment = (
 
 const noHooks: OpenHooks = { threadHooks: undefined, recordedHooks: [], warnings: [], async close() {} };
 
-/** Read before the sandboxes open: they protect the files that hooks run. */
+/** Read before the sandboxes open, because the sandboxes protect the files that hooks run. */
 async function openHookSource({ hooks, program, newId }: AssemblyRequest) {
   const source = await hooks?.();
   if (!source) return null;

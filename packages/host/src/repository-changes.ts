@@ -13,7 +13,7 @@ export interface RepositoryWarningOptions {
   /** For what is found when no turn is open. */
   warn(message: string): void;
   /** Known already, of runs that were killed. */
-  unreportedChanges: string[];
+  leftoverWarnings: string[];
 }
 
 export interface RepositoryWarnings {
@@ -27,7 +27,7 @@ export interface RepositoryWarnings {
 
 export function openRepositoryWarnings(options: RepositoryWarningOptions): RepositoryWarnings {
   let isTurnOpen = false;
-  const unreportedChanges = [...options.unreportedChanges];
+  const leftoverWarnings = [...options.leftoverWarnings];
   const report = async (changes: Promise<string[]>) => {
     for (const change of await changes) options.warn(change);
   };
@@ -39,7 +39,7 @@ export function openRepositoryWarnings(options: RepositoryWarningOptions): Repos
       async write(...records) {
         const isEnd = records.some(({ type }) => type === "turn.ended");
         isTurnOpen ||= records.some(({ type }) => type === "turn.begun");
-        const changes = isEnd ? [...unreportedChanges.splice(0), ...(await endAndSearch(options))] : [];
+        const changes = isEnd ? [...leftoverWarnings.splice(0), ...(await endAndSearch(options))] : [];
         const written = await log.write(...changes.map(repositoryWarning), ...records);
         if (isEnd) isTurnOpen = false;
         return written;

@@ -4,7 +4,7 @@ import type { Outcome, ThreadRecord } from "@agentcli/protocol";
 import { StreamFrame } from "@agentcli/protocol/api";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Frame, type FrameGroup, openRecorder, runStream } from "../src/run-stream/index.ts";
+import { type Frame, type FrameGroup, openFrameWriter, runStream } from "../src/run-stream/index.ts";
 
 const numRuns = Number(process.env.FUZZ_RUNS ?? 200);
 const secret = "hunter2-hunter3";
@@ -159,15 +159,15 @@ test("a run with many commands has a limited output", () => {
 test("many small pieces are stored as one frame, before the record that follows them", async () => {
   const stored: Frame[][] = [];
   const insert = async (frames: Frame[]) => void stored.push(frames);
-  const recorder = openRecorder({
+  const frameWriter = openFrameWriter({
     ...{ threadId: "t", turnId: "r", bornAt: new Date(0), after: 0, scrub },
     ...{ insertDeltas: insert, publish() {}, onProblem: (error: unknown) => expect.fail(String(error)) },
   });
-  for (let count = 0; count < 1_000; count += 1) recorder.progress({ type: "output", callId: "1.0", text: "x" });
+  for (let count = 0; count < 1_000; count += 1) frameWriter.progress({ type: "output", callId: "1.0", text: "x" });
   await expect.poll(() => stored.length).toBe(1);
   expect(stored[0]).toHaveLength(1);
-  recorder.progress({ type: "output", callId: "1.0", text: "last" });
-  await recorder.conclude([[{ event: "done", data: {} }]], insert);
+  frameWriter.progress({ type: "output", callId: "1.0", text: "last" });
+  await frameWriter.conclude([[{ event: "done", data: {} }]], insert);
   expect(stored[1]?.map(({ event, seq }) => [event, seq])).toEqual([
     ["interaction_update", 2],
     ["done", 3],

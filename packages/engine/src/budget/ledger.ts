@@ -37,7 +37,7 @@ export function chargeAside(ledger: Ledger, spent: { usage: Usage; costUsd?: num
 /** The first limit of the budget that does not allow another request and the wrap-up after it. The very first request is always allowed. */
 export function spentPart(budget: Budget | undefined, ledger: Ledger, nextSize: number): keyof Budget | undefined {
   if (!budget || ledger.requests === 0) return undefined;
-  const reserved = reservation(ledger, nextSize);
+  const reserved = estimateNextRequest(ledger, nextSize);
   if (isSpent(budget.usd, ledger.usd, reserved.usd)) return "usd";
   if (isSpent(budget.tokens, ledger.tokens, reserved.tokens)) return "tokens";
   if (budget.turns !== undefined && ledger.requests >= budget.turns - 1) return "turns";
@@ -50,8 +50,8 @@ function isSpent(limit: number | undefined, spent: number, reserved: number): bo
   return limit !== undefined && spent + reserved > limit - Math.max(limit / 10, reserved);
 }
 
-/** Estimate: the next request costs as much as the last plus the messages added since; the first of a thread costs its size. */
-export function reservation(ledger: Ledger, nextSize: number): { usd: number; tokens: number } {
+/** The next request costs as much as the last plus the messages added since; the first of a thread costs its size. */
+export function estimateNextRequest(ledger: Ledger, nextSize: number): { usd: number; tokens: number } {
   const { last } = ledger;
   const perToken = ledger.tokens > 0 ? ledger.usd / ledger.tokens : 0;
   if (!last) return { usd: nextSize * perToken, tokens: nextSize };

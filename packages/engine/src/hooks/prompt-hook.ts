@@ -1,6 +1,6 @@
 // A prompt hook: one request to a model, which answers whether the thread may continue.
 import type { HookOf } from "@agentcli/protocol";
-import { addLedgers, emptyLedger, outputCap, reservation, spentPart } from "../budget/ledger.ts";
+import { addLedgers, emptyLedger, estimateNextRequest, outputCap, spentPart } from "../budget/ledger.ts";
 import { truncateForModel } from "../output.ts";
 import type { ModelRequest, NamedModel } from "../ports.ts";
 import { charged, request } from "../requests/request.ts";
@@ -94,7 +94,7 @@ function reserve({ instructions, messages }: ModelRequest, context: HookContext)
   let number = 0;
   while (reservations.has(`${log.state.threadId} hook ${number}`)) number += 1;
   const id = `${log.state.threadId} hook ${number}`;
-  reservations.set(id, { ...emptyLedger(), ...reservation(ledger, tokens), requests: 1 });
+  reservations.set(id, { ...emptyLedger(), ...estimateNextRequest(ledger, tokens), requests: 1 });
   return { kind: "reserved", release: () => void reservations.delete(id) };
 }
 

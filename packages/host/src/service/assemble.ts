@@ -42,7 +42,7 @@ const toolOutputTokens = 10_000;
 /** Settles when MCP servers have started, or on abort. */
 export async function assembleService(request: ServiceRequest, signal: AbortSignal): Promise<ServiceAssembly> {
   const { roles: declared, prices, limits = {}, onProgress, ...chosen } = request;
-  const unreportedChanges = await findUnreportedChanges(request.unfinishedRuns);
+  const leftoverWarnings = await findUnreportedChanges(request.unfinishedRuns);
   const { roles, warnings } = await readRoles(declared.sources, declared.requested);
   const assembly = await assemble({
     ...chosen,
@@ -55,7 +55,7 @@ export async function assembleService(request: ServiceRequest, signal: AbortSign
     today: utcToday(),
     callbacks: { onProgress },
     warnings,
-    unreportedChanges,
+    leftoverWarnings,
   });
   await joinServers(assembly, signal);
   return Object.assign(assembly, { instructions: request.instructions });

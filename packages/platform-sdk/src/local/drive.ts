@@ -5,7 +5,7 @@ import { driveServiceTurn, type ServiceAssembly, serviceTurnRecords } from "@age
 import type { HookDefinition, ThreadRecord } from "@agentcli/protocol";
 import type { StreamFrame } from "@agentcli/protocol/api";
 import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
-import { type Frame, openRecorder, type Recorder } from "@agentcli/surfaces/run-stream";
+import { type Frame, type FrameWriter, openFrameWriter } from "@agentcli/surfaces/run-stream";
 import { PlatformSdkError } from "../errors.ts";
 import type { LocalAgentRecord, LocalAgentStore, LocalRunEvent, LocalRunRecord } from "../local-store.ts";
 import { usageOf } from "../messages.ts";
@@ -25,7 +25,7 @@ export interface Driving {
 /** Never rejects: whatever goes wrong is how the run ends. */
 export async function driveRun(driving: Driving): Promise<void> {
   const { driven, intent } = driving;
-  const recorder = openRecorder({
+  const frameWriter = openFrameWriter({
     threadId: driving.agent.agentId,
     turnId: driven.run.id,
     bornAt: new Date(driven.run.createdAt),
@@ -38,23 +38,23 @@ export async function driveRun(driving: Driving): Promise<void> {
   });
   const stopWatching = watchForCancel(driving);
   try {
-    const end = await execute(driving, recorder).catch((error: unknown) => failed(error, driven.signal));
-    await finish(end, driving, recorder);
+    const end = await execute(driving, frameWriter).catch((error: unknown) => failed(error, driven.signal));
+    await finish(end, driving, frameWriter);
   } finally {
     stopWatching();
   }
 }
 
-async function execute(driving: Driving, recorder: Recorder): Promise<RunEnd> {
+async function execute(driving: Driving, frameWriter: FrameWriter): Promise<RunEnd> {
   const { driven, agent, intent, store } = driving;
   const { signal } = driven;
-  const sessions = recorded(driving, recorder);
+  const sessions = recorded(driving, frameWriter);
   const threadId = agent.agentId;
   const past = await readThread(sessions, threadId);
-  for (const stored of past.records.slice(0, 1)) recorder.recall(threadId, stored);
+  for (const stored of past.records.slice(0, 1)) frameWriter.recall(threadId, stored);
   const isNew = past.state.seq === 0;
   const recordedHooks = (agent.hooks ?? null) as HookDefinition[] | null;
-  const { progress: onProgress } = recorder;
+  const { progress: onProgress } = frameWriter;
   const assembly = await openAssembly(
     { intent, thread: isNew ? "new" : "existing", recordedHooks, store: sessions, onProgress },
     signal,
@@ -90,7 +90,7 @@ function firstRecords(state: ThreadState, { runId, threadId, intent, assembly }:
 }
 
 /** Checkpoints first: what readers are shown has happened. */
-function recorded(driving: Driving, recorder: Recorder): ReturnType<typeof sessionsOf> {
+function recorded(driving: Driving, frameWriter: FrameWriter): ReturnType<typeof sessionsOf> {
   const { agent, store } = driving;
   const { checkpoints } = store;
   const sessions = sessionsOf(agent.agentId, store);
@@ -99,7 +99,7 @@ function recorded(driving: Driving, recorder: Recorder): ReturnType<typeof sessi
     async append(threadId, after, records) {
       const at = new Date().toISOString();
       const stored = records.map((record, index) => ({ seq: after + index + 1, at, record }));
-      await recorder.record(threadId, stored, async (frames) => {
+      await frameWriter.record(threadId, stored, async (frames) => {
         await checkpoints.append(agent.agentId, threadId, stored);
         await keep(frames, driving);
       });
@@ -129,12 +129,12 @@ function codeOf(error: unknown): string {
 }
 
 /** Readers get the end in any case, also where nothing can be written any more. */
-async function finish(end: RunEnd, driving: Driving, recorder: Recorder): Promise<void> {
+async function finish(end: RunEnd, driving: Driving, frameWriter: FrameWriter): Promise<void> {
   const { driven, store } = driving;
   const endedAt = new Date();
   const durationMs = endedAt.getTime() - Date.parse(driven.run.createdAt);
   try {
-    await recorder.conclude([lastFrames(end, driven.run.id, durationMs)], (frames) => keep(frames, driving));
+    await frameWriter.conclude([lastFrames(end, driven.run.id, durationMs)], (frames) => keep(frames, driving));
     const usage = usageIn(driven.events);
     await store.runs.put({ ...driven.run, ...end, ...usage, durationMs, updatedAt: endedAt.toISOString() });
   } catch (error) {

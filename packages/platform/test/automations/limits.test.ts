@@ -171,7 +171,7 @@ async function takeId({ fixture: { platform } }: AutomationHarness, agentId: str
   return (await platform.db.transaction().execute((tx) => insertAgent({ tx, platform, requester }, body))).runId;
 }
 
-test("what another team does with an agent under the id of a deleted one is no matter of the automation", async () => {
+test("what another team does with an agent under the id of a deleted one counts for no firing", async () => {
   const harness = await openLimited({ concurrent: 1, usdPerDay: "5" });
   const { automation, host } = harness;
   const { db } = host.platform;

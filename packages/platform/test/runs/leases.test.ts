@@ -2,7 +2,7 @@ import { StaleWriter } from "@agentcli/engine";
 import type { ThreadRecord } from "@agentcli/protocol";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openLeases, openSessionStore } from "../../src/runs/index.ts";
-import { type Frame, openRecorder, readFrames } from "../../src/runs/streams/index.ts";
+import { type Frame, openFrameWriter, readFrames } from "../../src/runs/streams/index.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 
 let fixture: AgentFixture;
@@ -33,7 +33,7 @@ async function storeOf(claim: { runId: string; epoch: number; agentId: string })
     .executeTakeFirstOrThrow();
   const key = await vault.unwrap(data_key);
   const published: Frame[] = [];
-  const recorder = openRecorder({
+  const frameWriter = openFrameWriter({
     threadId: claim.agentId,
     turnId: claim.runId,
     bornAt: new Date(0),
@@ -43,7 +43,7 @@ async function storeOf(claim: { runId: string; epoch: number; agentId: string })
     publish: (frames) => void published.push(...frames),
     onProblem: () => {},
   });
-  return { store: openSessionStore({ db, key, agentId: claim.agentId, fence: claim, recorder }), published };
+  return { store: openSessionStore({ db, key, agentId: claim.agentId, fence: claim, frameWriter }), published };
 }
 
 async function readAll(store: Awaited<ReturnType<typeof storeOf>>["store"], threadId: string) {

@@ -2,7 +2,7 @@
 import type { ThreadRecord } from "@agentcli/protocol";
 import { replyWith } from "@agentcli/testkit";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { openRunRecorder } from "../../src/runs/execution/recorder.ts";
+import { openRunFrameWriter } from "../../src/runs/execution/frame-writer.ts";
 import { openAgent, openRun } from "../../src/runs/execution/records.ts";
 import { openLeases, openSessionStore } from "../../src/runs/index.ts";
 import { type ClaimedRun, maxClaimsWithoutProgress } from "../../src/runs/leases/lease.ts";
@@ -36,18 +36,18 @@ async function driveOf(claim: ClaimedRun) {
   const opened = await openRun({ platform, hub: { publish() {} } }, claim, await openAgent(platform, claim));
   const published: Frame[] = [];
   const hub = { publish: (_runId: string, frames: Frame[]) => void published.push(...frames) };
-  const recorder = openRunRecorder(opened, (text) => text, {
+  const frameWriter = openRunFrameWriter(opened, (text) => text, {
     platform,
-    hub: hub as Parameters<typeof openRunRecorder>[2]["hub"],
+    hub: hub as Parameters<typeof openRunFrameWriter>[2]["hub"],
   });
   const store = openSessionStore({
     db: platform.db,
     key: opened.key,
     agentId: claim.agentId,
     fence: opened.fence,
-    recorder,
+    frameWriter,
   });
-  return { recorder, store, published, problems };
+  return { frameWriter, store, published, problems };
 }
 
 const note: ThreadRecord = { type: "noted", kind: "warning", data: { message: "here" } };
@@ -120,7 +120,7 @@ test("a driver that lost its run publishes only stored frames, even to readers o
   await fixture.newAgent();
   const former = await driveOf(await claimIn(life()));
   const claim = await claimIn(life());
-  former.recorder.progress({ type: "text", delta: "too late" });
+  former.frameWriter.progress({ type: "text", delta: "too late" });
   await expect.poll(() => former.problems).toMatchObject([{ name: "StaleWriter" }]);
   expect(former.published).toEqual([]);
   await expect(former.store.append(claim.agentId, 0, [reply])).rejects.toThrow("another driver");

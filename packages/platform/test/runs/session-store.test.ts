@@ -32,11 +32,11 @@ async function storeOf({ agentId, runId }: { agentId: string; runId: string }, e
     .where("id", "=", agentId)
     .executeTakeFirstOrThrow();
   const key = await vault.unwrap(wrapped);
-  return openSessionStore({ db, key, agentId, fence: { runId, epoch }, recorder: silentRecorder });
+  return openSessionStore({ db, key, agentId, fence: { runId, epoch }, frameWriter: silentFrameWriter });
 }
 
 /** Frames for readers of the run are not part of the contract. */
-const silentRecorder: Parameters<typeof openSessionStore>[0]["recorder"] = {
+const silentFrameWriter: Parameters<typeof openSessionStore>[0]["frameWriter"] = {
   record: (_threadId, _stored, insert) => insert([]),
   recall() {},
   recallOutput() {},

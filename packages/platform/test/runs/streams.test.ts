@@ -8,8 +8,8 @@ import {
   type Hub,
   insertFrames,
   numberFrames,
+  openFrameWriter,
   openHub,
-  openRecorder,
   readFrames,
   readPrinted,
 } from "../../src/runs/streams/index.ts";
@@ -139,7 +139,7 @@ test("a frame with any text is one block of lines with a space after each colon"
 
 test("deltas of one interval become one frame, and a record follows the deltas streamed before it", async () => {
   const stored: Frame[] = [];
-  const recorder = openRecorder({
+  const frameWriter = openFrameWriter({
     threadId: "t",
     turnId: "turn",
     bornAt: new Date(0),
@@ -149,9 +149,9 @@ test("deltas of one interval become one frame, and a record follows the deltas s
     publish: () => {},
     onProblem: () => {},
   });
-  recorder.progress({ type: "text", delta: "the word is " });
-  recorder.progress({ type: "text", delta: "hunter" });
-  recorder.progress({ type: "text", delta: "2 and so on" });
+  frameWriter.progress({ type: "text", delta: "the word is " });
+  frameWriter.progress({ type: "text", delta: "hunter" });
+  frameWriter.progress({ type: "text", delta: "2 and so on" });
   const usage = {
     inputTokens: 1,
     cachedInputTokens: 0,
@@ -161,7 +161,7 @@ test("deltas of one interval become one frame, and a record follows the deltas s
   };
   const blocks = [{ type: "message" as const, text: "the word is [REDACTED] and so on" }];
   const record = { type: "model.replied" as const, blocks, usage, model: "m" };
-  await recorder.record("t", [{ seq: 1, at: new Date(0).toISOString(), record }], async (frames) => {
+  await frameWriter.record("t", [{ seq: 1, at: new Date(0).toISOString(), record }], async (frames) => {
     stored.push(...frames);
   });
   const shown = stored.flatMap(({ event, data }) => (event === "assistant" ? JSON.parse(data).text : []));

@@ -146,7 +146,7 @@ describe("the environment of tools", () => {
       SETTINGS: '{"primary":"key","tokens":3,"monkey":"a"}',
       LIMITS: "max_tokens=4096; token=true; auth: none",
       REFERENCE: "token: ${API_NAME}",
-      AUTHOR: "author: Somebody Else",
+      AUTHOR: "author: Jane Doe",
       MAIL: "someone@example.com",
       H2: "jdbc:h2:mem:test",
       NOTE: "authorization: none",

@@ -15,8 +15,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   }
   const options = configOptions(invocation);
   const { settings, loaded, warnings } = await settle(options, program.environment, null);
-  const unreportedChanges = await findUnreportedChanges(program.environment);
-  for (const warning of [...warnings, ...unreportedChanges]) program.reporter.log(`warning: ${warning}`);
+  const leftoverWarnings = await findUnreportedChanges(program.environment);
+  for (const warning of [...warnings, ...leftoverWarnings]) program.reporter.log(`warning: ${warning}`);
   const requested = { ...settings, sandboxMin: options.sandboxMin };
   const { workspace } = await composeWorkspace(requested, loaded.config, program);
   try {

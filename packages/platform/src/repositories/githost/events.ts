@@ -32,13 +32,13 @@ export interface EventRecorder {
   issueOf(pull: PullRequestFacts): { issue: object };
 }
 
-export interface RecorderOptions {
+export interface EventRecorderOptions {
   recordEvent: RecordEvent;
   repositoryUrl(name: string): string;
   pullRequestUrl(name: string, number: number): string;
 }
 
-export function openRecorder(repository: HostedRepository, options: RecorderOptions): EventRecorder {
+export function openEventRecorder(repository: HostedRepository, options: EventRecorderOptions): EventRecorder {
   const { id, name, teamId, defaultBranch } = repository;
   const html_url = options.repositoryUrl(name);
   const described = {

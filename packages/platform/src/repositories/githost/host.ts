@@ -6,7 +6,7 @@ import { openLocks } from "../workspaces/index.ts";
 import { type Addresses, openAddresses } from "./addresses.ts";
 import { rememberHeads } from "./changes.ts";
 import { type CommentStore, openComments } from "./comments.ts";
-import { openRecorder, type RecordEvent } from "./events.ts";
+import { openEventRecorder, type RecordEvent } from "./events.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
 import { type LabelStore, openLabels } from "./labels.ts";
 import { openPullRequests, type PullRequestStore } from "./pull-requests.ts";
@@ -58,7 +58,7 @@ export function openGitHost(options: GitHostOptions): GitHost {
   const repositoryUrl = (name: string) => `${addresses.shown()}/git/${name}`;
   const pullRequestUrl = (name: string, number: number) => `${repositoryUrl(name)}/pulls/${number}`;
   const eventsOf = (repository: HostedRepository) =>
-    openRecorder(repository, { recordEvent, repositoryUrl, pullRequestUrl });
+    openEventRecorder(repository, { recordEvent, repositoryUrl, pullRequestUrl });
   const storeOf = (repository: HostedRepository) => ({ db, vault, events: eventsOf(repository) });
   const pullRequests = (repository: HostedRepository) => openPullRequests(repository, storeOf(repository));
   return {

@@ -11,7 +11,7 @@ import { sandboxNote, serviceTurnRecords } from "@agentcli/host";
 import type { ThreadRecord, TurnEnd, TurnSettings } from "@agentcli/protocol";
 import type { Kysely } from "kysely";
 import { type Tables, version } from "../../foundation/index.ts";
-import { type Recorder, readPrinted } from "../streams/index.ts";
+import { type FrameWriter, readPrinted } from "../streams/index.ts";
 import type { RunAssembly, RunPlan } from "./compose/index.ts";
 import { threadOf } from "./ids.ts";
 import type { ActiveRun } from "./records.ts";
@@ -29,16 +29,16 @@ export interface RunHistory {
 export async function readHistory(
   { run, agent, key }: ActiveRun,
   { store, db }: { store: SessionStore; db: Kysely<Tables> },
-  recorder: Recorder,
+  frameWriter: FrameWriter,
 ): Promise<RunHistory> {
   const threadId = threadOf(agent.id);
   const { state, records: all } = await readThread(store, threadId);
   const records = ofRun(all, run.id);
-  for (const stored of [...all.slice(0, 1), ...records]) recorder.recall(threadId, stored);
+  for (const stored of [...all.slice(0, 1), ...records]) frameWriter.recall(threadId, stored);
   const open = openCommands(records);
   if (open.size > 0) {
     const printed = await readPrinted(db, { key, runId: run.id }, [...open.keys()]);
-    for (const [callId, read] of open) recorder.recallOutput(callId, printed.get(callId) ?? "", read);
+    for (const [callId, read] of open) frameWriter.recallOutput(callId, printed.get(callId) ?? "", read);
   }
   return { state, records, ended: endOf(records, run.id) };
 }
@@ -64,7 +64,7 @@ function openCommands(records: StoredRecord[]): Map<string, string> {
   return open;
 }
 
-export interface ResumeRequest {
+export interface TurnLogRequest {
   history: RunHistory;
   activeRun: ActiveRun;
   plan: RunPlan;
@@ -75,7 +75,14 @@ export interface ResumeRequest {
 }
 
 /** The log of the thread, in which the turn of this run has begun. */
-export async function resume({ history, activeRun, plan, turn, assembly, warnings }: ResumeRequest): Promise<Log> {
+export async function openTurnLog({
+  history,
+  activeRun,
+  plan,
+  turn,
+  assembly,
+  warnings,
+}: TurnLogRequest): Promise<Log> {
   const { run, agent } = activeRun;
   const threadId = threadOf(agent.id);
   const state = history.state.seq === 0 ? emptyThread(threadId) : history.state;

@@ -1,43 +1,27 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
-import { driveServiceTurn } from "@agentcli/host";
-import type { HookDefinition, TurnEnd } from "@agentcli/protocol";
-import {
-  denyAllPolicy,
-  type EgressRecord,
-  type EgressRecordOptions,
-  openEgressRecord,
-  policyOf,
-} from "../../egress/index.ts";
-import type { ChosenEnvironment } from "../../environments/index.ts";
-import { needsWorker, type UsedWorker } from "../../fleet/index.ts";
-import { isStorageFull, type Settings } from "../../foundation/index.ts";
-import { type EgressSettings, readStartSettings } from "../../identity/index.ts";
+import { needsWorker } from "../../fleet/index.ts";
+import { isStorageFull } from "../../foundation/index.ts";
+import { readStartSettings } from "../../identity/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
-import { openRunDisk, type RunDisk, removeSavedDisk, saveIfPossible } from "../disks/index.ts";
+import { openRunDisk, removeSavedDisk, saveIfPossible } from "../disks/index.ts";
 import { type ClaimedRun, maxClaimsWithoutProgress } from "../leases/lease.ts";
-import type { Recorder } from "../streams/index.ts";
-import { type Allowance, allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
-import { collectArtifacts, publishChanges, toRunEnd } from "./after-turn.ts";
-import { type AgentPaths, agentPaths } from "./agent-paths.ts";
-import { openRunSocket, type RunSocket, removeAgentSocket } from "./agent-socket.ts";
-import { openAssembly, planRun, type RunAssembly, type RunPlan, turnSettings } from "./compose/index.ts";
-import { type RunHistory, readHistory, resume } from "./conversation.ts";
+import { allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
+import { toRunEnd } from "./after-turn.ts";
+import { openRunSocket, removeAgentSocket } from "./agent-socket.ts";
+import { planRun } from "./compose/index.ts";
+import { type DriveContext, driveTurn, type RunContext } from "./drive-turn.ts";
 import { endAfterError, isUserFacingError, leavesRunOpen, RunFault } from "./fault.ts";
 import { finishRun, type RunEnd } from "./finish.ts";
-import { writeInbox } from "./inbox.ts";
+import { openRunFrameWriter } from "./frame-writer.ts";
 import { startRunLimits } from "./limits.ts";
 import { findUnpriced, modelsOfSubagents } from "./pricing.ts";
-import { openRunRecorder } from "./recorder.ts";
-import { openRunRecording } from "./recording.ts";
-import { type ActiveRun, openAgent, openRun, recordEgress, recordModel } from "./records.ts";
-import { hookWithSandboxPaths } from "./repository-files/index.ts";
+import { openAgent, openRun, saveModel } from "./records.ts";
 import type { DriverHost, RunHost } from "./run-host.ts";
-import { chooseRunEnvironment, openRunMachine, type RunMachine } from "./run-machine.ts";
+import { chooseRunEnvironment, openRunMachine } from "./run-machine.ts";
 import { openRunWorker } from "./run-worker.ts";
-import { openSessionStore } from "./session-store.ts";
-import { openRunTelemetry, type RunTelemetry } from "./telemetry.ts";
-import { openRunTraces, type RunTraces } from "./traces.ts";
+import { openRunTelemetry } from "./telemetry.ts";
+import { openRunTraces } from "./traces.ts";
 import { secretsOfRun } from "./worker-secrets.ts";
 
 /** Resolves when the run has ended with a status, or when another process must resume it. */
@@ -56,13 +40,13 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     const traces = openRunTraces(host.platform, activeRun);
     const secrets = await secretsOfRun(activeRun, { secrets: agentSecrets, host }, signal);
     const plan = traces.withTraceVariable(planRun({ ...activeRun, secrets }, settings));
-    await recordModel(host.platform, activeRun, plan.selectedModel);
+    await saveModel(host.platform, activeRun, plan.selectedModel);
     const telemetry = openRunTelemetry(host.platform, claimed);
     const { id: model, provider } = plan.selectedModel;
     telemetry.started({ startedAt: activeRun.run.startedAt, model, provider });
-    const recorder = openRunRecorder(activeRun, plan.scrub, host);
+    const frameWriter = openRunFrameWriter(activeRun, plan.scrub, host);
     const end = await execute(
-      { claimed, activeRun, settings, egressSettings: egress, allowance, plan, recorder, telemetry, traces, host },
+      { claimed, activeRun, settings, egressSettings: egress, allowance, plan, frameWriter, telemetry, traces, host },
       signal,
     ).catch(async (error: unknown) => {
       if (leavesRunOpen(error)) throw error;
@@ -73,7 +57,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
       return endAfterError(error, signal);
     });
     const { platform, endOfRunStatements } = host;
-    telemetry.ended(await finishRun(end, { activeRun, recorder, platform, endOfRunStatements }));
+    telemetry.ended(await finishRun(end, { activeRun, frameWriter, platform, endOfRunStatements }));
     await traces.end();
   } catch (error) {
     // All rows of a deleted agent are gone: what is read or written for it fails, and there is nothing to report.
@@ -83,21 +67,7 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
   }
 }
 
-interface RunContext {
-  claimed: ClaimedRun;
-  activeRun: ActiveRun;
-  /** Settings of the server, with those of the agent's team on top. */
-  settings: Settings;
-  egressSettings: EgressSettings;
-  allowance: Allowance;
-  plan: RunPlan;
-  recorder: Recorder;
-  telemetry: RunTelemetry;
-  traces: RunTraces;
-  host: DriverHost;
-}
-
-/** Checks what the run needs, starts its limits and opens its workspace; an end by a limit is a RunEnd, not an error. */
+/** Checks what the run needs, starts its limits and opens its workspace. If a limit stops the run, returns that end instead of throwing. */
 async function execute(context: RunContext, outerSignal: AbortSignal): Promise<RunEnd> {
   const { claimed, activeRun, allowance, host } = context;
   const { platform, workspaces } = host;
@@ -124,13 +94,13 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     });
     const warnings = await disk.prepare(workspaceSpec, limits.signal);
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
-    await limits.diskMeasured;
-    const saved = { runId: claimed.runId, log: host.platform.log };
+    await limits.whenDiskMeasured;
+    const logContext = { runId: claimed.runId, log: host.platform.log };
     // Files of a new run on a worker exist on this server alone until they are saved: a server that takes the run over
     // begins with the same commits.
-    if (environment === null && claimed.status === "CREATING") await saveIfPossible(disk, saved);
+    if (environment === null && claimed.status === "CREATING") await saveIfPossible(disk, logContext);
     const end = await driveInWorkspace(workspace, { ...context, environment, disk, warnings }, limits.signal);
-    await saveIfPossible(disk, saved);
+    await saveIfPossible(disk, logContext);
     return end;
   } catch (error) {
     const reached = limits.reached();
@@ -149,14 +119,6 @@ function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): v
 
 const abandonedMessage = `The run was stopped: ${maxClaimsWithoutProgress} times in a row, the server that had taken it over stopped before it made progress. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 
-interface DriveContext extends RunContext {
-  disk: RunDisk;
-  /** For readers of the run. */
-  warnings: string[];
-  /** Null: the commands run on a worker, which has an environment of its own. */
-  environment: ChosenEnvironment | null;
-}
-
 /** Opens what the commands run in: a machine of this server, or a worker. */
 async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext, signal: AbortSignal): Promise<RunEnd> {
   const { activeRun, host, environment } = context;
@@ -170,8 +132,9 @@ async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext,
     }
   }
   const { id, name, directory } = activeRun.agent;
-  const identified = { id, name, directory, environmentId: environment.environment?.id ?? null };
-  const socket = await openRunSocket({ settings: host.platform.settings, serve: host.serveIdentity }, identified);
+  // Gives commands of the agent identity tokens (OIDC) and metadata.
+  const socketOwner = { id, name, directory, environmentId: environment.environment?.id ?? null };
+  const socket = await openRunSocket({ settings: host.platform.settings, serve: host.serveIdentity }, socketOwner);
   try {
     const opened = { chosen: environment, workspace, readable: [socket.directory] };
     const machine = await openRunMachine({ activeRun, ...host }, opened, signal);
@@ -184,114 +147,6 @@ async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext,
     socket.close();
   }
 }
-
-/** Where the commands run. */
-type ExecutionTarget =
-  | { machine: RunMachine; worker: null; socket: RunSocket }
-  | { machine: null; worker: UsedWorker; socket: null };
-
-/** Drives the turn of the run to its end, then keeps its artifacts and publishes its changes. */
-async function driveTurn(
-  workspace: OpenWorkspace,
-  {
-    activeRun,
-    settings,
-    egressSettings,
-    plan,
-    recorder,
-    telemetry,
-    traces,
-    host,
-    allowance,
-    disk,
-    warnings,
-    machine,
-    worker,
-    socket,
-  }: DriveContext & ExecutionTarget,
-  signal: AbortSignal,
-): Promise<RunEnd> {
-  const { db } = host.platform;
-  const { agent, key, fence } = activeRun;
-  const recording = await openRunRecording({ activeRun, plan, ...host });
-  const stored = openSessionStore({ db, key, agentId: agent.id, fence, recorder, onCharged: telemetry.charged });
-  const saving = worker === null ? disk.savingStore(stored) : stored;
-  const store = recording.store(traces.tracedStore(saving, worker?.description));
-  const [history, tools] = await Promise.all([readHistory(activeRun, { store, db }, recorder), toolsFor(plan, host)]);
-  const policy =
-    agent.settings.effects === undefined
-      ? policyOf(egressSettings, { agent, environment: machine?.egress, publicUrl: host.publicUrl() })
-      : denyAllPolicy;
-  const isNewThread = history.state.seq === 0;
-  const paths = agentPaths(settings.dataDirectory, agent.directory);
-  const turn = turnSettings(plan, paths.toSandboxPath(workspace.root), allowance.budget);
-  const egress = await openEgress(activeRun, { db, policy, scrub: plan.scrub });
-  let assembly: RunAssembly | undefined;
-  let ended: TurnEnd;
-  try {
-    assembly = await openAssembly(
-      {
-        machine,
-        worker,
-        socket,
-        egress,
-        plan,
-        tools,
-        turn,
-        workspace,
-        paths,
-        store,
-        recorded: recording.model,
-        recordedHooks: isNewThread ? null : hooksOf(history, paths),
-        host: { settings, sandboxes: host.sandboxes, network: host.network },
-        onProgress(progress) {
-          telemetry.progressed(progress);
-          recorder.progress(progress);
-        },
-      },
-      signal,
-    );
-    await machine?.choiceRecorded;
-    await writeInbox(plan, { assembly, paths });
-    // An earlier server may have finished the turn already; then only the steps after it remain.
-    ended =
-      history.ended ??
-      (await driveServiceTurn(await resume({ history, activeRun, plan, turn, assembly, warnings }), assembly, signal));
-  } finally {
-    await assembly?.close();
-    await egress.close();
-  }
-  await worker?.copyFilesBack();
-  await collectArtifacts(ended, { activeRun, assembly, host });
-  // The recording is stored after the artifacts of the agent, so that none of them can overwrite it. If an earlier server finished the turn, the recording was stored there.
-  if (history.ended === null) await recording.keep();
-  return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, plan, host, workspace }, signal);
-}
-
-const toolsFor = ({ agent, request: { mode }, proposedServers, scrub }: RunPlan, { toolsOf }: DriverHost) => {
-  const { id: agentId, teamId, source } = agent;
-  const { repos: repositories, effects } = agent.settings;
-  return toolsOf({ agentId, teamId, source, repositories, mode, effects, proposedServers, scrub });
-};
-
-/** The hooks that the conversation began with. */
-const hooksOf = ({ state }: RunHistory, paths: AgentPaths): HookDefinition[] =>
-  (state.frozen.hooks ?? []).map((hook) => hookWithSandboxPaths(hook, paths));
-
-const openEgress = (
-  activeRun: ActiveRun,
-  { db, policy, scrub }: Pick<EgressRecordOptions, "db" | "policy" | "scrub">,
-): Promise<EgressRecord> =>
-  openEgressRecord({
-    db,
-    key: activeRun.key,
-    runId: activeRun.fence.runId,
-    policy,
-    isResumed: activeRun.fence.epoch > 1,
-    store: (sealed) => recordEgress(db, activeRun, sealed),
-    scrub,
-    now: () => new Date(),
-  });
 
 /** The agent was deleted during the run: removes what the run wrote since. */
 async function cleanUpDeletedAgent(directory: string, host: RunHost): Promise<void> {

@@ -12,7 +12,7 @@ import {
 } from "../../foundation/index.ts";
 import type { HandedOffBranch } from "../../repositories/index.ts";
 import type { Fence } from "../leases/lease.ts";
-import { type Frame, insertFrames, notifyReaders, type Recorder } from "../streams/index.ts";
+import { type Frame, type FrameWriter, insertFrames, notifyReaders } from "../streams/index.ts";
 import type { ActiveRun } from "./records.ts";
 import { errorAad, resultAad } from "./request.ts";
 import type { RunTotals } from "./telemetry.ts";
@@ -38,7 +38,7 @@ export interface EndOfRunStatements {
 
 export interface FinishContext {
   activeRun: ActiveRun;
-  recorder: Recorder;
+  frameWriter: FrameWriter;
   platform: PlatformContext;
   endOfRunStatements: EndOfRunStatements;
 }
@@ -47,7 +47,7 @@ export interface FinishContext {
 export async function finishRun(end: RunEnd, context: FinishContext): Promise<RunTotals> {
   const endedAt = new Date();
   let used: Used | undefined;
-  await context.recorder.conclude(lastFrames(end, context.activeRun, endedAt), async (frames) => {
+  await context.frameWriter.conclude(lastFrames(end, context.activeRun, endedAt), async (frames) => {
     used = await write(end, { ...context, endedAt, frames });
   });
   return {

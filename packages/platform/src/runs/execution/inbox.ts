@@ -5,7 +5,7 @@ import type { AgentPaths } from "./agent-paths.ts";
 import type { RunAssembly, RunPlan } from "./compose/index.ts";
 
 /** An existing one stays: the run is resumed. The prompt has the events as well, so that nothing depends on the file. */
-export async function writeInbox(
+export async function writeWakeEvents(
   { request: { inbox, mode }, scrub }: RunPlan,
   { assembly, paths }: { assembly: RunAssembly; paths: AgentPaths },
 ): Promise<void> {

@@ -20,7 +20,7 @@ export interface RunLimits {
   /** The end of a turn that was stopped by a limit of this run; null if none was reached. */
   reached(): StopReason["end"] | null;
   /** Settles when the disk space of the agent has been measured: before that it must not write files. */
-  diskMeasured: Promise<void>;
+  whenDiskMeasured: Promise<void>;
   release(): void;
 }
 
@@ -63,7 +63,7 @@ export function startRunLimits(
   return {
     signal: stop.signal,
     reached: () => (stop.signal.aborted && !signal.aborted ? (stop.signal.reason as StopReason).end : null),
-    diskMeasured: diskWatch.ready,
+    whenDiskMeasured: diskWatch.ready,
     release() {
       signal.removeEventListener("abort", forwardAbort);
       for (const timer of timers) clearTimeout(timer);

@@ -85,7 +85,7 @@ export async function openRun(
 }
 
 /** The server that drives a run may be configured otherwise than the one that created it. */
-export async function recordModel(
+export async function saveModel(
   { db }: PlatformContext,
   { fence, model: recorded }: ActiveRun,
   model: Required<RunModel>,
@@ -98,7 +98,7 @@ export async function recordModel(
 }
 
 /** What it has reached and was refused so far. */
-export async function recordEgress(db: Kysely<Tables>, { fence }: ActiveRun, sealed: Buffer): Promise<void> {
+export async function saveEgress(db: Kysely<Tables>, { fence }: ActiveRun, sealed: Buffer): Promise<void> {
   await sql`${prepared}
     update runs set egress = ${sealed} where id = ${fence.runId} and lease_epoch = ${fence.epoch}
   `.execute(db);

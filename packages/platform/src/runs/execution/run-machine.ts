@@ -39,7 +39,7 @@ export interface RunMachine {
   /** Before the first operation in its main sandbox. */
   prepare(workspace: OpenedWorkspace): Promise<void>;
   /** Settles once the choice of the machine is stored with the run; to be awaited before the turn begins. */
-  choiceRecorded: Promise<void>;
+  whenChoiceRecorded: Promise<void>;
   /** Whether the environment starts something that is to be there without a command too. */
   startsEarly: boolean;
   /** What its environment says about hosts. */
@@ -64,6 +64,8 @@ export async function chooseRunEnvironment(context: ChoiceContext, signal: Abort
   return environments.choose(agent, { location: "machine", former: await readFormer(platform.db, agent.id, key) });
 }
 
+const withoutMachine = { use: null, startsEarly: false, prepare: async () => {}, release: async () => {} };
+
 export async function openRunMachine(
   context: MachineContext,
   { chosen, workspace, readable: others }: { chosen: ChosenEnvironment; workspace: OpenWorkspace; readable: string[] },
@@ -74,14 +76,14 @@ export async function openRunMachine(
   const { agent } = activeRun;
   const choice = await chooseMachine(machines);
   if (choice.provider === "host") {
-    const choiceRecorded = recordOnHost(db, activeRun, {
+    const whenChoiceRecorded = recordOnHost(db, activeRun, {
       choice,
       shown: environments.describeOnHost(chosen, workspace),
     });
     // The caller awaits it later, or has failed already.
-    choiceRecorded.catch(() => {});
+    whenChoiceRecorded.catch(() => {});
     const { egress } = await environments.readConfig({ chosen, teamId: agent.teamId, workspace }, signal);
-    return { use: null, choiceRecorded, startsEarly: false, egress, prepare: async () => {}, release: async () => {} };
+    return { ...withoutMachine, whenChoiceRecorded, egress };
   }
   await recordChoice(db, activeRun, choice);
   const described = await environments.describe({ chosen, teamId: agent.teamId, workspace }, signal);
@@ -98,7 +100,7 @@ export async function openRunMachine(
   let endLive = () => {};
   const { start, terminals = [], ports = [], egress } = preparation.config;
   return {
-    choiceRecorded: Promise.resolve(),
+    whenChoiceRecorded: Promise.resolve(),
     egress,
     startsEarly: start !== undefined || terminals.length + ports.length > 0,
     use: {

@@ -4,7 +4,7 @@ import type { ThreadRecord } from "@agentcli/protocol";
 import { type Kysely, sql } from "kysely";
 import { type DataKey, isUniqueViolation, prepared, retryWhileAway, type Tables } from "../../foundation/index.ts";
 import type { Fence } from "../leases/lease.ts";
-import { type Frame, insertFrames, notifyReaders, type Recorder } from "../streams/index.ts";
+import { type Frame, type FrameWriter, insertFrames, notifyReaders } from "../streams/index.ts";
 import { type Charges, chargesOf } from "../usage/index.ts";
 import { threadOf } from "./ids.ts";
 
@@ -13,7 +13,7 @@ export interface StoreOptions {
   key: DataKey;
   agentId: string;
   fence: Fence;
-  recorder: Recorder;
+  frameWriter: FrameWriter;
   /** After what was charged has been stored. */
   onCharged?(charges: Charges): void;
 }
@@ -30,7 +30,9 @@ export function openSessionStore(options: StoreOptions): SessionStore {
       // Every driver writes notes again, so they are not progress.
       const isProgress = records.some(({ type }) => type !== "noted");
       const news = isProgress && !hasProgress ? "first progress" : "more";
-      await options.recorder.record(threadId, stored, (frames) => insert(options, { threadId, stored, news, frames }));
+      await options.frameWriter.record(threadId, stored, (frames) =>
+        insert(options, { threadId, stored, news, frames }),
+      );
       hasProgress ||= isProgress;
       const charges = chargesOf(stored);
       if (charges) options.onCharged?.(charges);
@@ -39,7 +41,7 @@ export function openSessionStore(options: StoreOptions): SessionStore {
     async *read(threadId, after) {
       for await (const stored of readThreadRecords(db, key, threadId, after)) {
         // For the main thread, readHistory recalls only the records of this run.
-        if (threadId !== threadOf(options.agentId)) for (const one of stored) options.recorder.recall(threadId, one);
+        if (threadId !== threadOf(options.agentId)) for (const one of stored) options.frameWriter.recall(threadId, one);
         yield stored;
       }
     },

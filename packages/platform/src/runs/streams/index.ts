@@ -1,6 +1,6 @@
 // Streams of runs: stored frames, one source per run, many readers.
 
-export { type Frame, numberFrames, openRecorder, type Recorder } from "@agentcli/surfaces/run-stream";
+export { type Frame, type FrameWriter, numberFrames, openFrameWriter } from "@agentcli/surfaces/run-stream";
 export { encodeFrame, isLast } from "./frame.ts";
 export { type Hub, openHub } from "./hub.ts";
 export { frameRetention } from "./retention.ts";

@@ -41,7 +41,7 @@ export interface AssemblyContext {
   egress: EgressRecord;
   store: SessionStore;
   /** Around every model that is asked. */
-  recorded(model: Model): Model;
+  withRecording(model: Model): Model;
   /** The hooks that the conversation began with; null if it begins now. */
   recordedHooks: HookDefinition[] | null;
   host: { settings: Settings; sandboxes: Sandboxes; network: NetworkPolicy };
@@ -69,7 +69,7 @@ export async function openAssembly(context: AssemblyContext, signal: AbortSignal
       program: { name: "platform", version },
       settings: turn,
       thread: recordedHooks === null ? "new" : "existing",
-      model: context.recorded(plan.selectedModel.model),
+      model: context.withRecording(plan.selectedModel.model),
       models: recordedModels(otherModels(host.settings), context),
       programTools: context.tools,
       prices,
@@ -118,9 +118,12 @@ const unkeptHooks = (refusal: string): ThreadRecord => ({
 
 const noHooks: FoundHooks = { definitions: [], warnings: [] };
 
-const recordedModels = (models: OtherModels, { recorded }: Pick<AssemblyContext, "recorded">): OtherModels => ({
+const recordedModels = (
+  models: OtherModels,
+  { withRecording }: Pick<AssemblyContext, "withRecording">,
+): OtherModels => ({
   ...models,
-  open: async (settings) => recorded(await models.open(settings)),
+  open: async (settings) => withRecording(await models.open(settings)),
 });
 
 /** The first one that is opened is for the tools of the agent: what the environment starts is in it. */

@@ -1,19 +1,26 @@
-// The recorder of one run: continues after the stored frames and writes under the run's fence.
+// The frames of one run: continues after the stored frames and writes under the run's fence.
 import { type Scrub, StaleWriter } from "@agentcli/engine";
 import { sql } from "kysely";
 import { isUniqueViolation, type PlatformContext, retryWhileAway } from "../../foundation/index.ts";
-import { type Frame, type Hub, insertFrames, notifyReaders, openRecorder, type Recorder } from "../streams/index.ts";
+import {
+  type Frame,
+  type FrameWriter,
+  type Hub,
+  insertFrames,
+  notifyReaders,
+  openFrameWriter,
+} from "../streams/index.ts";
 import { threadOf } from "./ids.ts";
 import type { ActiveRun } from "./records.ts";
 
-export function openRunRecorder(
+export function openRunFrameWriter(
   activeRun: ActiveRun,
   scrub: Scrub,
   { platform, hub }: { platform: PlatformContext; hub: Hub },
-): Recorder {
+): FrameWriter {
   const { log } = platform;
   const { agent, run } = activeRun;
-  return openRecorder({
+  return openFrameWriter({
     threadId: threadOf(agent.id),
     turnId: run.id,
     bornAt: run.createdAt,

@@ -6,7 +6,7 @@ import type { FrameGroup } from "./frames.ts";
 import { type Frame, numberFrames } from "./numbered.ts";
 import { runStream } from "./run-stream.ts";
 
-export interface Recorder {
+export interface FrameWriter {
   /** Writes records with their frames, after everything that was streamed before them. */
   record(threadId: string, stored: StoredRecord[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
   /** Applies records of an earlier driver, whose frames are stored already. */
@@ -19,7 +19,7 @@ export interface Recorder {
   conclude(groups: FrameGroup[], insert: (frames: Frame[]) => Promise<void>): Promise<void>;
 }
 
-export interface RecorderOptions {
+export interface FrameWriterOptions {
   /** The run's own thread: of sub-agents only the usage is shown. */
   threadId: string;
   /** The turn of the run; usage paid by other turns is not counted. */
@@ -38,7 +38,7 @@ const replyBatchMs = 50;
 /** Frames are kept for a day: four a second are enough for the eye. */
 const outputBatchMs = 250;
 
-export function openRecorder(options: RecorderOptions): Recorder {
+export function openFrameWriter(options: FrameWriterOptions): FrameWriter {
   const stream = runStream(options.scrub);
   const deltas = openBatch();
   let after = options.after;
