@@ -104,7 +104,7 @@ describe("a rules file with a mistake", () => {
     const path = write(harness.home, "rules/default.rules", `${forbidPush}prefix_rule(["a"], match = ["b"])\n`);
     const { code, stderr, events } = await commandsOf(harness);
     expect(code).toBe(2);
-    const message = `Error loading rules:\n${path}:2:29: the pattern does not fit \`b\`, its example in match`;
+    const message = `Error loading rules:\n${path}:2:29: the pattern does not match \`b\`, which is listed in match. Correct the pattern or the example.`;
     expect(stderr).toContain(message);
     expect(events).toEqual([{ type: "error", message }]);
     expect(harness.requests()).toEqual([]);

@@ -50,7 +50,7 @@ function mayBecomeRoot(): boolean {
 function checkUser(name: string): void {
   const id = findProgram("id") ?? "";
   if (!execute([id, "-u", name]).ok)
-    throw new StepError(`agent-user ${name} does not exist on this runner. Create it in a step before.`);
+    throw new StepError(`agent-user ${name} does not exist on this runner. Create it in an earlier step.`);
   if (execute([id, "-u", name]).stdout.trim() === "0")
     throw new StepError("agent-user is root. Set it to a user without privileges.");
   if (execute(underSudo(["-u", name], asRoot(findProgram("true") ?? ""))).ok)

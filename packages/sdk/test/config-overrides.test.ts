@@ -34,7 +34,7 @@ test.each([
   [{ "": 1 }, 'config key ""'],
   [{ "a..b": 1 }, 'config key "a..b"'],
   [{ "a=b": 1 }, 'config key "a=b"'],
-  [{ a: "\ud800" }, "a lone surrogate"],
+  [{ a: "\ud800" }, "half of a surrogate pair"],
 ])("%j is refused", (config, message) => {
   expect(() => configOverrides(config as unknown as ConfigObject)).toThrow(message);
 });

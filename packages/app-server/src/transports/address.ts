@@ -21,7 +21,7 @@ export function parseAddress(text: string, agentHome: string): Address {
   if (isIP(ip) === 0 || Number(port) > 65_535)
     throw new CommandError(
       "usage",
-      `--listen ${text}: write stdio://, ws://IP:PORT, unix://[PATH] or off, the IP as a number.`,
+      `--listen ${text} is not a valid address. Use stdio://, ws://IP:PORT (no host name, port up to 65535), unix://[PATH] or off.`,
     );
   return { kind: "tcp", host: ip, port: Number(port) };
 }

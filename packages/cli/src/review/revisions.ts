@@ -27,7 +27,7 @@ export async function findMergeBase(git: Git, base: { name: string; sha: string 
   if (found) return found;
   throw new CommandError(
     "usage",
-    `The current branch and ${base.name} have no common commit here. In a shallow clone fetch more first: git fetch --unshallow.`,
+    `The current branch and ${base.name} have no common commit. If this clone is shallow, run git fetch --unshallow; otherwise name another base with --base.`,
   );
 }
 

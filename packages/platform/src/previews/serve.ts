@@ -141,7 +141,7 @@ function findMachine({ machinesInUse }: PreviewHost, { agentId, port }: PreviewT
   if (!machine.config.ports?.some((each) => each.port === port))
     throw new ApiError(
       "not_found",
-      `Port ${port} is not one of "ports" in the environment of the agent. Add it there.`,
+      `Port ${port} is not listed under "ports" in the environment of the agent. Add it there and send a prompt.`,
     );
   return machine;
 }

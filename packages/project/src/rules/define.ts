@@ -47,19 +47,19 @@ function readPattern(value: Value): string[][] {
 
 /** Every `match` example must match and no `not_match` example may, so that a wrong rule is found at once. */
 function tryExamples(values: Arguments, rule: PrefixRule): void {
-  for (const [argument, shouldFit] of [
+  for (const [argument, shouldMatch] of [
     ["match", true],
     ["not_match", false],
   ] as const) {
     const examples = values.find(argument);
     for (const example of examples ? itemsOf(examples, argument) : []) {
       const words = readExample(example, argument);
-      if (matchesPattern(rule.pattern, words) === shouldFit) continue;
+      if (matchesPattern(rule.pattern, words) === shouldMatch) continue;
       const shown = `\`${words.join(" ")}\``;
-      const mistake = shouldFit
-        ? `does not fit ${shown}, its example in match`
-        : `fits ${shown}, its example in not_match`;
-      throw new RulesError(example, `the pattern ${mistake}`);
+      const mistake = shouldMatch
+        ? `does not match ${shown}, which is listed in match`
+        : `matches ${shown}, which is listed in not_match`;
+      throw new RulesError(example, `the pattern ${mistake}. Correct the pattern or the example.`);
     }
   }
 }

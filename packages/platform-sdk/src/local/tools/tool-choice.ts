@@ -31,7 +31,7 @@ export function checkToolNames(names: string[], operation: string): void {
   const unknown = names.find((name) => !knownNames.includes(name) && !isMcpTool(name));
   if (unknown === undefined) return;
   throw new ConfigurationError(
-    `Unknown tool ${JSON.stringify(unknown)}. Available: ${Object.keys(shownAs).join(", ")}, mcp and mcp__<server>__<tool>.`,
+    `Unknown tool ${JSON.stringify(unknown)}. Use one of ${Object.keys(shownAs).join(", ")}, mcp or mcp__<server>__<tool>.`,
     { code: "invalid_option", operation },
   );
 }
