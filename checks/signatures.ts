@@ -12,7 +12,8 @@ export function findSignatures(code: string): Signature[] {
   return [...code.matchAll(/\(/g)].flatMap(({ index }) => {
     const close = closingOf(code, index);
     const list = splitTopLevel(code.slice(index + 1, close), ",");
-    const before = code.slice(0, index);
+    // What decides stands right before the bracket; patterns that end there would search the whole file for it.
+    const before = code.slice(Math.max(0, index - 400), index);
     if (list.length === 0 || !isParameterList(before, list, code.slice(close + 1))) return [];
     return [{ name: nameBefore(before), line: lineAt(code, index), parameters: list.length }];
   });

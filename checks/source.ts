@@ -7,7 +7,16 @@ export interface SourceViews {
   comments: string;
 }
 
+/** Several checks ask for the same file. */
+const views = new Map<string, SourceViews>();
+
 export function viewSource(source: string): SourceViews {
+  const known = views.get(source) ?? readViews(source);
+  views.set(source, known);
+  return known;
+}
+
+function readViews(source: string): SourceViews {
   const code = [...blanksFor(source)];
   const comments = [...blanksFor(source)];
   for (const { kind, from, to } of scan(source)) {
@@ -18,7 +27,11 @@ export function viewSource(source: string): SourceViews {
 }
 
 /** The 1-based line of a position. */
-export const lineAt = (source: string, position: number): number => source.slice(0, position).split("\n").length;
+export function lineAt(source: string, position: number): number {
+  let lines = 1;
+  for (let at = source.indexOf("\n"); at >= 0 && at < position; at = source.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
 
 const blanksFor = (source: string): string => source.replace(/[^\n]/g, " ");
 
