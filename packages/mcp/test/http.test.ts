@@ -116,7 +116,10 @@ describe("authorization", () => {
   });
 
   test.each([
-    [{ bearer_token_env_var: "NOT_SET" }, "the environment variable NOT_SET, named by bearer_token_env_var, is not set or empty. Set it to the token of the server."],
+    [
+      { bearer_token_env_var: "NOT_SET" },
+      "the environment variable NOT_SET, named by bearer_token_env_var, is not set or empty. Set it to the token of the server.",
+    ],
     [
       { env_http_headers: { "x-key": "NOT_SET" } },
       "the environment variable NOT_SET, which holds its header x-key, is not set",

@@ -155,8 +155,14 @@ describe("examples", () => {
   });
 
   test.each([
-    [`match = ["git status"]`, "the pattern does not match `git status`, which is listed in match. Correct the pattern or the example."],
-    [`not_match = [["git", "push", "x"]]`, "the pattern matches `git push x`, which is listed in not_match. Correct the pattern or the example."],
+    [
+      `match = ["git status"]`,
+      "the pattern does not match `git status`, which is listed in match. Correct the pattern or the example.",
+    ],
+    [
+      `not_match = [["git", "push", "x"]]`,
+      "the pattern matches `git push x`, which is listed in not_match. Correct the pattern or the example.",
+    ],
     [`match = ["git 'push"]`, "the example has a quotation that is not closed"],
     [`match = [""]`, "the example is empty"],
     [`match = [[]]`, "the example is empty"],

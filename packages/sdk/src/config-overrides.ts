@@ -52,7 +52,10 @@ function number(value: number): string {
 }
 
 function wellFormed(text: string, path: string): string {
-  if (/\p{Surrogate}/u.test(text)) throw new Error(`config ${path} has half of a surrogate pair, which UTF-8 cannot express. Remove it, for example with toWellFormed().`);
+  if (/\p{Surrogate}/u.test(text))
+    throw new Error(
+      `config ${path} has half of a surrogate pair, which UTF-8 cannot express. Remove it, for example with toWellFormed().`,
+    );
   return tomlText(text);
 }
 

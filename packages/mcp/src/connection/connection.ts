@@ -99,7 +99,10 @@ function authorizationOf(server: string, transport: HttpTransport, host: McpHost
   if (headersHelper !== undefined) return helperHeaders(async () => runHeadersHelper(headersHelper, host));
   if (variable === undefined) return host.authorize(server, transport);
   const token = host.variables[variable];
-  if (!token) throw new Error(`the environment variable ${variable}, named by bearer_token_env_var, is not set or empty. Set it to the token of the server.`);
+  if (!token)
+    throw new Error(
+      `the environment variable ${variable}, named by bearer_token_env_var, is not set or empty. Set it to the token of the server.`,
+    );
   return bearerToken(variable, token);
 }
 

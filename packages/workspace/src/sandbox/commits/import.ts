@@ -134,7 +134,10 @@ async function requireObjects(changes: IndexChange[], git: HostGit): Promise<voi
   );
   if (objects.length === 0) return;
   const checked = await git.run(["cat-file", "--batch-check"], Buffer.from(`${[...new Set(objects)].join("\n")}\n`));
-  if (/ missing$/m.test(checked)) throw new Error("Staged files have no objects in the sandbox, so nothing was staged. Stage them again with git add.");
+  if (/ missing$/m.test(checked))
+    throw new Error(
+      "Staged files have no objects in the sandbox, so nothing was staged. Stage them again with git add.",
+    );
 }
 
 /** Removes all stages first, then adds the current entries. */
