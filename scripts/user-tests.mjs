@@ -59,6 +59,7 @@ export const securityTests = [
   "packages/workspace/test/limits/limits.test.ts",
   "packages/workspace/test/programs/programs.test.ts",
   "packages/workspace/test/sandbox/repositories/configured.test.ts",
+  "packages/workspace/test/sandbox/repositories/watch-traps.test.ts",
   "packages/workspace/test/sandbox/repositories/watch.test.ts",
   "packages/workspace/test/sandbox/seccomp.test.ts",
   "packages/workspace/test/server/edit/targets.test.ts",

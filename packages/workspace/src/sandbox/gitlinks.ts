@@ -1,4 +1,5 @@
-// The gitlinks of an index, read from its file: the paths at which git enters another repository.
+// What the index of git names, read from its file: the paths at which git enters another repository, and names that git itself
+// would not write.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findCommonDirectory, readRegularFile } from "../git/index.ts";
@@ -9,8 +10,19 @@ export function readGitlinks(gitDirectory: string): Buffer[] {
   const candidates = indexes.filter(mayContainGitlinks);
   if (candidates.length === 0) return [];
   const hashBytes = usesSha256(gitDirectory) ? 32 : 20;
-  return candidates.flatMap((index) => gitlinksOf(index, hashBytes));
+  return candidates.flatMap((index) => namesWhere(index, hashBytes, ({ mode }) => mode === gitlinkMode));
 }
+
+/** Git writes files by the names in an index without looking at them again: one can lead out of the working tree. */
+export function readUnsafeNames(gitDirectory: string): string[] {
+  const hashBytes = usesSha256(gitDirectory) ? 32 : 20;
+  const indexes = indexFiles(gitDirectory).flatMap((name) => readRegularFile(join(gitDirectory, name)) ?? []);
+  const names = indexes.flatMap((index) => namesWhere(index, hashBytes, ({ name }) => isUnsafe(name)));
+  return names.map((name) => name.toString());
+}
+
+/** An entry for a directory, in a sparse index, ends with a slash. */
+const isUnsafe = (name: Buffer): boolean => /^\/|\/\/|(?:^|\/)(?:\.{1,2}|\.git)(?:\/|$)/i.test(name.toString("latin1"));
 
 /** The parts of a split index are all read, also one that is no longer used. */
 const indexFiles = (gitDirectory: string): string[] =>
@@ -51,23 +63,28 @@ const gitlinkMode = 0o160000;
 const modeOffset = 24;
 const extendedFlag = 0x4000;
 
-function gitlinksOf(index: Buffer, hashBytes: number): Buffer[] {
+interface IndexEntry {
+  mode: number;
+  name: Buffer;
+}
+
+function namesWhere(index: Buffer, hashBytes: number, matches: (entry: IndexEntry) => boolean): Buffer[] {
   const [signature, version, count] = [index.toString("latin1", 0, 4), index.readUInt32BE(4), index.readUInt32BE(8)];
   if (signature !== "DIRC" || version < 2 || version > 4)
     throw new Error(`The index has an unknown format: ${version}.`);
-  const gitlinks: Buffer[] = [];
+  const names: Buffer[] = [];
   let previous: Buffer = Buffer.alloc(0);
   let at = headerBytes;
   for (let entry = 0; entry < count; entry += 1) {
     const flagsAt = at + 40 + hashBytes;
     const nameAt = flagsAt + (index.readUInt16BE(flagsAt) & extendedFlag ? 4 : 2);
     const { name, end } = version === 4 ? readSuffix(index, nameAt, previous) : readName(index, nameAt);
-    if (index.readUInt32BE(at + modeOffset) === gitlinkMode) gitlinks.push(name);
+    if (matches({ mode: index.readUInt32BE(at + modeOffset), name })) names.push(name);
     previous = name;
     // Before version 4 entries are padded with 1 to 8 zero bytes to a multiple of 8.
     at = version === 4 ? end + 1 : at + Math.ceil((end - at + 1) / 8) * 8;
   }
-  return gitlinks;
+  return names;
 }
 
 interface EntryName {

@@ -1,8 +1,10 @@
-// Why git could run a program in a repository: settings that are not known to be harmless, hooks, configuration elsewhere.
+// Why git could run a program in a repository, or write elsewhere: settings that are not known to be harmless, hooks,
+// configuration elsewhere, links.
 import { lstatSync, readdirSync } from "node:fs";
 import { findGitDirectory, readRegularFile } from "../../git/index.ts";
 import { maxModules, modulesIn } from "./modules.ts";
 import { below, type DirectoryPath, type Repository } from "./search.ts";
+import { trapsIn } from "./traps.ts";
 
 /** Empty if it is a plain one. At most a few. What cannot be read is a risk. */
 export function risksOf({ directory, entry }: Repository): string[] {
@@ -29,7 +31,7 @@ function ownRisksIn(git: DirectoryPath): string[] {
   const files = ["config", "config.worktree"].map((name) => below(git, name));
   const settings = files.flatMap((path) => riskySettings(readConfig(path)));
   const others = ["commondir", "gitdir", ...unfinishedWork].filter((name) => exists(below(git, name)));
-  return [...settings, ...hooksIn(below(git, "hooks")), ...others];
+  return [...settings, ...hooksIn(below(git, "hooks")), ...others, ...trapsIn(git)];
 }
 
 /** Of submodules: git uses their repositories once they are checked out, and clones make them with a setting of their working tree. */

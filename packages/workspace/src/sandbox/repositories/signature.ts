@@ -6,11 +6,12 @@ import { isMountPoint } from "../mount-points.ts";
 import { directoriesIn, maxModules, modulesIn } from "./modules.ts";
 import { settingsOfProjects, unfinishedWork } from "./risks.ts";
 import { below, type DirectoryPath, type Repository } from "./search.ts";
+import { trapsIn } from "./traps.ts";
 
 export interface RepositorySignature {
   /** Of what makes it a repository: another one took its place if this differs. */
   identity: string;
-  /** Of its files that name programs. */
+  /** Of its files that name programs, and what leads git out of it. */
   settings: string;
   /** The latest change of any of them. Commands cannot set it back, as they can a modification time. */
   changedMs: number;
@@ -39,9 +40,11 @@ function nestedSignature(directory: DirectoryPath): RepositorySignature | null {
   const path = below(directory, ".git");
   const git = statOf(path);
   if (git === undefined || isMountPoint(path)) return null;
-  const files = gitDirectoriesOf(directory).flatMap(withModules).flatMap(withWorktrees).flatMap(settingFiles);
+  const directories = gitDirectoriesOf(directory).flatMap(withModules).flatMap(withWorktrees);
   const times = { createdMs: createdMs(path, git), assembledMs: assembledMs(path, git) };
-  return { identity: identityOf(git), ...times, ...stateOf(files, [git]) };
+  const { settings, changedMs } = stateOf(directories.flatMap(settingFiles), [git]);
+  const traps = directories.flatMap(trapsIn);
+  return { identity: identityOf(git), ...times, changedMs, settings: [settings, ...traps].join() };
 }
 
 const repositoryParts = ["HEAD", "config", "objects", "refs"];
