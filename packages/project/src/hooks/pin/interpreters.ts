@@ -25,13 +25,19 @@ export function readInterpreter(
     if (shape.code.test(text) || !/^[-+]./.test(text)) break;
     given.push(text);
     if (shape.loads?.test(text)) readLoaded(words[++at], language, reading);
-    else if (shape.valued?.test(text)) at++;
+    else if (shape.valued?.test(text)) checkValue(words[++at], text, { name, language, shape }, reading);
     else if (!shape.options.test(text)) throw new Unpinnable(`the option ${text} of ${name} is not known`);
   }
   const option = words[at]?.value;
   if (option == null) throw new Unpinnable(`${name} reads its commands from standard input`);
   if (shape.code.test(option)) readCode(words.slice(at + 1), { language, shape, given: [...given, option] }, reading);
   else readScript(words.slice(at), language, reading);
+}
+
+function checkValue(word: ShellWord | undefined, option: string, of: NamedInterpreter, reading: Reading): void {
+  const { name, shape } = of;
+  if (shape.values && !shape.values.test(known(word, `the value of ${option}`, reading)))
+    throw new Unpinnable(`the value of the option ${option} of ${name} is not known`);
 }
 
 function readScript([word, ...rest]: ShellWord[], language: Language, reading: Reading): void {
@@ -62,7 +68,17 @@ function readCode([word, ...rest]: ShellWord[], { language, shape, given }: Code
     throw new Unpinnable("its code loads modules from the working directory; add the option -I");
   checkInlineCode(code, language, workspace.variables);
   if (language === "shell" && word) readShellCode(word, code, reading);
+  if (shape.optionsFollowCode) refuseOption(rest[0], given.at(-1));
   readArguments(rest, reading);
+}
+
+/** Also a word that only the run shows, such as the path of a tool call: it could be `--require=./x.js`. */
+function refuseOption(word: ShellWord | undefined, option = ""): void {
+  const text = word === undefined ? "" : word.value;
+  if (text === null || (/^-/.test(text) && text !== "--"))
+    throw new Unpinnable(
+      `the word after the code of ${option} could be an option that loads a file; write -- in front of it`,
+    );
 }
 
 /** Code inside of code: what it names is replaced there. */

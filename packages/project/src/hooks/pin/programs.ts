@@ -57,8 +57,12 @@ export interface Interpreter {
   valued?: RegExp;
   /** Options whose value is the next word: a file that is loaded. */
   loads?: RegExp;
+  /** What their values may be; absent: everything. */
+  values?: RegExp;
   /** The option whose value is code. */
   code: RegExp;
+  /** Options may follow the code as well, up to the first other argument. */
+  optionsFollowCode?: true;
   /** Without this option, code can load files of the working directory by name. */
   codeNeeds?: RegExp;
 }
@@ -85,6 +89,7 @@ export const interpreters: {
       options: /^--(?:no-warnings|no-deprecation|enable-source-maps|experimental-strip-types|max-old-space-size=\d+)$/,
       loads: /^(?:-r|--require|--import)$/,
       code: /^(?:-[ep]|-pe|--eval|--print)$/,
+      optionsFollowCode: true,
     },
   },
   {
@@ -93,16 +98,19 @@ export const interpreters: {
     shape: {
       options: /^-[bBEIOPqsSuv]+$/,
       valued: /^-[WX]$/,
+      // Not pycache_prefix: compiled modules would come from there. A warning with a dot names a module.
+      values:
+        /^(?:(?:default|error|always|module|once|ignore)(?::[^:]*(?::\w*(?::[\w.]*)?)?)?|dev|faulthandler|importtime|utf8(?:=[01])?|tracemalloc(?:=\d+)?|int_max_str_digits=\d+|no_debug_ranges|warn_default_encoding)$/,
       code: /^-[IP]*c$/,
       codeNeeds: /^-[bBEOqsSuv]*[IP]/,
     },
   },
-  { names: /^ruby$/, language: "ruby", shape: { options: /^-w$/, code: /^-[wnlpa]*e$/ } },
+  { names: /^ruby$/, language: "ruby", shape: { options: /^-w$/, code: /^-[wnlpa]*e$/, optionsFollowCode: true } },
   // Not -n and -p: they run an argument that ends with a bar.
   {
     names: /^perl$/,
     language: "perl",
-    shape: { options: /^-[wTt]+$/, code: /^-[wl0]*e$/ },
+    shape: { options: /^-[wTt]+$/, code: /^-[wl0]*e$/, optionsFollowCode: true },
   },
 ];
 
