@@ -84,6 +84,12 @@ test.each([
   ["packages/a", { dependencies: { b: "*" } }, "b * is not one version"],
   ["node_modules/../../a", hashed, "nor in node_modules"],
   ["elsewhere/a", { version: "1.0.0" }, "nor in node_modules"],
+  ["node_modules/.bin", hashed, "nor in node_modules"],
+  ["node_modules/@x", hashed, "nor in node_modules"],
+  ["node_modules//a", hashed, "nor in node_modules"],
+  ["node_modules/a", { ...hashed, integrity: [hashed.integrity] }, "are texts"],
+  ["node_modules/a", { ...hashed, version: ["1.0.0"] }, "are texts"],
+  ["node_modules/a", { ...hashed, dependencies: { b: "1.0.0" } }, "b is missing, and npm install would take it"],
   ["packages/a", { dependencies: { b: "2.0.0-beta.1" } }, "b 2.0.0-beta.1 is a pre-release"],
   ["node_modules/a", { ...hashed, engines: { node: "^20.0.0 || >= 24" } }, "so npm warns on Node 22.12.0"],
   ["packages/a", { engines: { node: ">=20.21" } }, "so npm warns on Node 20.20.0"],
@@ -113,18 +119,40 @@ test("a link in the place of another package is refused", () => {
   ]);
 });
 
+const usual = "fund=false\nignore-scripts=true\n";
+const settings = (more: Record<string, string>) =>
+  plantRepository({
+    "package-lock.json": JSON.stringify({ lockfileVersion: 3, packages: { "": {} } }),
+    ...{ "package.json": "{}", ".npmrc": usual, ...more },
+  });
+
 test.each([
   ["without ignore-scripts", "fund=false\n", "set ignore-scripts=true"],
-  ["that runs scripts after all", "ignore-scripts=true\nignore-scripts = false\n", "set ignore-scripts=true"],
-  ["with a registry", "ignore-scripts=true\n@x:registry = http://localhost\n", "remove the registry"],
+  ["that runs scripts after all", `${usual}ignore-scripts = false\n`, 'remove "ignore-scripts = false"'],
+  ["that runs scripts by a name in quotes", `${usual}"ignore-scripts"=false\n`, "remove"],
+  ["that runs scripts by a list", `${usual}ignore-scripts[]=false\n`, "remove"],
+  ["that runs scripts behind a carriage return", `${usual}audit=false\rignore-scripts=false\n`, "remove"],
+  ["in a section", `[x]\n${usual}`, 'remove "[x]"'],
+  ["with a registry", `${usual}@x:registry = http://localhost\n`, 'remove "@x:registry'],
+  ["with a program for git", `${usual}git=./git\n`, 'remove "git=./git"'],
 ])("settings of npm %s are refused", (_what, npmrc, problem) => {
-  const packages = { "": {} };
-  using planted = plantRepository({
-    "package-lock.json": JSON.stringify({ lockfileVersion: 3, packages }),
-    "package.json": "{}",
-    ".npmrc": npmrc,
-  });
+  using planted = settings({ ".npmrc": npmrc });
   expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(`.npmrc: ${problem}`)]);
+});
+
+test.each([
+  ["package.json", JSON.stringify({ overrides: { a: "npm:b@1.0.0" } }), "remove overrides"],
+  ["package.json", JSON.stringify({ workspaces: ["packages/*", "examples/*"] }), "workspaces other than"],
+  ["package.json", JSON.stringify({ packageManager: "yarn@1.0.0" }), "remove packageManager"],
+  ["package.json", JSON.stringify({ scripts: { prepare: "x", test: "x" } }), "remove the script prepare"],
+  ["packages/a/package.json", JSON.stringify({ scripts: { postinstall: "x" } }), "remove the script postinstall"],
+  ["packages/a/binding.gyp", "{}", "remove it; npm would build it"],
+  ["packages/a/.npmrc", "", "remove it"],
+  ["yarn.lock", "", "remove it"],
+  [".yarnrc.yml", "yarnPath: ./x.cjs", "remove it"],
+])("%s with %s, by which more is installed or run, is refused", (name, content, problem) => {
+  using planted = settings({ [name]: content });
+  expect(findLockProblems(planted.root)).toEqual([expect.stringContaining(`${name}: ${problem}`)]);
 });
 
 test("an install script of a package that users install with agentcli is refused", () => {

@@ -1,6 +1,7 @@
 // `npm ci` works on every platform and verifies what it downloads: the lock file has every package, each with a hash.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { judgeNpmSettings } from "./npm-settings.ts";
 import { type Problem, repositoryRoot } from "./tree.ts";
 
 /** Pre-release versions that we depend on, by the beginning of the name, with the reason. */
@@ -36,7 +37,7 @@ export function findLockProblems(root = repositoryRoot): Problem[] {
   const lock: LockFile = JSON.parse(readFileSync(path, "utf8"));
   return [
     ...findOtherLocks(root),
-    ...judgeSettings(root),
+    ...judgeNpmSettings(root, ourPackages(root)),
     ...judgeForm(lock),
     ...findProblemsIn(lock.packages ?? {}),
     ...compareWithOurs(root, lock),
@@ -64,23 +65,6 @@ function findOtherLocks(root: string): Problem[] {
     .filter((name) => existsSync(join(root, name)))
     .map((name) => `${name}: remove it; package-lock.json is the only lock file.`);
 }
-
-/** What npm does with the lock file: it runs nothing of what it installs, and takes packages from where the user says. */
-function judgeSettings(root: string): Problem[] {
-  const path = join(root, ".npmrc");
-  if (!existsSync(join(root, "package.json"))) return [];
-  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").map(withoutSpaces) : [];
-  const scripts = lines.filter((line) => line.startsWith("ignore-scripts="));
-  const registries = lines.filter((line) => /registry=/.test(line));
-  return [
-    ...(scripts.length > 0 && scripts.every((line) => line === "ignore-scripts=true")
-      ? []
-      : [".npmrc: set ignore-scripts=true, once; packages run nothing when they are installed."]),
-    ...registries.map(() => ".npmrc: remove the registry; it is a setting of the user."),
-  ];
-}
-
-const withoutSpaces = (line: string): string => line.replace(/\s/g, "");
 
 export function judgeForm({ lockfileVersion, packages, dependencies }: LockFile): Problem[] {
   if (lockfileVersion === 3 && packages !== undefined && dependencies === undefined) return [];
@@ -125,14 +109,17 @@ export function findProblemsIn(packages: Locked): Problem[] {
 const isInstalled = (location: string) => location.includes("node_modules/");
 
 function judgeSource(location: string, locked: LockedPackage): Problem[] {
-  const { version = "", resolved = "", integrity, link, hasShrinkwrap, inBundle } = locked;
+  const { version = "", resolved = "", integrity = "", link, hasShrinkwrap, inBundle } = locked;
   if (!isInstalled(location)) return [];
+  // npm reads a list of texts otherwise than this check would.
+  if ([version, resolved, integrity].some((value) => typeof value !== "string"))
+    return [`${location}: its version, resolved and integrity are texts; remove the entry and run npm install.`];
   if (link) return /^packages\/[\w-]+$/.test(resolved) ? [] : [`${location}: a link to ${resolved}, not to a package.`];
   return [
     ...(isVersion(version) ? [] : [`${location}: ${version || "nothing"} is not a version of the registry.`]),
     ...(hasShrinkwrap || inBundle ? [`${location}: it brings packages along that no hash covers.`] : []),
     ...(resolved ? [`${location}: resolved from ${resolved}; install again with the .npmrc of this repository.`] : []),
-    ...(/^sha512-[\w+/]{86}==$/.test(integrity ?? "")
+    ...(/^sha512-[\w+/]{86}==$/.test(integrity)
       ? []
       : [
           `${location}: no integrity of SHA-512, or more than one; remove the entry and run npm install --package-lock-only.`,
@@ -145,8 +132,7 @@ const isVersion = (text: string): boolean => /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\
 /** What is imported is what the location says: neither another package, nor one of the registry with a name of ours. */
 function judgeName(location: string, locked: LockedPackage, packages: Locked): Problem[] {
   const { name, link, resolved = "" } = locked;
-  const isPlain = /^(?:(?:packages\/[\w-]+)?|(?:packages\/[\w-]+\/)?node_modules\/.+)$/.test(location);
-  if (!isPlain || location.split("/").includes(".."))
+  if (!plainLocation.test(location))
     return [`${location}: not a package of this repository, nor in node_modules; remove the entry.`];
   if (!isInstalled(location)) return [];
   const installed = location.split("node_modules/").at(-1) ?? "";
@@ -157,6 +143,10 @@ function judgeName(location: string, locked: LockedPackage, packages: Locked): P
     ...(ownNames(packages).has(installed) ? [`${location}: a package of ours, but not a link to it.`] : []),
   ];
 }
+
+/** One of ours, or a package at any depth; npm would put files of another name, such as `.bin`, where programs are looked for. */
+const plainLocation =
+  /^(?:(?:packages\/[\w-]+)?|(?:packages\/[\w-]+\/)?node_modules\/(?:@[\w~-][\w.~-]*\/)?[\w~-][\w.~-]*(?:\/node_modules\/(?:@[\w~-][\w.~-]*\/)?[\w~-][\w.~-]*)*)$/;
 
 const knownNames = new WeakMap<Locked, Set<string>>();
 
@@ -174,10 +164,17 @@ const ownName = (location: string, packages: Locked): string =>
   packages[location]?.name ?? location.slice("packages/".length);
 
 /** npm leaves out packages of other platforms that its registry does not have, and `npm ci` then refuses the file. */
-function findMissing(location: string, { optionalDependencies = {} }: LockedPackage, packages: Locked): Problem[] {
-  return Object.keys(optionalDependencies)
-    .filter((name) => !searchPath(location, name).some((candidate) => candidate in packages))
-    .map((name) => `${location}: the optional ${name} is missing; npm ci needs it. Choose a version that has it.`);
+function findMissing(location: string, locked: LockedPackage, packages: Locked): Problem[] {
+  const { optionalDependencies = {}, dependencies = {} } = locked;
+  const missing = (names: Record<string, string>) =>
+    Object.keys(names).filter((name) => !searchPath(location, name).some((candidate) => candidate in packages));
+  const needed = isInstalled(location) ? missing(dependencies) : [];
+  return [
+    ...missing(optionalDependencies).map(
+      (name) => `${location}: the optional ${name} is missing; npm ci needs it. Choose a version that has it.`,
+    ),
+    ...needed.map((name) => `${location}: ${name} is missing, and npm install would take it without a hash.`),
+  ];
 }
 
 const installedByUsers = "packages/cli";

@@ -111,6 +111,24 @@ test.each([
   expect(errors).toMatch(/package-lock\.json[\s\S]*Run npm install/);
 });
 
+test.each([
+  ["overrides", { overrides: { "left-pad": "npm:right-pad@1.0.0" } }, {}],
+  [
+    "a peer of a package that the lock file has",
+    {},
+    { "node_modules/x": { version: "1.0.0", integrity: "sha512-x", peerDependencies: { "left-pad": "*" } } },
+  ],
+])("what %s would bring is not installed", (_, more, packages) => {
+  using planted = plantClone();
+  writeFileSync(join(planted.root, "package.json"), JSON.stringify({ ...manifest, ...more }));
+  changeLock(planted.root, (locked) => ({ ...locked, ...packages }));
+  expect(setUp(planted.root)).toMatchObject({
+    status: 1,
+    output: "",
+    errors: expect.stringContaining("Run npm install"),
+  });
+});
+
 test.each(["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"])(
   "%s of both files without an entry of their own are not installed",
   (kind) => {

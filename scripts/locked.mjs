@@ -3,16 +3,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const kinds = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+/** npm leaves out optional ones that are not for this platform. */
+const kindsOfInstalled = ["dependencies", "peerDependencies"];
 
 /** One sentence for each difference. */
 export function findUnlocked(root) {
   const { packages = {} } = read(join(root, "package-lock.json"));
-  return Object.entries(packages).flatMap(([path, entry]) => {
+  const differences = Object.entries(packages).flatMap(([path, entry]) => {
     const manifest = join(root, path, "package.json");
     const isOwn = !path.includes("node_modules/") && existsSync(manifest);
     const asked = isOwn ? read(manifest) : entry;
     const changed = isOwn ? kinds.filter((kind) => !isSame(asked[kind], entry[kind])) : [];
-    const names = isOwn ? kinds.flatMap((kind) => namesOf(asked, kind)) : namesOf(asked, "dependencies");
+    const names = (isOwn ? kinds : kindsOfInstalled).flatMap((kind) => namesOf(asked, kind));
     const missing = [...new Set(names)].filter((name) => !isLocked(name, path, packages));
     const hasHash = isOwn || entry.link || entry.integrity;
     return [
@@ -21,6 +23,10 @@ export function findUnlocked(root) {
       ...(hasHash ? [] : [`package-lock.json has no hash of ${path}.`]),
     ];
   });
+  const { overrides } = existsSync(join(root, "package.json")) ? read(join(root, "package.json")) : {};
+  return overrides
+    ? [...differences, "package.json: its overrides put other packages in the place of locked ones."]
+    : differences;
 }
 
 const read = (path) => JSON.parse(readFileSync(path, "utf8"));
