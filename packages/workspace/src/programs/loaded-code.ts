@@ -16,6 +16,7 @@ export function withoutPlantedCode(
       return [name, joined(value.split(/[\s:]+/).filter((file) => !file.includes("/") || isSafe(file)))];
     if (files.test(name)) return [name, isSafe(value) ? value : undefined];
     if (commands.test(name)) return [name, isSafeCommand(value, { isSafe, home: variables.HOME }) ? value : undefined];
+    if (texts.test(name)) return [name, pathsIn(value).every(isSafe) ? value : undefined];
     if (!options.test(name)) return [name, value];
     return [name, loadedBy(value).every(isSafe) ? value : undefined];
   });
@@ -33,14 +34,19 @@ const withoutHome = {
 const joined = (entries: string[]): string | undefined => (entries.length > 0 ? entries.join(":") : undefined);
 
 const lists =
-  /^(?:LD_LIBRARY_PATH|DYLD_(?:FALLBACK_)?(?:LIBRARY|FRAMEWORK)_PATH|PYTHONPATH|NODE_PATH|PERL5LIB|PERLLIB|RUBYLIB|GCONV_PATH|GIT_EXEC_PATH|GEM_PATH|CLASSPATH|DOTNET_STARTUP_HOOKS|XDG_(?:DATA|CONFIG)_DIRS|QT_PLUGIN_PATH|GTK_PATH|GIO_(?:EXTRA_MODULES|MODULE_DIR)|OPENSSL_MODULES|OPENSSL_ENGINES)$/;
+  /^(?:LD_LIBRARY_PATH|DYLD_(?:FALLBACK_)?(?:LIBRARY|FRAMEWORK)_PATH|PYTHONPATH|NODE_PATH|PERL5LIB|PERLLIB|RUBYLIB|GCONV_PATH|GIT_EXEC_PATH|GEM_PATH|CLASSPATH|DOTNET_STARTUP_HOOKS|XDG_(?:DATA|CONFIG)_DIRS|QT_PLUGIN_PATH|GTK_PATH|GIO_(?:EXTRA_MODULES|MODULE_DIR)|OPENSSL_MODULES|OPENSSL_ENGINES|AWKPATH|AWKLIBPATH|TCLLIBPATH|GUILE_(?:LOAD|LOAD_COMPILED|EXTENSIONS)_PATH|ERL_LIBS|JULIA_(?:LOAD|DEPOT)_PATH|FPATH|EMACSLOADPATH|TERMINFO_DIRS)$/;
 const preloads = /^(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)$/;
 const files =
-  /^(?:BASH_ENV|ENV|ZDOTDIR|PYTHON(?:HOME|STARTUP|USERBASE|PYCACHEPREFIX)|OPENSSL_CONF|GIT_(?:CONFIG_GLOBAL|CONFIG_SYSTEM|TEMPLATE_DIR)|XDG_(?:CONFIG|DATA)_HOME|CURL_HOME|WGETRC|GEM_HOME|BUNDLE_GEMFILE|RIPGREP_CONFIG_PATH|npm_config_(?:userconfig|globalconfig))$/i;
+  /^(?:BASH_ENV|ENV|ZDOTDIR|PYTHON(?:HOME|STARTUP|USERBASE|PYCACHEPREFIX)|OPENSSL_CONF|GIT_(?:CONFIG_GLOBAL|CONFIG_SYSTEM|TEMPLATE_DIR)|XDG_(?:CONFIG|DATA)_HOME|CURL_HOME|WGETRC|GEM_HOME|BUNDLE_GEMFILE|RIPGREP_CONFIG_PATH|LESSKEY(?:IN)?|LOCPATH|TERMINFO|VIM|VIMRUNTIME|PHPRC|PHP_INI_SCAN_DIR|R_(?:PROFILE|ENVIRON)(?:_USER)?|npm_config_(?:userconfig|globalconfig))$/i;
 /** A program with its arguments. A name without a directory is looked for on PATH. */
 const commands =
   /^(?:EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESS(?:OPEN|CLOSE)|(?:SSH|SUDO)_ASKPASS|npm_config_script_shell|GIT_(?:EDITOR|SEQUENCE_EDITOR|PAGER|SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF|PROXY_COMMAND))$/i;
 const options = /^(?:NODE_OPTIONS|PERL5OPT|RUBYOPT)$/;
+/** Options and lists of other languages, with files anywhere in them: `-javaagent:./x.jar`, `./?.lua;;`, `@x/init.lua`. */
+const texts =
+  /^(?:_JAVA_OPTIONS|(?:JAVA_TOOL|JDK_JAVA)_OPTIONS|LUA_(?:INIT|C?PATH)(?:_5_\d)?|ERL_[AZ]?FLAGS|ELIXIR_ERL_OPTIONS|GOFLAGS|MAKEFILES)$/;
+
+const pathsIn = (value: string): string[] => value.split(/[\s:;,=@"']+/).filter((word) => /\/|\.jar$/.test(word));
 
 /** Files and packages that options load: packages come from the working directory. */
 const loadedBy = (value: string): string[] =>

@@ -90,8 +90,14 @@ const locationVariables = split(`
   DOCKER_CONFIG REGISTRY_AUTH_FILE AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE AZURE_CONFIG_DIR CLOUDSDK_CONFIG
   GOOGLE_APPLICATION_CREDENTIALS BOTO_CONFIG OCI_CLI_CONFIG_FILE NPM_CONFIG_USERCONFIG npm_config_userconfig
   PIP_CONFIG_FILE TF_CLI_CONFIG_FILE VAULT_TOKEN_PATH SOPS_AGE_KEY_FILE PASSWORD_STORE_DIR XAUTHORITY HISTFILE
-  SSLKEYLOGFILE
+  SSLKEYLOGFILE KRB5CCNAME KRB5_KTNAME RCLONE_CONFIG DATABRICKS_CONFIG_FILE SNOWFLAKE_HOME MYSQL_TEST_LOGIN_FILE
+  PGSERVICEFILE HELM_REGISTRY_CONFIG CONTAINERS_AUTH_FILE MYSQL_HISTFILE PSQL_HISTORY SQLITE_HISTORY
+  NODE_REPL_HISTORY PYTHON_HISTORY LESSHISTFILE REDISCLI_HISTFILE
 `);
+
+/** Variables of any program whose value is the file of a secret: `RESTIC_PASSWORD_FILE`, `HF_TOKEN_PATH`, `SSL_KEY_FILE`. */
+const secretFileVariable =
+  /(?:^|_)(?:TOKEN|KEY|SECRET|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|KEYTAB|COOKIE)S?_?(?:FILE|PATH)$/i;
 
 /** Base directories that variables move, and where they are in a home. */
 const baseDirectories = {
@@ -105,7 +111,8 @@ type Variables = Record<string, string | undefined>;
 
 /** What variables of the user name; not a directory around the home or these roots, nor what the roots contain. */
 export function hiddenByVariables(variables: Variables, { home, roots }: { home: string; roots: string[] }): string[] {
-  const named = locationVariables.flatMap((name) => (variables[name] ?? "").split(":"));
+  const names = [...locationVariables, ...Object.keys(variables).filter((name) => secretFileVariable.test(name))];
+  const named = names.flatMap((name) => (variables[name] ?? "").split(":"));
   const moved = Object.entries(baseDirectories).flatMap(([name, usual]) => {
     const base = variables[name];
     const below = personalPaths.filter((path) => path.startsWith(usual));

@@ -312,6 +312,20 @@ test("variables that load code keep only what an agent cannot have written", () 
     expect([NODE_OPTIONS, environment({ NODE_OPTIONS })]).toEqual([NODE_OPTIONS, {}]);
   for (const NODE_OPTIONS of ["--max-old-space-size=100", "--require /opt/x.js"])
     expect(environment({ NODE_OPTIONS })).toEqual({ NODE_OPTIONS });
+  for (const [name, planted, safe] of [
+    ["JAVA_TOOL_OPTIONS", `-Xmx1g -javaagent:${path("work/x.jar")}`, "-Xmx1g -javaagent:/opt/x.jar"],
+    ["JDK_JAVA_OPTIONS", "-cp x.jar", "-Dfile.encoding=UTF-8"],
+    ["LUA_PATH", "./?.lua;;", "/opt/?.lua;;"],
+    ["LUA_INIT_5_4", "@./init.lua", "@/opt/init.lua"],
+    ["GOFLAGS", "-toolexec=./tools/x", "-mod=mod"],
+    ["AWKPATH", path("link/x"), "/opt/awk"],
+    ["ERL_LIBS", "_build/lib", "/opt/erl"],
+    ["VIMRUNTIME", path("work/vim"), "/usr/share/vim"],
+    ["TERMINFO", "terminfo", "/usr/share/terminfo"],
+  ] as const) {
+    expect([name, environment({ [name]: planted })]).toEqual([name, {}]);
+    expect(environment({ [name]: safe })).toEqual({ [name]: safe });
+  }
   for (const PERL5OPT of ["-Ilib", "-MEvil", "-I ."]) expect(environment({ PERL5OPT })).toEqual({});
 });
 

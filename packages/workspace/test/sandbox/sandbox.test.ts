@@ -235,6 +235,22 @@ test("credentials that variables put elsewhere are hidden; the workspace, device
   expect(ofConfig).toEqual(expect.arrayContaining(["/data/config/gh", "/data/config/google-chrome"]));
 });
 
+test("files of secrets that any variable names are hidden, and other files are not", () => {
+  const secrets = {
+    RESTIC_PASSWORD_FILE: "/data/restic",
+    AWS_WEB_IDENTITY_TOKEN_FILE: "/var/run/token",
+    HF_TOKEN_PATH: "/data/hf",
+    ssl_key_file: "/data/tls.key",
+    KRB5CCNAME: "FILE:/tmp/krb5cc_1",
+    PSQL_HISTORY: "/data/psql",
+    DB_PASSWORD_FILE: "/work/repository/.secret",
+  };
+  const others = { KEYMAP_PATH: "/data/keys", MANPATH: "/data/man", SSL_CERT_FILE: "/data/ca.pem", TOKENS: "/data/x" };
+  expect(hiddenByVariables({ ...secrets, ...others }, { home: "/home/a", roots: ["/work/repository"] }).sort()).toEqual(
+    ["/data/hf", "/data/psql", "/data/restic", "/data/tls.key", "/tmp/krb5cc_1", "/var/run/token"],
+  );
+});
+
 /** Stated apart from the table, some of them files in a directory that is hidden as a whole. */
 const alsoHidden = `.oci/config .kaggle/kaggle.json .huggingface/token .cache/huggingface/token .config/age/keys.txt
   .config/sops/age/keys.txt .config/solana/id.json .netlify/config.json .config/netlify/config.json .amazonq/x
