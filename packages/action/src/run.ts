@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { StepError } from "./errors.ts";
 import { type ExecEvent, emptyResult, type RunResult, readEvent } from "./events.ts";
 import { type Inputs, readInputs } from "./inputs.ts";
+import { writeMessage } from "./output-file.ts";
 import { asRoot, execute, findProgram, installedCli, underSudo } from "./programs.ts";
 import { type ProxyFiles, readProxy } from "./proxy.ts";
 import { addSummary, log, reportError, setOutput } from "./runner-files.ts";
@@ -122,13 +123,13 @@ function parse(line: string): ExecEvent {
   }
 }
 
-function publish(result: RunResult, { outputFile }: Inputs, variables: Variables): void {
+function publish(result: RunResult, { outputFile, workingDirectory }: Inputs, variables: Variables): void {
   setOutput(variables, "final-message", result.finalMessage);
   setOutput(variables, "thread-id", result.threadId);
   setOutput(variables, "usage", JSON.stringify(result.usage));
   setOutput(variables, "exit-code", String(result.exitCode));
   addSummary(variables, summaryOf(result));
-  if (outputFile) writeFileSync(outputFile, result.finalMessage);
+  if (outputFile) writeMessage(outputFile, result.finalMessage, workingDirectory);
   if (result.exitCode !== 0)
     reportError(`The agent failed with exit code ${result.exitCode}. ${result.failure}`.trim());
 }
