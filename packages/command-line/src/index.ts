@@ -2,4 +2,3 @@ export type { Command, CommandDescription, Flag, Invocation, Syntax } from "./co
 export { CommandError, exitNameOf } from "./error.ts";
 export { type CommandLine, incompleteCommand, parseCommandLine } from "./parse.ts";
 export { foreignTextFor, terminalText, textFor, withoutColours } from "./terminal-text.ts";
-export { writeTextFile } from "./text-file.ts";

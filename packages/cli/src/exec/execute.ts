@@ -1,9 +1,11 @@
 // Takes the turn of a run to its end and turns that end into the exit code of the program.
-import { writeTextFile } from "@agentcli/command-line";
+import { resolve } from "node:path";
 import type { Log } from "@agentcli/engine";
 import { asLastTurn, driveToEnd, endHookTimeoutMs, takeNotes, withLimits } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
+import { writeOutputFile } from "../output/write-file.ts";
+import type { Program } from "../program.ts";
 import type { ProgramRun } from "./run.ts";
 
 /** Drives the last turn of this program and answers with the exit code. */
@@ -20,7 +22,7 @@ export async function execute(log: Log, run: ProgramRun): Promise<number> {
     await keepPartialPatch(log.state, run);
   }
   if (end.status === "completed") {
-    if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, reporter.log);
+    if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, run.program);
     await reporter.finish(end.message);
     await run.notify?.({ ...turn, message: end.message });
   }
@@ -41,10 +43,11 @@ export function exitCode(end: TurnEnd): number {
 }
 
 /** The message is on standard output as well: a file that cannot be written does not fail the run. */
-export function keepMessage(path: string, message: string, log: (line: string) => void): void {
+export function keepMessage(file: string, message: string, { environment, reporter }: Program): void {
+  const { cwd, programs } = environment;
   try {
-    writeTextFile(path, message);
+    writeOutputFile({ path: resolve(cwd, file), programs }, message);
   } catch (error) {
-    log(`warning: the final message could not be written to ${path}: ${(error as Error).message}`);
+    reporter.log(`warning: the final message could not be written to ${file}: ${(error as Error).message}`);
   }
 }

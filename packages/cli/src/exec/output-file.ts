@@ -2,10 +2,13 @@
 import { accessSync, constants, statSync, truncateSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
+import type { Environment } from "@agentcli/host";
+import { refuseLinkOfAgent } from "../output/write-file.ts";
 
-export function prepareOutputFile(file: string, cwd: string): void {
+export function prepareOutputFile(file: string, { cwd, programs }: Environment): void {
   const path = resolve(cwd, file);
   try {
+    refuseLinkOfAgent(path, programs);
     const existing = statSync(path, { throwIfNoEntry: false });
     if (existing?.isDirectory()) throw refusal(file, "it is a directory. Specify a file in it");
     if (!existing) checkDirectory(path, file);

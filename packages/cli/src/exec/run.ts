@@ -210,7 +210,7 @@ async function localModel(options: RunOptions, loaded: LoadedConfig, environment
 }
 
 const prepareOutput = async (file: string, { environment }: Program): Promise<void> =>
-  (await import("./output-file.ts")).prepareOutputFile(file, environment.cwd);
+  (await import("./output-file.ts")).prepareOutputFile(file, environment);
 
 /** Loaded only when a turn ends and a program is configured. */
 const notification = (argv: string[] | undefined, program: Program): Pick<Run, "notify"> =>

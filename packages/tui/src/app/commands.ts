@@ -1,5 +1,5 @@
 // Commands that begin with a slash.
-import { writeFileSync } from "node:fs";
+import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { initPrompt } from "../client/index.ts";
 import { insert } from "../composer/index.ts";
@@ -242,9 +242,20 @@ async function exportThread(app: App, file: string): Promise<void> {
   const { threadId } = app.state;
   const { thread } = await app.client.request("thread/read", { threadId, includeTurns: true });
   const path = resolve(file || `agentcli-${threadId.slice(0, 8)}.md`);
-  writeFileSync(path, exported(thread, path.endsWith(".html") ? "html" : "markdown"), { mode: 0o600 });
+  writeOwn(path, exported(thread, path.endsWith(".html") ? "html" : "markdown"));
   app.state.transcript.print(note("↧", `Written to ${path}`));
   app.redraw();
+}
+
+/** Not through a link: an agent may have led it to another file. */
+function writeOwn(path: string, text: string): void {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+  const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  try {
+    writeFileSync(file, text);
+  } finally {
+    closeSync(file);
+  }
 }
 
 function showHelp(app: App): void {

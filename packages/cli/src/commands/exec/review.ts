@@ -90,7 +90,7 @@ async function executeReview(log: Log, run: ProgramRun, coverage: string | null)
   const code = await execute(log, { ...run, options: { ...run.options, outputFile: undefined } });
   if (log.state.end?.status === "completed") {
     const findings = JSON.stringify({ ...findingsOf(log.state), coverage }, null, 2);
-    keepMessage(outputFile, `${findings}\n`, run.program.reporter.log);
+    keepMessage(outputFile, `${findings}\n`, run.program);
   }
   return code;
 }

@@ -1,8 +1,10 @@
 // `agentcli sessions export`: a thread as its records or as a document.
 import { readFileSync } from "node:fs";
-import { CommandError, writeTextFile } from "@agentcli/command-line";
+import { resolve } from "node:path";
+import { CommandError } from "@agentcli/command-line";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
+import { writeOutputFile } from "../../output/write-file.ts";
 import type { Program } from "../../program.ts";
 import { openSession } from "../../sessions/open.ts";
 
@@ -12,7 +14,7 @@ export async function run(invocation: Invocation, { environment, print }: Progra
   const text = isDocument ? (await import("../../sessions/markdown.ts")).toMarkdown(records) : wholeLines(path);
   const target = invocation.text("output-last-message");
   if (target === undefined) await print(text);
-  else write(target, text);
+  else write(target, text, environment);
   return exitCodes.completed.code;
 }
 
@@ -22,9 +24,9 @@ function wholeLines(path: string): string {
   return text.slice(0, text.lastIndexOf("\n") + 1);
 }
 
-function write(target: string, text: string): void {
+function write(target: string, text: string, { cwd, programs }: Program["environment"]): void {
   try {
-    writeTextFile(target, text, { mode: 0o600 });
+    writeOutputFile({ path: resolve(cwd, target), mode: 0o600, programs }, text);
   } catch (error) {
     throw new CommandError("usage", `The export cannot be written to ${target}: ${(error as Error).message}.`);
   }

@@ -1,6 +1,6 @@
 // `agentcli test`: runs the test cases of a project without a model.
 import { resolve } from "node:path";
-import { CommandError, writeTextFile } from "@agentcli/command-line";
+import { CommandError } from "@agentcli/command-line";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { CaseFile } from "../../cases/case.ts";
 import { findCaseFiles } from "../../cases/find-case-files.ts";
@@ -10,6 +10,7 @@ import { hasFailed, junitReport, type TestReport, tapReport, textReport } from "
 import { runFiles } from "../../cases/run-files.ts";
 import { openScratch } from "../../cases/scratch.ts";
 import type { Invocation } from "../../command.ts";
+import { writeOutputFile } from "../../output/write-file.ts";
 import type { Program } from "../../program.ts";
 import { shareProbe } from "../../sandbox/probe.ts";
 
@@ -56,7 +57,7 @@ async function show(report: TestReport, invocation: Invocation, { print, environ
   const file = invocation.text("junit");
   if (file === undefined) return;
   try {
-    writeTextFile(resolve(environment.cwd, file), junitReport(report));
+    writeOutputFile({ path: resolve(environment.cwd, file), programs: environment.programs }, junitReport(report));
   } catch (error) {
     throw new CommandError("usage", `The report cannot be written to ${file}: ${(error as Error).message}.`);
   }
