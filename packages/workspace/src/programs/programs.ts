@@ -101,12 +101,18 @@ function repositoryOf(directory: string, home: string): string[] {
 export function findProgram(name: string, search: ProgramSearch): string | undefined {
   const isTrusted = trustIn(search);
   const { programAt } = search.looks ?? freshLooks;
-  for (const candidate of candidatesOf(name, search)) {
+  for (const candidate of shimsLast(candidatesOf(name, search))) {
     const program = programAt(candidate);
     if (program !== undefined && isTrusted(dirname(candidate)) && isTrusted(program)) return program;
   }
   return undefined;
 }
+
+/** Of asdf, mise, pyenv and the like: they ask the files of the working directory which program to start. */
+const shimsLast = (candidates: string[]): string[] => {
+  const isShim = (path: string) => basename(dirname(path)) === "shims";
+  return [...candidates.filter((path) => !isShim(path)), ...candidates.filter(isShim)];
+};
 
 /** PATH without the directories that an agent or another user can write. By their real paths: a link may be changed later. */
 export function trustedPath(search: ProgramSearch): string {

@@ -53,6 +53,13 @@ test("the first trusted program of PATH is found, by its real path", () => {
   expect(find([path("nothing"), path("one")])).toBe(path("one/tool"));
 });
 
+test("a shim, which starts what files of the workspace name, is used only where there is nothing else", () => {
+  plant("asdf/shims/tool");
+  plant("one/tool");
+  expect(find([path("asdf/shims"), path("one")])).toBe(path("one/tool"));
+  expect(find([path("asdf/shims"), path("nothing")])).toBe(path("asdf/shims/tool"));
+});
+
 describe("a program is passed over", () => {
   const own = () => {
     plant("own/tool");
