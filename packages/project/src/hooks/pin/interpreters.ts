@@ -25,7 +25,7 @@ export function readInterpreter(
     if (shape.code.test(text) || !/^[-+]./.test(text)) break;
     given.push(text);
     if (shape.loads?.test(text)) readLoaded(words[++at], language, reading);
-    else if (shape.valued?.test(text)) checkValue(words[++at], text, { name, language, shape }, reading);
+    else if (shape.valued?.test(text)) checkValue(words[++at], { option: text, name, shape }, reading);
     else if (!shape.options.test(text)) throw new Unpinnable(`the option ${text} of ${name} is not known`);
   }
   const option = words[at]?.value;
@@ -34,8 +34,11 @@ export function readInterpreter(
   else readScript(words.slice(at), language, reading);
 }
 
-function checkValue(word: ShellWord | undefined, option: string, of: NamedInterpreter, reading: Reading): void {
-  const { name, shape } = of;
+function checkValue(
+  word: ShellWord | undefined,
+  { option, name, shape }: { option: string; name: string; shape: Interpreter },
+  reading: Reading,
+): void {
   if (shape.values && !shape.values.test(known(word, `the value of ${option}`, reading)))
     throw new Unpinnable(`the value of the option ${option} of ${name} is not known`);
 }
