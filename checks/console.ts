@@ -95,15 +95,16 @@ const isComplete = (text: string): boolean =>
 function judge(text: string, scratch: string): Problem[] {
   const started = startRecorders(text, scratch);
   if (typeof started === "string") return [started];
-  if (started.length === 0 && !/^(export|echo|call\(\))/.test(text)) return ["it starts no program."];
+  if (started.length === 0 && !/^(export|echo|printf|call\(\))/.test(text)) return ["it starts no program."];
   return started.flatMap(([program = "", ...argv]) => judgeArguments(program, argv));
 }
 
 /** Programs that only write down how they were started, and files that commands read. */
 function prepare(scratch: string): void {
   const [bin, work] = [join(scratch, "bin"), join(scratch, "work")];
-  for (const folder of [bin, join(work, ".config/fish/completions"), join(work, "platform")])
-    mkdirSync(folder, { recursive: true });
+  for (const name of [".config/fish/completions", "platform", "systemd/system/caddy.service.d"])
+    mkdirSync(join(work, name), { recursive: true });
+  mkdirSync(bin);
   const recorder = `#!/bin/bash\nprintf '%s\\0' "\${0##*/}" "$@" $'\\1' >> ${join(scratch, "log")}\n`;
   for (const name of [...Object.keys(own), ...foreign]) writeFileSync(join(bin, name), recorder, { mode: 0o755 });
   writeFileSync(join(bin, "npx"), '#!/bin/bash\nexec "$@"\n', { mode: 0o755 });
