@@ -21,7 +21,7 @@ import { createInterface } from "node:readline";
 import { eventually } from "@agentcli/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { findBinaries, nativeFolder } from "../../src/foundation/db/binaries.ts";
-import { clusterPaths } from "../../src/foundation/db/cluster-paths.ts";
+import { clusterPaths, makeSocketDirectory } from "../../src/foundation/db/cluster-paths.ts";
 import { type Database, openDatabase } from "../../src/foundation/db/index.ts";
 import { findPostmaster, stopPostmaster } from "../../src/foundation/db/postmaster.ts";
 import { chooseUser } from "../../src/foundation/db/run-as-user.ts";
@@ -66,6 +66,12 @@ const addTeam = ({ db }: Database, name: string) =>
     .execute();
 const teams = async ({ db }: Database) =>
   (await db.selectFrom("teams").select("name").orderBy("name").execute()).map(({ name }) => name);
+
+test("a directory for its socket that cannot be made is named, with what helps", () => {
+  const unwritable = { ...paths(), socketDirectory: "/proc/platform-socket" };
+  const message = /has no directory: ENOENT.*'\/proc\/platform-socket'.*ReadWritePaths, or set DATABASE_URL/;
+  expect(() => makeSocketDirectory(unwritable, null)).toThrow(message);
+});
 
 test("it is created on first use, shared, and stopped by the last process that closes it", async () => {
   const [first, second] = await Promise.all([open(), open()]);

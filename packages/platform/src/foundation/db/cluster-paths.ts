@@ -71,7 +71,15 @@ function isDirectory(path: string): boolean {
 
 /** A directory of another user there is refused: its owner could pose as the server. */
 export function makeSocketDirectory({ socketDirectory: path }: ClusterPaths, owner: number | null): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    // Not recursive: its parent is there, and where nothing can be made Node then asks for ever, or gives another reason.
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST")
+      throw new DatabaseError(
+        `The socket of the embedded PostgreSQL has no directory: ${(error as Error).message}. Let the user of the server write to the directory above it, in a systemd unit by ReadWritePaths, or set DATABASE_URL to a PostgreSQL server.`,
+      );
+  }
   const { uid } = lstatSync(path);
   const ours = process.getuid?.();
   if (!isDirectory(path) || (ours !== undefined && uid !== ours && uid !== owner))
