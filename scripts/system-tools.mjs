@@ -27,6 +27,8 @@ export const systemTools = [
 /** Large, and used by `npm run test:long` only. */
 export const toolsOfLongTests = [
   { program: "dockerd", package: "docker.io", need: "required", purpose: "tests of machines in containers" },
+  { program: "docker-compose", package: "docker-compose", need: "required", purpose: "tests of the compose file" },
+  { program: "debootstrap", package: "debootstrap", need: "required", purpose: "tests of images" },
 ];
 
 /**
