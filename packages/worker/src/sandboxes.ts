@@ -183,10 +183,13 @@ function confinementOf(request: SandboxRequest, files: string, host: AgentHost):
   const own = { home: join(files, ".home"), artifacts: join(files, ".artifacts") };
   for (const directory of Object.values(own)) mkdirSync(directory, { recursive: true, mode: 0o700 });
   const isWritable = request.mode === "workspace-write";
+  const root = join(files, request.root);
+  const repositories = request.writable.map((path) => join(files, path));
   const policy = sandboxPolicy({
     mode: request.mode,
-    root: join(files, request.root),
-    writableRoots: isWritable ? [...request.writable.map((path) => join(files, path)), ...Object.values(own)] : [],
+    root,
+    writableRoots: isWritable ? [...repositories, ...Object.values(own)] : [],
+    ignoreTops: repositories.length > 0 ? repositories : [root],
     ...(isWritable && { network: "proxy", allowedDomains: ["*"] }),
     view: "system",
     shown: [files],

@@ -9,6 +9,8 @@ import type { AgentSocket, AgentSocketOptions, AgentSocketService, SocketReply }
 
 /** Of one agent: it keeps no other from its answers. */
 const maxConnections = 8;
+/** More are closed at once: each occupies a descriptor of the server. */
+const maxOpenConnections = 32;
 const maxBodyBytes = 4_096;
 const socketName = "api.sock";
 
@@ -48,7 +50,8 @@ export async function openAgentSocket(
 
 function serve(service: AgentSocketService): Server {
   let connections = 0;
-  const server = createServer((request, response) => {
+  // Connections that send nothing are closed after the time for a request, which is looked at in this interval.
+  const server = createServer({ connectionsCheckingInterval: 1_000 }, (request, response) => {
     const answering = connections > maxConnections ? Promise.resolve(saturated) : answerTo(request, service);
     void answering.then((reply) => send(response, reply));
   });
@@ -59,6 +62,7 @@ function serve(service: AgentSocketService): Server {
     });
   });
   server.requestTimeout = 10_000;
+  server.maxConnections = maxOpenConnections;
   return server;
 }
 

@@ -54,7 +54,9 @@ function readSteps(pattern: string[], judges: "path" | "name"): Step[] | null {
   for (let at = 0; at < pattern.length; ) {
     const read = pattern[at] === "*" ? readStars(pattern, at, judges) : readCharacter(pattern, at);
     if (read === null) return null;
-    steps.push(read.step);
+    // Directories once are directories twice: a thousand of them in a row would be followed for every character.
+    const isRepeated = read.step.kind === "directories" && steps.at(-1)?.kind === "directories";
+    if (!isRepeated) steps.push(read.step);
     at = read.next;
   }
   return steps;

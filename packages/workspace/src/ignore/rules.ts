@@ -14,14 +14,27 @@ export interface IgnoreFile {
   rules: Rule[];
 }
 
+/** For patterns that are not trusted: one of this length takes milliseconds for the longest path. */
+export const maxPatternLength = 1_024;
+
 /** The deepest file comes first; the path is below all of them. */
 export function isIgnored(files: IgnoreFile[], path: string, kind: "directory" | "other"): boolean {
+  const judging = judge(files, path, kind);
+  for (;;) {
+    const step = judging.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same, with a pause after each rule: there may be many, each of them slow. */
+export function* judge(files: IgnoreFile[], path: string, kind: "directory" | "other"): Generator<void, boolean> {
   for (const { directory, rules } of files) {
     const below = path.slice(directory === "/" ? 1 : directory.length + 1);
-    const rule = rules.findLast(
-      ({ matches, directoriesOnly }) => (kind === "directory" || !directoriesOnly) && matches(below),
-    );
-    if (rule) return !rule.negated;
+    for (let at = rules.length - 1; at >= 0; at -= 1) {
+      const rule = rules[at];
+      if (rule && (kind === "directory" || !rule.directoriesOnly) && rule.matches(below)) return !rule.negated;
+      yield;
+    }
   }
   return false;
 }

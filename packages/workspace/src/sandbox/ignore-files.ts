@@ -3,7 +3,7 @@ import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { findRepositoryRoot, readRegularFile } from "../git/index.ts";
-import { type IgnoreFile, isIgnored, readRules } from "../ignore/index.ts";
+import { type IgnoreFile, judge, maxPatternLength, readRules } from "../ignore/index.ts";
 import { contains, resolveExisting } from "../paths.ts";
 import type { SandboxPolicy } from "./policy.ts";
 
@@ -27,7 +27,7 @@ export async function withIgnored(policy: SandboxPolicy): Promise<SandboxPolicy>
   if (found.files.length === 0) return policy;
   return {
     ...policy,
-    hidden: [...policy.hidden, ...found.hidden],
+    hidden: [...new Set([...policy.hidden, ...found.hidden])],
     // Otherwise a command could show the paths to the next run.
     protectedPaths: [...policy.protectedPaths, ...found.files.filter((path) => isBelowRoots(path, policy))],
   };
@@ -39,14 +39,16 @@ interface Found {
   files: string[];
 }
 
-/** Commands see the whole repository, also if they start below its top. */
-function topsOf({ root, writableRoots, view }: SandboxPolicy): string[] {
-  const roots = [root, ...writableRoots].flatMap(resolveExisting);
+/**
+ * Commands see the whole repository, also if they start below its top. One top may contain another: whether it has an ignore
+ * file says nothing of the other.
+ */
+function topsOf({ root, writableRoots, view, ignoreTops }: SandboxPolicy): string[] {
+  const roots = (ignoreTops ?? [root, ...writableRoots]).flatMap(resolveExisting);
   const tops = roots.map((directory) =>
     view === "machine" ? (findRepositoryRoot(directory) ?? directory) : directory,
   );
-  const distinct = [...new Set(tops)];
-  return distinct.filter((top) => !distinct.some((other) => other !== top && contains(other, top)));
+  return [...new Set(tops)];
 }
 
 const isBelowRoots = (path: string, { root, writableRoots }: SandboxPolicy): boolean =>
@@ -59,41 +61,43 @@ const ignoreFilesIn = (directory: string): string[] =>
 
 async function search(top: string, found: Found): Promise<void> {
   const queue: { directory: string; above: IgnoreFile[] }[] = [{ directory: top, above: [] }];
-  const isLate = lateAfter(maxSearchMs);
-  let sliceEnd = Date.now() + sliceMs;
+  const inSlices = openSlices(top);
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     const { directory, above } = next;
     const entries = entriesOf(directory);
     const named = entries.map(({ name }) => name).filter((name) => ignoreFileNames.includes(name));
     const files = named.length === 0 ? above : [readIgnoreFiles(directory, named), ...above];
-    const { ignored, directories } = divide(directory, entries, (path, kind) => {
-      if (isLate()) throw tooSlow(top);
-      return isIgnored(files, path, kind);
-    });
+    const { ignored, directories } = await inSlices(divide(directory, entries, files));
     found.files.push(...named.map((name) => join(directory, name)));
     found.hidden.push(...ignored);
     if (found.hidden.length > maxPaths) throw tooMany(found.files[0] ?? top);
     for (const below of directories) queue.push({ directory: below, above: files });
-    if (Date.now() < sliceEnd) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    sliceEnd = Date.now() + sliceMs;
   }
 }
 
-type Ignores = (path: string, kind: "directory" | "other") => boolean;
-
-function lateAfter(limitMs: number): () => boolean {
-  const end = Date.now() + limitMs;
-  return () => Date.now() > end;
+/** Runs work that yields often: lets other work of the process run after each slice, and ends after the limit. */
+function openSlices(top: string) {
+  const end = Date.now() + maxSearchMs;
+  let sliceEnd = Date.now() + sliceMs;
+  return async <Result>(work: Generator<void, Result>): Promise<Result> => {
+    for (;;) {
+      const step = work.next();
+      if (step.done) return step.value;
+      if (Date.now() < sliceEnd) continue;
+      if (Date.now() > end) throw tooSlow(top);
+      await new Promise((resolve) => setImmediate(resolve));
+      sliceEnd = Date.now() + sliceMs;
+    }
+  };
 }
 
 /** What is ignored in a directory, and the directories in it that are not. */
-function divide(directory: string, entries: Dirent[], ignores: Ignores) {
+function* divide(directory: string, entries: Dirent[], files: IgnoreFile[]) {
   const [ignored, directories]: [string[], string[]] = [[], []];
   for (const entry of entries) {
     if (entry.name === ".git" || ignoreFileNames.includes(entry.name)) continue;
     const path = join(directory, entry.name);
-    if (ignores(path, entry.isDirectory() ? "directory" : "other")) ignored.push(nameable(path));
+    if (yield* judge(files, path, entry.isDirectory() ? "directory" : "other")) ignored.push(nameable(path));
     else if (entry.isDirectory()) directories.push(path);
   }
   return { ignored, directories };
@@ -104,7 +108,10 @@ function readIgnoreFiles(directory: string, names: string[]): IgnoreFile {
     const path = join(directory, name);
     const content = lstatSync(path).isFile() ? readRegularFile(path) : undefined;
     if (content === undefined || content.length > maxBytes) throw unreadable(path);
-    return readRules(content.toString("utf8"));
+    const text = content.toString("utf8");
+    const longLine = text.split("\n").findIndex((line) => line.length > maxPatternLength);
+    if (longLine >= 0) throw tooLong(path, longLine + 1);
+    return readRules(text);
   });
   return { directory, rules };
 }
@@ -137,6 +144,12 @@ const tooSlow = (top: string) =>
   new SandboxUnavailable(
     `Matching the ignore files of ${top} takes more than a minute.`,
     "Use fewer and simpler patterns, or name directories that contain many files.",
+  );
+
+const tooLong = (path: string, line: number) =>
+  new SandboxUnavailable(
+    `Line ${line} of ${path} is longer than ${maxPatternLength} characters.`,
+    "Use a shorter pattern, or name the directory that contains the files.",
   );
 
 const unreadable = (path: string) =>

@@ -13,6 +13,8 @@ export interface SandboxPolicy {
   writableRoots: string[];
   /** A directory of build caches that commands can write in workspace-write, also inside a hidden one; null: none. */
   cache: string | null;
+  /** The top directories whose ignore files count; null: those of the root and of the writable roots. */
+  ignoreTops: string[] | null;
   /** With "proxy", only the hosts of allowedDomains can be reached. */
   network: "on" | "off" | "proxy";
   allowedDomains: string[];
@@ -70,6 +72,7 @@ export function sandboxPolicy(options: PolicyOptions): SandboxPolicy {
     cache: null,
     hidden: [],
     shown: [],
+    ignoreTops: null,
     view: "machine",
     userId: null,
     placement: null,

@@ -143,6 +143,8 @@ function policyOf(
     writableRoots: mode === "workspace-write" ? [...repositories, ...Object.values(own)] : [],
     ...(mode === "workspace-write" && { network: "proxy", allowedDomains: egress.policy.allowed }),
     view: "system",
+    // Not the agent's own directories: what it puts there hides nothing.
+    ignoreTops: repositories.length > 0 ? repositories : [root],
     shown: [paths.directory, ...readableDirectories],
     placement: paths.placement,
     ...(mode === "workspace-write" && socket && { sockets: socket.directory, unixSockets: "allowed" }),
