@@ -41,9 +41,18 @@ const secretPatterns = [
   // Who knows the address of a webhook can post to it. Headers that a program adds to its requests mostly log it in.
   ...["*WEBHOOK*", "*_HEADERS"],
   // Settings of git, which are numbered: with some of them left out it does not start. A value is often such a header.
-  ...["GIT_CONFIG_COUNT", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS"],
-  // A process that reaches the agent for keys can sign with all of them; one that reaches the screen can type.
-  ...["SSH_AUTH_SOCK", "GPG_AGENT_INFO", "VSCODE_GIT_IPC_HANDLE", "XAUTHORITY"],
+  ...["GIT_CONFIG_COUNT", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS", "IDENTITY_HEADER"],
+  // A process that reaches the agent for keys can sign with all of them; one that reaches the screen, or what a terminal
+  // or an editor listens on, can type.
+  ...[
+    "SSH_AUTH_SOCK",
+    "GPG_AGENT_INFO",
+    "VSCODE_GIT_IPC_HANDLE",
+    "XAUTHORITY",
+    "KITTY_LISTEN_ON",
+    "WEZTERM_UNIX_SOCKET",
+  ],
+  ...["NVIM", "NVIM_LISTEN_ADDRESS", "VSCODE_IPC_HOOK_CLI", "ALACRITTY_SOCKET", "SWAYSOCK", "I3SOCK"],
 ];
 /** A password in an address (not the port before a path), anything before the @ of a web address, or a secret parameter. */
 const secretAddresses = [
@@ -51,22 +60,24 @@ const secretAddresses = [
   /https?:\/\/[^\s/?#@]+@/i,
   /[?&#;][\w.-]{0,40}(?:key|token|secret|pass|credential|signature|jwt|hmac|jsessionid)[\w.-]{0,40}=[^&\s]/i,
   /[?&](?:sig|pwd|pw|auth)=[^&\s]/,
+  // There the name of the user is the secret.
+  /\b(?:nats|rediss?):\/\/[^\s/?#@]+@/i,
 ];
 /** Addresses and data sources without ://. */
 const userAndPassword =
   /^(?:[^\s/:@]+:[^\s/@]+@[\w.[-]|jdbc:[\w:]+:[^\s/@]+\/[^\s@]+@|[\w$.-]+\/[^\s/@]+@(?:\/\/|(?!v?\d|sha\d|(?:main|master|latest)$)[\w.-]+(?::\d+(?:\/\w+)?)?$))|(?:^|[\s"'=])\/\/[^\s/?#@:]*:[^\s@]+@/;
 /** Also as in .npmrc. */
 const passwordSetting =
-  /(?:(?:^|[;\s])(?:password|passwd|pwd|accountkey|sharedaccesskey)|:_auth(?:token)?)\s*=\s*[^;\s]/i;
+  /(?:(?:^|[;,\s]|-D[\w.]{0,40})(?:password|passwd|pwd|pass|accountkey|sharedaccesskey)|:_auth(?:token)?)\s*=\s*[^;\s]|(?:^|[?&])sv=[\s\S]{1,400}&sig=/i;
 /** A name and its value, in options and in lines of settings. */
 const secretSetting =
-  /(?:^|[\s;,{"'-])(?:api[_-]?key|private[_-]token|(?:(?:access|auth|client|refresh|id)[_-]?)?(?:token|secret)|_?auth|pw)["']?(?:\s{0,3}[=:]\s{0,3}|(?<=--[\w-]{2,20})\s)["']?(?![$\d]|none|true|false)[^\s"'{[$]{6}/i;
+  /(?:^|[\s;,{"'-])(?:api[_-]?key|private[_-]token|(?:(?:access|auth|client|refresh|id)[_-]?)?(?:token|secret)|secret-access-key|oauth2-bearer|(?<=--)(?:pat|jwt|bearer)|_?auth|pw)["']?(?:\s{0,3}[=:]\s{0,3}|(?<=--[\w-]{2,20})\s)["']?(?![$\d]|none|true|false)[^\s"'{[$]{6}/i;
 /** In options, JSON, YAML and lines of a .netrc; a prompt such as `Password: ` has nothing after it. */
 const passwordText =
   /(?<!\/etc\/)pass(?:word|wd|phrase)["']?\s{0,3}[=:]\s{0,3}["']?[^\s;,"'=:}]|\blogin\s+\S+\s+password\s+\S|--password\s+\S|-passin\s+pass:\S/i;
-/** A member of JSON. */
+/** A member of JSON; `d` and `k` are the private parts of a key. */
 const secretMember =
-  /"[\w.-]{0,40}(?:secret|token|credential|[_-]?(?:api|access|private|account)[_-]?key)[\w.-]{0,40}"\s{0,3}:\s{0,3}"[^"\s]/i;
+  /"[\w.-]{0,40}(?:secret|token|credential|oauth|bearer|[_-]?(?:api|access|private|account)[_-]?key)[\w.-]{0,40}"\s{0,3}:\s{0,3}(?:\{\s{0,3}"[^"]{1,80}"\s{0,3}:\s{0,3})?"[^"\s]|"kty"[\s\S]{0,4000}"[dk]"\s{0,3}:|"[dk]"\s{0,3}:[\s\S]{0,4000}"kty"/i;
 /** Tokens and keys that are recognized by how they begin, under any name. One expression: each costs time at every start. */
 const secretValue = new RegExp(
   [
@@ -84,6 +95,10 @@ const secretValue = new RegExp(
     /\b(?:hooks\.slack\.com\/services|discord(?:app)?\.com\/api\/webhooks|webhook\.office\.com|outlook\.office(?:365)?\.com\/webhook|hooks\.zapier\.com\/hooks|maker\.ifttt\.com\/trigger)\//,
     /\b[Aa](?:uthorization|UTHORIZATION)[:=] *(?:[Bb]asic|[Bb]earer|[Tt]oken|BASIC|BEARER|TOKEN|Digest|Negotiate|ApiKey|AWS4-HMAC-SHA256)\b/,
     /^[Cc]ookie: *\S+=\S/,
+    /\b(?:pplx-|GOCSPX-|glc_|fm2_|rnd_|vcp_|nfp_|cfat_|sb_secret_|pscale_oauth_|napi_|dp\.(?:st|ct|sa|scim)\.|hvr\.|dckr_oat_)[\w.-]{16}/,
+    /\b(?:CCIP(?:AT|RJ)_|bku[ac]_|sq[upa]_|AKCp|dose|sk\.eyJ|phx_|hcaik_|bb_live_|e2b_|csk-|jina_|lsv2_|xkeysib-|xsmtpsib-)[\w-]{16}/,
+    /\b(?:1\/\/0[\w-]{24}|sk_[0-9a-f]{48}|fc-[0-9a-f]{32}|pat-\w{2,3}-[0-9a-f]{8}-|EAA[A-Z][\w-]{24}|oy2[a-z0-9]{43}|access_token\$)/,
+    /\bPuTTY-User-Key-File|\b[xyz]prv[1-9A-HJ-NP-Za-km-z]{50}|^[\w-]{24,28}\.[\w-]{6}\.[\w-]{27,}$|(?:^|\n)PrivateKey *= *\S/,
     /\bAGE-SECRET-KEY-1/,
     /\b(?:gl(?:rt|dt|cbt|ft|soat|imt|agent|ptt)-|ntn_|secret_|pscale_(?:tkn|pw)_)[\w-]{16}|\bkey-[0-9a-f]{32}/,
     /^(?:[Bb]asic|[Bb]earer) +(?=\S*[\dA-Z=])\S{8}|\b[Xx]-[\w-]*(?:[Kk]ey|[Tt]oken|[Ss]ecret) *[:=] *\S{6}/,
@@ -130,7 +145,7 @@ export function inherits(policy: EnvironmentPolicy): (name: string, value: strin
   };
 }
 
-const settingNames = ["key", "token", "secret", "auth", "pw"];
+const settingNames = ["key", "token", "secret", "auth", "pw", "--pat", "--jwt", "--bearer"];
 
 /** Expressions are tried only on values that have what they need: V8 compiles each of them at every start. */
 function looksLikeSecret(value: string): boolean {
