@@ -183,6 +183,26 @@ const withMarkup: Payload[] = [
     text: `| a \\| b |\n|---|\n| c | ${order} |\n\n> d | e\n> :-: | -\n> f | g | ${order}`,
     visible: "| a \\| b |\n|---|\n| c |\n\n> d | e\n> :-: | -\n> f | g |",
   },
+  {
+    what: "a cell beyond the columns of a table in an item",
+    text: `1. - | a |\n     |---|\n     | c | ${order} |`,
+    visible: "1. - | a |\n     |---|\n     | c |",
+  },
+  {
+    what: "a description of a diagram over several lines, or what shows when something is clicked",
+    text: `~~~mermaid\ngraph TD\naccDescr {\n${order}\n}\nclick A href "x" "${order}"\nlinks A: {"${order}": "x"}\nA-->B\n~~~`,
+    visible: "~~~mermaid\ngraph TD\n\n\n\n\n\nA-->B\n~~~",
+  },
+  {
+    what: "an attribute in a formula, or words moved off the page",
+    text: `$\\htmlData{a=${order}}{x} \\cssId{${order}}{y} \\raisebox{-99em}{${order}}$`,
+    visible: "${x} {y} $",
+  },
+  {
+    what: "what a drawing refers to",
+    text: `<svg><clipPath><text>${order}</text></clipPath><mask><text>${order}</text></mask></svg>`,
+    visible: "<svg></svg>",
+  },
   { what: "words behind the language of a block", text: `\`\`\`js ${order}\nx\n\`\`\``, visible: "```js\nx\n```" },
   {
     what: "a long language of a block in a quote",

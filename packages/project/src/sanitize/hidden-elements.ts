@@ -6,6 +6,7 @@ const hiddenByName = new Set([
   ...["script", "style", "template", "noscript", "noframes", "noembed", "title", "datalist"],
   ...["iframe", "object", "canvas", "audio", "video", "rp", "annotation", "annotation-xml", "desc", "metadata"],
   ...["defs", "symbol", "meter", "progress", "mphantom"],
+  ...["clippath", "mask", "marker", "pattern", "lineargradient", "radialgradient", "filter", "colgroup", "frameset"],
 ]);
 
 const withoutContent = new Set([

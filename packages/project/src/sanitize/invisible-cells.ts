@@ -4,6 +4,8 @@ import type { Removals } from "./removals.ts";
 const delimiterRow = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 /** Of quotes and indented text. */
 const lead = /^[ \t>]*/;
+/** The first row of a table may be that of an item, too. */
+const firstLead = /^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*/;
 
 export function stripSurplusCells(text: string, removals: Removals): string {
   if (!text.includes("|") || !text.includes("-")) return text;
@@ -13,7 +15,7 @@ export function stripSurplusCells(text: string, removals: Removals): string {
   return lines
     .map((line, index) => {
       const row = line.replace(lead, "");
-      const above = (lines[index - 1] ?? "").replace(lead, "");
+      const above = (lines[index - 1] ?? "").replace(firstLead, "");
       if (delimiterRow.test(row) && above.includes("|") && columnsIn(row) === columnsIn(above))
         columns = columnsIn(row);
       else if (row === "" || !row.includes("|")) columns = 0;

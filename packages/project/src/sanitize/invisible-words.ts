@@ -2,9 +2,12 @@
 // follows the language of a code block.
 import type { Removals } from "./removals.ts";
 
-/** In formulas: phantoms, words that lap over their neighbours, and words in a colour that a page can have. */
+/**
+ * In formulas: phantoms, words that lap over their neighbours or are moved off the page, attributes, and words in a
+ * colour that a page can have.
+ */
 export function stripUnseenMath(text: string, removals: Removals): string {
-  if (!/phantom|lap|color/.test(text)) return text;
+  if (!/\\(?:[hv]?phantom|(?:math)?[lrc]lap|f?(?:text)?color|html|cssId|raisebox)/.test(text)) return text;
   const closing = pairBraces(text);
   const kept: string[] = [];
   let at = 0;
@@ -26,7 +29,8 @@ const colourModel = /(?:\[[^\]{}]{0,40}\]\s*)?/.source;
 const frameColour = /fcolorbox\s*\{[^{}]{0,400}\}/.source;
 const unseenMath = new RegExp(
   [
-    /\\(?:[hv]?phantom|(?:math)?[lrc]lap)\s*(?=\{)/.source,
+    /\\(?:[hv]?phantom|(?:math)?[lrc]lap|html(?:Class|Data|Id|Style)|cssId)\s*(?=\{)/.source,
+    /\\raisebox\s*\{\s*[+-]?\d{2,}[^{}]{0,40}\}\s*(?=\{)/.source,
     String.raw`\\(?<colour>(?:text)?color|colorbox|${frameColour})\s*${colourModel}` +
       String.raw`\{(?!\s*(?:${seenColours})\s*\})[^{}]{0,400}\}\s*`,
   ].join("|"),
@@ -77,14 +81,16 @@ const fence = /^([ \t>]{0,40}(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:`{3,}(?=[^`\n]
 
 const opensDrawn = /^[ \t>]{0,40}(?:(?:`{3,}|~{3,})[ \t]*(math|mermaid)(?![\w-])|\$\$[ \t]*$)/;
 const closesDrawn = /^[ \t>]{0,40}(?:`{3,}|~{3,}|\$\$)[ \t]*$/;
-const comments = { math: /(?<!\\)%.*/, mermaid: /%%.*|^[ \t>]*acc(?:Descr|Title).*/ };
+const comments = { math: /(?<!\\)%.*/, mermaid: /%%.*|^[ \t>]*(?:acc(?:Descr|Title)|(?:click|links?)[ \t]).*/ };
+const opensDescription = /^[ \t>]*accDescr[ \t]*\{[^}]*$/;
 
 /** In blocks that are rendered as a formula or a diagram, `%` begins a comment. */
 export function stripDrawnComments(text: string, removals: Removals): string {
-  if (!text.includes("%") && !text.includes("acc")) return text;
+  if (!/%|acc|click|links?/.test(text)) return text;
   const lines = text.split("\n");
   const last = lines.findLastIndex((line) => closesDrawn.test(line));
   let drawn: keyof typeof comments | null = null;
+  let isDescription = false;
   return lines
     .map((line, index) => {
       if (drawn === null) {
@@ -94,7 +100,9 @@ export function stripDrawnComments(text: string, removals: Removals): string {
         return line;
       }
       if (closesDrawn.test(line)) drawn = null;
-      const clean = drawn === null ? line : line.replace(comments[drawn], "");
+      const wasDescription = isDescription && drawn !== null;
+      isDescription = wasDescription ? !line.includes("}") : drawn === "mermaid" && opensDescription.test(line);
+      const clean = drawn === null ? line : wasDescription ? "" : line.replace(comments[drawn], "");
       if (clean !== line) removals.add("drawn-comment", line.trim());
       return clean;
     })
