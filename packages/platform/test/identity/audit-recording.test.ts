@@ -108,6 +108,34 @@ describe("audit verify says what is not recorded", () => {
       "platform.actor is set for a role or the database",
     ],
     [
+      "an aggregate that goes before one of PostgreSQL and forgets what changed",
+      `create function forget(jsonb, text, jsonb) returns jsonb language sql immutable as $$ select '{}'::jsonb $$;
+       create aggregate jsonb_object_agg(text, jsonb) (sfunc = forget, stype = jsonb, initcond = '{}')`,
+      "the function jsonb_object_agg(text,jsonb) takes the place of one of PostgreSQL",
+    ],
+    [
+      "a function of a row that goes before one of PostgreSQL",
+      "create function to_jsonb(teams) returns jsonb language sql as $$ select '{}'::jsonb $$",
+      "the function to_jsonb(teams) takes the place of one of PostgreSQL",
+    ],
+    [
+      "an operator that goes before one of PostgreSQL",
+      `create function same_always(jsonb, text) returns jsonb language sql as $$ select null::jsonb $$;
+       create operator + (leftarg = jsonb, rightarg = text, function = same_always)`,
+      "the operator +(jsonb,text) takes the place of one of PostgreSQL",
+    ],
+    [
+      "a cast of entries to texts",
+      `create function other_text(jsonb) returns text language sql as $$ select '{}' $$;
+       create cast (jsonb as text) with function other_text(jsonb)`,
+      "the cast of jsonb to text takes the place of one of PostgreSQL",
+    ],
+    [
+      "a path with PostgreSQL at its end",
+      `do $$ begin execute format('alter database %I set search_path = public, pg_catalog', current_database()); end $$`,
+      "search_path has other schemas before pg_catalog",
+    ],
+    [
       "a trigger that is switched off",
       "alter table users disable trigger audit_changes",
       "audit_changes of users is switched off",
@@ -157,6 +185,22 @@ describe("a session that switches triggers off for itself alone", () => {
     ["gives a key more rights", "update api_keys set scopes = array_append(scopes, 'more')", "api_keys has rows"],
     ["makes a member an administrator", "update users set role = 'admin'", "users has rows"],
     ["gives a revoked key back", "update api_keys set revoked_at = null", "api_keys has rows"],
+    ["makes a key last", "update api_keys set expires_at = now() + interval '9 years'", "api_keys has rows"],
+    [
+      "logs in as another user elsewhere",
+      "insert into identities (issuer, subject, user_id) select 'https://id.example', 'mine', min(id) from users",
+      "identities has rows that no entry explains: https://id.example:mine",
+    ],
+    [
+      "gives a user another address",
+      "update users set email = 'eve@example.com' where role = 'admin'",
+      "users has rows",
+    ],
+    [
+      "brings back what was deleted",
+      "insert into login_links select 'gone', min(id), sha256('x'), now() + interval '1 day' from users",
+      "login_links has rows that no entry explains: gone",
+    ],
     ["brings back who was removed", "update users set removed_at = null", "users has rows"],
   ])("%s: audit verify names what no entry explains", async (_, change, reason) => {
     const server = await testServer({ roles: ["api"] });
@@ -171,6 +215,8 @@ describe("a session that switches triggers off for itself alone", () => {
       ...{ scopes: ["agents:read"], expiresAt: null },
     });
     await administration.removeUser({ email: "bob@example.com" });
+    await sql.raw("insert into login_links select 'gone', min(id), sha256('x'), now() from users").execute(db);
+    await sql.raw("delete from login_links").execute(db);
     expect(await command(server, "audit", "verify")).toMatch(/^whole: /);
     await db.transaction().execute(async (transaction) => {
       await sql.raw("set local session_replication_role = replica").execute(transaction);

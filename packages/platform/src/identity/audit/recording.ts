@@ -2,6 +2,7 @@
 // nothing else comes between a change and its entry.
 import { type Kysely, sql } from "kysely";
 import { auditFunctions, auditTables, auditTriggers, type Tables } from "../../foundation/index.ts";
+import { findShadows } from "./shadows.ts";
 
 /** One sentence for each part of which changes are not recorded, or not as they were. */
 export async function findUnrecorded(db: Kysely<Tables>): Promise<string[]> {
@@ -10,6 +11,7 @@ export async function findUnrecorded(db: Kysely<Tables>): Promise<string[]> {
     ...(await findChangedTriggers(db)),
     ...(await findChangedFunctions(db)),
     ...(await findSettings(db)),
+    ...(await findShadows(db)),
   ];
 }
 

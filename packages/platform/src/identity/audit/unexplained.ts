@@ -8,18 +8,35 @@ interface Explained {
   row: string;
   /** Recorded columns that decide what the row permits. */
   columns: string[];
+  /** The same, of times: PostgreSQL prints them differently in other time zones. */
+  times?: string[];
   /** Recorded when the row ends, and empty before. */
-  ended: string | null;
+  ended?: string[];
+  id?: string[];
 }
 
 const owners = ["team_id", "user_id", "service_account_id"];
 
 const explained: Explained[] = [
-  { table: "teams", row: "team", columns: [], ended: null },
-  { table: "users", row: "user", columns: ["team_id", "role"], ended: "removed_at" },
-  { table: "service_accounts", row: "service_account", columns: ["team_id"], ended: null },
-  { table: "api_keys", row: "api_key", columns: [...owners, "scopes"], ended: "revoked_at" },
-  { table: "sessions", row: "session", columns: ["user_id"], ended: "ended_at" },
+  { table: "teams", row: "team", columns: [] },
+  { table: "users", row: "user", columns: ["team_id", "email", "role"], ended: ["removed_at"] },
+  { table: "service_accounts", row: "service_account", columns: ["team_id"] },
+  {
+    ...{ table: "api_keys", row: "api_key", columns: [...owners, "scopes"] },
+    ...{ times: ["expires_at"], ended: ["revoked_at"] },
+  },
+  { table: "sessions", row: "session", columns: ["user_id"], ended: ["ended_at"] },
+  { table: "identities", row: "identity", columns: ["user_id"], id: ["issuer", "subject"] },
+  { table: "login_links", row: "login_link", columns: ["user_id"], ended: ["used_at"] },
+  {
+    ...{ table: "invitations", row: "invitation", columns: ["team_id", "email", "role"] },
+    ...{ times: ["expires_at"], ended: ["accepted_at", "revoked_at"] },
+  },
+  {
+    ...{ table: "worker_tokens", row: "worker_token", columns: ["team_id", "agent_id", "worker_id"] },
+    ...{ times: ["expires_at"] },
+  },
+  { table: "automation_webhook_keys", row: "automation_webhook_key", columns: ["automation_id"] },
 ];
 
 /** One sentence for each table with rows, or values, that no entry tells of. */
@@ -36,23 +53,38 @@ export async function findUnexplained(db: Kysely<Tables>): Promise<string[]> {
 
 const shownIds = 5;
 
-/** Compares each column with the last entry that names it. */
-async function unexplainedIn(db: Kysely<Tables>, { table, row, columns, ended }: Explained): Promise<string[]> {
-  const values = columns.map((column) => sql`${column}::text, to_jsonb(subjects.${sql.ref(column)})`);
-  const isRevived =
-    ended === null ? sql`false` : sql`subjects.${sql.ref(ended)} is null and known.columns -> ${ended} <> 'null'`;
+/** Compares each column with the last entry that names it; after an entry that the row was deleted, none explains it. */
+async function unexplainedIn(db: Kysely<Tables>, of: Explained): Promise<string[]> {
+  const { table, row, columns, times = [], ended = [], id = ["id"] } = of;
+  const differs = [
+    // `jsonb_build_array` has null for an empty column, as the entry does.
+    ...columns.map(
+      (column) =>
+        sql`jsonb_build_array(known.columns -> ${column}) is distinct from jsonb_build_array(subjects.${sql.ref(column)})`,
+    ),
+    ...times.map(
+      (column) => sql`(known.columns ->> ${column})::timestamptz is distinct from subjects.${sql.ref(column)}`,
+    ),
+    ...ended.map((column) => sql`(subjects.${sql.ref(column)} is null and known.columns -> ${column} <> 'null')`),
+  ];
+  const subjectId = sql`concat_ws(':', ${sql.join(id.map((column) => sql.ref(`subjects.${column}`)))})`;
   const { rows } = await sql<{ id: string }>`
     with entries as (
       select seq, entry::jsonb as entry from audit_entries where entry like ${`%"action": "${row}.%`}
+    ), mine as (
+      select * from entries where entry ->> 'action' like ${`${row}.%`}
     ), last as (
       select distinct on (entry ->> 'subject', key) entry ->> 'subject' as id, key, value
-      from entries, jsonb_each(entry -> 'data')
+      from mine, jsonb_each(entry -> 'data')
       order by entry ->> 'subject', key, seq desc
+    ), ends as (
+      select distinct on (entry ->> 'subject') entry ->> 'subject' as id, entry ->> 'action' = ${`${row}.deleted`} as is_deleted
+      from mine order by entry ->> 'subject', seq desc
     ), known as (
-      select id, jsonb_object_agg(key, value) as columns from last group by id
+      select id, jsonb_object_agg(key, value) as columns from last join ends using (id) where not is_deleted group by id
     )
-    select subjects.id::text as id from ${sql.table(table)} subjects left join known on known.id = subjects.id::text
-    where known.id is null or not known.columns @> jsonb_build_object(${sql.join(values)}) or ${isRevived}
+    select ${subjectId} as id from ${sql.table(table)} subjects left join known on known.id = ${subjectId}
+    where ${sql.join([sql`known.id is null`, ...differs], sql` or `)}
     order by 1 limit ${shownIds + 1}`.execute(db);
-  return rows.map(({ id }) => id);
+  return rows.map(({ id: found }) => found);
 }
