@@ -1,4 +1,8 @@
 // Invitations: who may create them and who may accept them.
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { request } from "node:http";
+import { temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openInvitations } from "../../src/identity/invitations/index.ts";
@@ -236,6 +240,81 @@ const sessionOf = async (browser: LoggedIn): Promise<string> =>
 
 const auditHead = async (): Promise<number> =>
   Number((await server.platform.db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow()).seq);
+
+/** Sends all but the last byte; `end` sends it, and resolves with the status and the text. */
+async function holdBack(method: string, path: string, sent: { headers: Record<string, string>; body: Buffer }) {
+  const outgoing = request(server.url + path, {
+    method,
+    headers: { ...sent.headers, "content-length": sent.body.length },
+  });
+  const answered = once(outgoing, "response");
+  outgoing.write(sent.body.subarray(0, -1));
+  await once(outgoing, "socket");
+  return async () => {
+    outgoing.end(sent.body.subarray(-1));
+    const [response] = await answered;
+    let text = "";
+    for await (const piece of response) text += piece;
+    return { status: response.statusCode, text };
+  };
+}
+
+/** The server has answered another request: it has had the time to read those before it. */
+const settled = (browser: LoggedIn) => ask(browser, "GET", "/v1/me");
+
+test("an administrator who is demoted, and a user who is removed, before the body of a request has come is refused", async () => {
+  const first = await admin();
+  await command(server, "users", "create", "late@example.com");
+  await command(server, "users", "set", "late@example.com", "--role", "admin");
+  const id = String((await userOf("late@example.com"))?.id);
+  const late = await loggedIn("late@example.com");
+  const headers = { cookie: late.cookie(), "x-csrf-token": late.token, "content-type": "application/json" };
+  const hold = (method: string, path: string, body: unknown) =>
+    holdBack(method, path, { headers, body: Buffer.from(JSON.stringify(body)) });
+  const promote = await hold("PATCH", `/v1/members/${id}`, { role: "admin" });
+  const createKey = await hold("POST", "/v1/keys", { name: "kept" });
+  await settled(late);
+  expect((await ask(first, "PATCH", `/v1/members/${id}`, { role: "member" })).status).toBe(200);
+  expect(await promote()).toMatchObject({ status: 403 });
+  expect((await userOf("late@example.com"))?.role).toBe("member");
+  await ask(first, "DELETE", `/v1/members/${id}`);
+  expect(await createKey()).toMatchObject({ status: 401 });
+  const keys = await server.platform.db.selectFrom("api_keys").selectAll().where("user_id", "=", Number(id)).execute();
+  expect(keys).toEqual([]);
+});
+
+test("a key that is revoked before all of a push has come changes no repository", async () => {
+  const key = await server.key();
+  await command(server, "repos", "create", "shop");
+  const directory = await temporaryDirectory();
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], {
+      cwd: directory.path,
+      input: args[0] === "pack-objects" ? `${commit}\n` : "",
+    });
+  let commit = "";
+  git("init", "--quiet");
+  git("commit", "--quiet", "--allow-empty", "--message=first");
+  commit = git("rev-parse", "HEAD").toString().trim();
+  const line = `${"0".repeat(40)} ${commit} refs/heads/late\0report-status`;
+  const pack = git("pack-objects", "--stdout", "--revs", "--quiet");
+  await directory.remove();
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/x-git-receive-pack-request" };
+  const body = Buffer.concat([Buffer.from(`${(line.length + 4).toString(16).padStart(4, "0")}${line}0000`), pack]);
+  const push = () => holdBack("POST", "/git/shop.git/git-receive-pack", { headers, body });
+  const branches = async () =>
+    (await fetch(`${server.url}/git/shop.git/info/refs?service=git-upload-pack`, { headers: { ...admits } })).text();
+  const admits = { authorization: `Bearer ${await server.key()}` };
+  const late = await push();
+  await command(server, "keys", "revoke", key.split("_")[1] ?? "");
+  const status = async () => (await fetch(`${server.url}/v1/me`, { headers })).status;
+  await expect.poll(status, { timeout: 20_000 }).toBe(401);
+  await late().catch(() => "the connection is closed, as git has ended");
+  expect(await branches()).not.toContain("late");
+  headers.authorization = admits.authorization;
+  expect((await (await push())()).text).toContain("ok refs/heads/late");
+  expect(await branches()).toContain("late");
+});
 
 test("sessions are listed and ended: one by its user, all of a member, all by command", async () => {
   await command(server, "users", "create", "roamer@example.com");

@@ -3,14 +3,14 @@ import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import { retryOnce } from "../db/index.ts";
 import { type Principal, principalName } from "../principal.ts";
-import { type AdmissionLimits, type FindForwarded, openAdmission } from "./admission.ts";
+import { type Admission, type AdmissionLimits, type FindForwarded, openAdmission } from "./admission.ts";
 import { answerError, toApiError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { defaultBodyLimitBytes, isEmpty, readJson } from "./body.ts";
 import type { Env } from "./env.ts";
 import { once } from "./once.ts";
 import { type FollowOptions, followRequests } from "./requests.ts";
-import type { AnyRoute, Api, Authenticate, Call, ErrorRenderer } from "./route.ts";
+import type { AnyRoute, Api, Authenticate, Call, Caller, ErrorRenderer } from "./route.ts";
 import { isUpgrade, takeOver } from "./sockets.ts";
 import { invalid, strictly, validate } from "./validate.ts";
 
@@ -38,13 +38,7 @@ export function createApi({ authenticate, limits, forwarded, ...following }: Api
   });
   app.notFound((context) => answerUnserved(context, routes));
 
-  async function admit(context: Context<Env>, route: AnyRoute): Promise<Principal> {
-    const { principal, lacks } = await authenticate(context);
-    admission.admit(context, principal, { name: nameOf(route), limits: [route.rateLimit ?? []].flat() });
-    if (route.scope !== null && !principal.scopes.includes(route.scope))
-      throw new ApiError("forbidden", lacks(route.scope));
-    return principal;
-  }
+  const receive = openReceiver(authenticate, admission);
 
   return {
     app,
@@ -66,11 +60,7 @@ export function createApi({ authenticate, limits, forwarded, ...following }: Api
       const path = route.path.replace(/\{(\w+)\}/g, ":$1");
       app.on(route.method.toUpperCase(), path, async (context) => {
         context.set("route", route.path);
-        const principal = await retryOnce(() => admit(context, route as AnyRoute));
-        const { body, bodyLimitBytes = defaultBodyLimitBytes } = route;
-        if (body) admission.admitBody(context, { name: principalName(principal) }, bodyLimitBytes);
-        const sent = await readCall(context, route as AnyRoute, await readSchemas());
-        const call = { ...sent, principal } as Parameters<typeof answer>[0];
+        const call = (await receive(context, route as AnyRoute, readSchemas)) as Parameters<typeof answer>[0];
         const answered = await (route.method === "get" ? retryOnce(() => answer(call)) : answer(call));
         if (answered instanceof Response) return answered;
         const headers = { "cache-control": "no-store" };
@@ -78,6 +68,28 @@ export function createApi({ authenticate, limits, forwarded, ...following }: Api
         return status === 204 ? context.body(null, status, headers) : context.json(answered as object, status, headers);
       });
     },
+  };
+}
+
+/** What a request says, once its sender may say it. */
+function openReceiver(authenticate: Authenticate, admission: Admission) {
+  const requireScope = ({ principal, lacks }: Caller, { scope }: AnyRoute): Principal => {
+    if (scope === null || principal.scopes.includes(scope)) return principal;
+    throw new ApiError("forbidden", lacks(scope));
+  };
+  const admit = async (context: Context<Env>, route: AnyRoute): Promise<Principal> => {
+    const caller = await authenticate(context);
+    admission.admit(context, caller.principal, { name: nameOf(route), limits: [route.rateLimit ?? []].flat() });
+    return requireScope(caller, route);
+  };
+  return async (context: Context<Env>, route: AnyRoute, readSchemas: () => Promise<Schemas>): Promise<AnyCall> => {
+    const admitted = await retryOnce(() => admit(context, route));
+    const { body, bodyLimitBytes = defaultBodyLimitBytes } = route;
+    if (body) admission.admitBody(context, { name: principalName(admitted) }, bodyLimitBytes);
+    const wasComplete = !body || context.env.incoming.complete;
+    const sent = await readCall(context, route, await readSchemas());
+    // Until its body has come, the sender may have lost the key, the session or the role.
+    return { ...sent, principal: wasComplete ? admitted : requireScope(await authenticate(context), route) };
   };
 }
 

@@ -10,11 +10,15 @@ export interface AccessRequest {
   scope: Scope;
 }
 
+export interface Access {
+  repository: HostedRepository;
+  principal: Principal;
+  /** For once the body has come: until then, its sender may have lost the key or the role. Throws ApiError. */
+  confirm(): Promise<void>;
+}
+
 /** Admits the request, as one that runs git. Throws ApiError. */
-export type RepositoryAuthenticator = (
-  context: Context<Env>,
-  request: AccessRequest,
-) => Promise<{ repository: HostedRepository; principal: Principal }>;
+export type RepositoryAuthenticator = (context: Context<Env>, request: AccessRequest) => Promise<Access>;
 
 export interface AuthenticatorOptions {
   host: GitHost;
@@ -25,14 +29,21 @@ export interface AuthenticatorOptions {
 export const openAuthenticator =
   ({ host, principals, admission }: AuthenticatorOptions): RepositoryAuthenticator =>
   async (context, { name, scope }) => {
-    const result = await principals.authenticate(context.req.header("authorization"));
-    if (result.kind === "refused") throw new ApiError("unauthorized", result.reason);
-    const { principal } = result;
+    const authenticate = async (): Promise<Principal> => {
+      const result = await principals.authenticate(context.req.header("authorization"));
+      if (result.kind === "refused") throw new ApiError("unauthorized", result.reason);
+      return result.principal;
+    };
+    const principal = await authenticate();
     admission.admit(context, principal);
     admission.admitGitProcess(context, principal.teamId);
     const repository = await host.repositories.find(principal.teamId, name);
     if (repository === undefined) throw new ApiError("repository_not_found", `There is no repository "${name}".`);
-    if (!principal.scopes.includes(scope) && !principal.scopes.includes("admin"))
-      throw new ApiError("forbidden", `The key "${principal.keyName}" lacks the scope ${scope}.`);
-    return { repository, principal };
+    requireScope(principal, scope);
+    return { repository, principal, confirm: async () => requireScope(await authenticate(), scope) };
   };
+
+function requireScope({ scopes, keyName }: Principal, scope: Scope): void {
+  if (scopes.includes(scope) || scopes.includes("admin")) return;
+  throw new ApiError("forbidden", `The key "${keyName}" lacks the scope ${scope}.`);
+}

@@ -3,7 +3,7 @@ import type { Context, Hono } from "hono";
 import type { z } from "zod";
 import { ApiError, type Env, readJson } from "../../foundation/index.ts";
 import { type Principal, principalName, type Scope } from "../../identity/index.ts";
-import type { RepositoryAuthenticator } from "./authenticator.ts";
+import type { Access, RepositoryAuthenticator } from "./authenticator.ts";
 import { readDiff } from "./changes.ts";
 import type { GitHost } from "./host.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
@@ -28,8 +28,9 @@ export function servePullRequests(
     const scope: Scope = method === "GET" ? "repositories:read" : "repositories:write";
     app.on(method, path, async (context) => {
       context.set("route", path);
-      const authorized = await authenticator(context, { name: context.req.param("name") ?? "", scope });
-      return handle(context, { ...authorized, number: readNumber(context.req.param("number")) });
+      const access = await authenticator(context, { name: context.req.param("name") ?? "", scope });
+      const read = () => readConfirmed(context, access);
+      return handle(context, { ...access, read, number: readNumber(context.req.param("number")) });
     });
   };
   addPulls(serve, host);
@@ -51,7 +52,7 @@ function addPulls(serve: Serve, host: GitHost): void {
     return context.json({ items: await Promise.all(pulls.map((pull) => toJson(request, pull))) });
   });
   serve("POST", "/pulls", async (context, request) => {
-    const { draft, base = request.repository.defaultBranch, ...rest } = await readBody(context, "NewPull");
+    const { draft, base = request.repository.defaultBranch, ...rest } = await readBody(request, "NewPull");
     const author = principalName(request.principal);
     const pull = await host.pullRequests(request.repository).open({ ...rest, base, isDraft: draft, author });
     return context.json(await toJson(request, pull), 201);
@@ -61,7 +62,7 @@ function addPulls(serve: Serve, host: GitHost): void {
   );
   serve("PATCH", "/pulls/:number", async (context, request) => {
     const store = host.pullRequests(request.repository);
-    const { draft, ...change } = await readBody(context, "Change");
+    const { draft, ...change } = await readBody(request, "Change");
     const fields = { ...change, ...(draft !== undefined && { isDraft: draft }) };
     const changed = await store.change(request.number, fields, principalName(request.principal));
     return context.json(await toJson(request, changed));
@@ -80,9 +81,9 @@ function addComments(serve: Serve, host: GitHost): void {
     await host.pullRequests(repository).read(number);
     return context.json({ items: await host.commentStore(repository).comments(number) });
   });
-  serve("POST", "/pulls/:number/comments", async (context, { repository, number, principal }) => {
+  serve("POST", "/pulls/:number/comments", async (context, { repository, number, principal, read }) => {
     const pull = await host.pullRequests(repository).read(number);
-    const comment = await readBody(context, "NewComment");
+    const comment = await readBody({ read }, "NewComment");
     await host.commentStore(repository).comment(pull, { ...comment, author: principalName(principal) });
     return context.json({ number }, 201);
   });
@@ -90,18 +91,18 @@ function addComments(serve: Serve, host: GitHost): void {
     await host.pullRequests(repository).read(number);
     return context.json({ items: await host.commentStore(repository).reviews(number) });
   });
-  serve("POST", "/pulls/:number/reviews", async (context, { repository, number, principal }) => {
+  serve("POST", "/pulls/:number/reviews", async (context, { repository, number, principal, read }) => {
     const pull = await host.pullRequests(repository).read(number);
-    const review = await readBody(context, "NewReview");
+    const review = await readBody({ read }, "NewReview");
     await host.commentStore(repository).review(pull, { ...review, author: principalName(principal) });
     return context.json({ number }, 201);
   });
 }
 
 function addLabels(serve: Serve, host: GitHost): void {
-  serve("POST", "/pulls/:number/labels", async (context, { repository, number, principal }) => {
+  serve("POST", "/pulls/:number/labels", async (context, { repository, number, principal, read }) => {
     const pull = await host.pullRequests(repository).read(number);
-    const { labels } = await readBody(context, "NewLabels");
+    const { labels } = await readBody({ read }, "NewLabels");
     const store = host.marks(repository).labels;
     for (const label of new Set(labels)) await store.add(pull, label, principalName(principal));
     return context.json({ labels: await store.list(number) });
@@ -119,9 +120,9 @@ function addStatuses(serve: Serve, host: GitHost): void {
   serve("GET", path, async (context, { repository }) =>
     context.json({ items: await host.marks(repository).statuses.list(readCommit(context)) }),
   );
-  serve("POST", path, async (context, { repository, principal }) => {
+  serve("POST", path, async (context, { repository, principal, read }) => {
     const commit = readCommit(context);
-    const status = await readBody(context, "NewStatus");
+    const status = await readBody({ read }, "NewStatus");
     await host.marks(repository).statuses.report(commit, { ...status, author: principalName(principal) });
     return context.json({ commit, ...status }, 201);
   });
@@ -137,6 +138,15 @@ interface RequestContext {
   repository: HostedRepository;
   principal: Principal;
   number: number;
+  /** The body, as JSON. */
+  read(): Promise<unknown>;
+}
+
+async function readConfirmed({ env: { incoming } }: Context<Env>, { confirm }: Access): Promise<unknown> {
+  const wasComplete = incoming.complete;
+  const { json } = await readJson(incoming, maxBodyBytes);
+  if (!wasComplete) await confirm();
+  return json;
 }
 
 /** Returns 0, which is never a pull request number, if the path has no valid number. */
@@ -144,8 +154,11 @@ const readNumber = (text: string | undefined): number => (/^[1-9]\d{0,8}$/.test(
 
 type Bodies = typeof import("./bodies.ts");
 
-async function readBody<Name extends keyof Bodies>(context: Context<Env>, name: Name): Promise<z.output<Bodies[Name]>> {
-  const { json } = await readJson(context.env.incoming, maxBodyBytes);
+async function readBody<Name extends keyof Bodies>(
+  { read }: Pick<RequestContext, "read">,
+  name: Name,
+): Promise<z.output<Bodies[Name]>> {
+  const json = await read();
   const { [name]: body } = await import("./bodies.ts");
   const parsed = body.safeParse(json);
   if (parsed.success) return parsed.data as z.output<Bodies[Name]>;

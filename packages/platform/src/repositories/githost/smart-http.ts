@@ -1,13 +1,13 @@
 // Git's smart HTTP protocol: fetch and push with an API key of the team.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Transform } from "node:stream";
+import { PassThrough, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Context } from "hono";
 import { type Api, alreadySent, type Env, type ErrorRenderer, type Log } from "../../foundation/index.ts";
 import { principalName } from "../../identity/index.ts";
 import { startGit } from "../git/index.ts";
-import type { RepositoryAuthenticator } from "./authenticator.ts";
+import type { Access, RepositoryAuthenticator } from "./authenticator.ts";
 import type { GitHost } from "./host.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
 import { limitRequest } from "./request-limit.ts";
@@ -43,9 +43,10 @@ export function serveGit(
   });
   for (const service of ["upload-pack", "receive-pack"] as const) {
     app.post(`/git/:repository{[^/]+\\.git}/git-${service}`, async (context) => {
-      const { repository, principal } = await authenticate(context, authenticator, service);
+      const { repository, principal, confirm } = await authenticate(context, authenticator, service);
       const push = service === "receive-pack" ? host.repositories.beginPush(repository) : null;
-      await exchange(context, { repository, service, log, publish: push?.publish }).finally(() => push?.end());
+      const exchanged = exchange(context, { repository, service, log, publish: push?.publish, confirm });
+      await exchanged.finally(() => push?.end());
       if (service === "receive-pack") await notePush(repository, principalName(principal));
       return alreadySent();
     });
@@ -81,6 +82,8 @@ interface ServiceContext {
   log: Log;
   /** Before the client learns that its push was accepted; absent: git's answer is passed on as it is written. */
   publish?: (() => Promise<void>) | undefined;
+  /** Of the sender of a body; see Access. */
+  confirm?: Access["confirm"];
 }
 
 async function advertise(context: Context<Env>, serviceContext: ServiceContext): Promise<Response> {
@@ -113,7 +116,7 @@ interface Streams {
 
 /** Git reports protocol errors to the client itself; on any other failure the connection is closed. */
 async function serve(
-  { repository, service, log, args, publish }: ServiceContext & { args: string[] },
+  { repository, service, log, args, publish, confirm }: ServiceContext & { args: string[] },
   streams: Streams,
 ): Promise<void> {
   const { incoming, outgoing, input } = streams;
@@ -143,7 +146,7 @@ async function serve(
             heldBack(() => ended.then(publish)),
             outgoing,
           ),
-      ...(input === null ? [] : [feed(input, git.stdin, service)]),
+      ...(input === null ? [] : [feed(input, git.stdin, { service, confirm })]),
     ]);
   } catch (error) {
     git.destroy(error as Error);
@@ -166,12 +169,38 @@ function heldBack(ready: () => Promise<void>): Transform {
   });
 }
 
+/** Git gets the last piece of a push once its sender is confirmed. */
+function heldAtEnd(confirm: Access["confirm"]): Transform {
+  let last: Buffer | null = null;
+  return new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      const former = last;
+      last = piece;
+      done(null, former ?? undefined);
+    },
+    flush(done) {
+      confirm().then(() => done(null, last ?? undefined), done);
+    },
+  });
+}
+
+interface FeedOptions {
+  service: Service;
+  confirm?: Access["confirm"] | undefined;
+}
+
 /** Git may close its input before the whole request body was read. */
-async function feed(input: IncomingMessage, stdin: NodeJS.WritableStream, service: Service): Promise<void> {
+async function feed(
+  input: IncomingMessage,
+  stdin: NodeJS.WritableStream,
+  { service, confirm }: FeedOptions,
+): Promise<void> {
   const isGzip = /^(?:x-)?gzip$/i.test(input.headers["content-encoding"] ?? "");
   const limit = limitRequest(service === "receive-pack" ? "push" : "fetch");
   try {
-    await (isGzip ? pipeline(input, createGunzip(), limit, stdin) : pipeline(input, limit, stdin));
+    const mayWait = service === "receive-pack" && confirm !== undefined && !input.complete;
+    const last = mayWait ? heldAtEnd(confirm) : new PassThrough();
+    await (isGzip ? pipeline(input, createGunzip(), limit, last, stdin) : pipeline(input, limit, last, stdin));
   } catch (error) {
     if (!/^(?:EPIPE|ERR_STREAM_PREMATURE_CLOSE)$/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
   }
