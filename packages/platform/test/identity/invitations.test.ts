@@ -265,8 +265,8 @@ const settled = (browser: LoggedIn) => ask(browser, "GET", "/v1/me");
 test("an administrator who is demoted, and a user who is removed, before the body of a request has come is refused", async () => {
   const first = await admin();
   await command(server, "users", "create", "late@example.com");
-  await command(server, "users", "set", "late@example.com", "--role", "admin");
   const id = String((await userOf("late@example.com"))?.id);
+  expect((await ask(first, "PATCH", `/v1/members/${id}`, { role: "admin" })).status).toBe(200);
   const late = await loggedIn("late@example.com");
   const headers = { cookie: late.cookie(), "x-csrf-token": late.token, "content-type": "application/json" };
   const hold = (method: string, path: string, body: unknown) =>
