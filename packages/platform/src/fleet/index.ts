@@ -3,7 +3,7 @@ export { WaitExpiredFault, WorkerFault } from "./calls.ts";
 export { failureAad } from "./claims.ts";
 export type { ClonableRepository } from "./clones.ts";
 export { type EnvCheck, needsWorker } from "./env.ts";
-export { noticeOfRun, runsIn } from "./notices.ts";
+export { isFor, noticeOfRun, runsIn } from "./notices.ts";
 export { type ReadyOptions, workerIsReady } from "./online.ts";
 export { type Fleet, openFleet } from "./open.ts";
 export { readQueue } from "./queue.ts";

@@ -1,12 +1,18 @@
 // The fleet: the machines that customers bring, and which agent works on which of them.
 import { workerPath } from "@agentcli/protocol/worker-link-names";
-import type { Activity, Authenticate, ServerContext, Subject } from "../foundation/index.ts";
+import {
+  type Activity,
+  type Authenticate,
+  type ServerContext,
+  type Subject,
+  watchRunnerCount,
+} from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
 import { assignWorkers, dropOverdueClaims } from "./assign.ts";
 import { type EnvCheck, openEnvCheck } from "./env.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import type { MintIdentity } from "./identity-request.ts";
-import { concernsWorkers } from "./notices.ts";
+import { concernsWorkers, isFor } from "./notices.ts";
 import { seenEveryMs } from "./online.ts";
 import { releaseAgents } from "./release.ts";
 import { poolRetention, workerRetention } from "./retention.ts";
@@ -65,13 +71,17 @@ async function startFleet({ db, nodeId, notifications, log }: ServerContext, gat
     repeat("workers.not_reported", seenEveryMs, () => reportSeen(db, nodeId, gateway.list())),
   ];
   const wake = () => void assign().catch(() => {});
-  const onMessage = (notice: string) => (concernsWorkers(notice) ? wake() : undefined);
+  const servers = watchRunnerCount(db);
+  const onMessage = (notice: string) => {
+    if (concernsWorkers(notice) && isFor(notice, { nodeId, servers: servers.read() })) wake();
+  };
   const unlisten = await Promise.all(
     ["runs", "workers"].map((channel) => notifications.subscribe(channel, { onMessage, onGap: wake })),
   );
   return {
     async stop() {
       for (const timer of timers) clearInterval(timer);
+      servers.close();
       for (const end of unlisten) end();
       gateway.close();
       await assigning?.catch(() => {});

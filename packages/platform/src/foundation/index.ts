@@ -71,6 +71,7 @@ export {
   type WorkerLoss,
   type WorkerPoolTable,
   type WorkerTable,
+  watchRunnerCount,
 } from "./db/index.ts";
 export { Fault } from "./fault.ts";
 export {

@@ -27,4 +27,5 @@ export {
   unmarkRestoredTables,
 } from "./restore-marker.ts";
 export { isDatabaseAway, isUniqueViolation, retryOnce, retryWhileAway } from "./retry.ts";
+export { type RunnerCount, watchRunnerCount } from "./runner-count.ts";
 export type * from "./tables/index.ts";

@@ -1,7 +1,7 @@
 // Claims and drives runs, up to the configured number at once; releases all of them when the server stops.
 import type { StopReason } from "@agentcli/engine";
-import { runsIn } from "../../fleet/index.ts";
-import { readDataId } from "../../foundation/index.ts";
+import { isFor, runsIn } from "../../fleet/index.ts";
+import { readDataId, watchRunnerCount } from "../../foundation/index.ts";
 import { reportDataDirectory } from "../disks/index.ts";
 import { type ClaimedRun, type Fence, type LeaseOptions, type Leases, openLeases } from "../leases/lease.ts";
 import { executeRun } from "./execute.ts";
@@ -21,7 +21,7 @@ const pollIntervalMs = 1_000;
 const reportIntervalMs = 60_000;
 
 export async function startRunner(host: RunHost): Promise<Runner> {
-  const { settings, db, notifications } = host.platform;
+  const { settings, db, notifications, nodeId } = host.platform;
   const leases = openLeases(db, leaseOptions(host.platform));
   const active = new Map<string, HeldRun>();
   let stopped = false;
@@ -55,8 +55,12 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     for (const { fence, stop } of active.values()) void renew(leases, fence, stop);
   };
   const onCancel = (runId: string) => active.get(runId)?.stop.abort(cancelled);
+  const servers = watchRunnerCount(db);
+  const onNotice = (notice: string) => {
+    if (isFor(notice, { nodeId, servers: servers.read() })) void expect(runsIn(notice));
+  };
   const unlisten = await Promise.all([
-    notifications.subscribe("runs", { onMessage: (notice) => expect(runsIn(notice)), onGap: expectAny }),
+    notifications.subscribe("runs", { onMessage: onNotice, onGap: expectAny }),
     notifications.subscribe("cancels", { onMessage: onCancel, onGap: renewAll }),
   ]);
   const reporting = await startReporting(host);
@@ -68,6 +72,7 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       stopped = true;
       clearInterval(polling);
       clearInterval(reporting);
+      servers.close();
       for (const end of unlisten) end();
       const held = [...active.values()];
       // Release the fence first: later writes of the run are refused, so it is not recorded as cancelled.
