@@ -14,10 +14,11 @@ import {
   type TakeSocket,
 } from "../foundation/index.ts";
 import type { Principals } from "../identity/index.ts";
+import { type Credentials, openCredentials } from "./credentials.ts";
 import { answerIdentity, type MintIdentity } from "./identity-request.ts";
 import { lossOf, noteWrongVersion, readHealth } from "./loss.ts";
 import { disconnectWorker, registerWorker, releaseIdleClaims } from "./store.ts";
-import { isLiveToken, readToken, type TokenGrant } from "./tokens.ts";
+import { readToken, type TokenGrant } from "./tokens.ts";
 
 export interface ConnectedWorker {
   workerId: string;
@@ -51,8 +52,6 @@ export interface Gateway {
 const maxMessageBytes = 4 * 1024 * 1024;
 /** How long a connection may take to register. */
 const registerTimeoutMs = 30_000;
-/** How long a worker can stay connected after its key was revoked, while no run begins on it. */
-const checkIntervalMs = 5_000;
 
 /** The workers that are connected to this server. */
 type Connections = Map<string, ConnectedWorker>;
@@ -67,6 +66,7 @@ export interface GatewayOptions {
 export function openGateway(context: ServerContext, { principals, mintIdentity }: GatewayOptions): Gateway {
   const { metrics, settings } = context;
   const connections: Connections = new Map();
+  const credentials = openCredentials({ db: context.db, principals });
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: maxMessageBytes });
   metrics.gauge(
     "platform_workers_connected",
@@ -78,12 +78,13 @@ export function openGateway(context: ServerContext, { principals, mintIdentity }
       const { principal, grant } = await authenticate(context, principals, request.req.header("authorization"));
       if (!settings.roles.includes("runner")) return { principal, take: await forwardToRunner(context, request) };
       const open = (socket: WebSocket) =>
-        void serve(socket, { principal, grant, principals, mintIdentity, context, connections });
+        void serve(socket, { principal, grant, credentials, mintIdentity, context, connections });
       return { principal, take: (...upgrade) => sockets.handleUpgrade(...upgrade, open) };
     },
     list: () => [...connections.values()],
     find: (teamId, workerId) => connections.get(nameOf({ teamId, workerId })),
     close() {
+      credentials.close();
       for (const { link } of connections.values()) link.close();
       sockets.close();
     },
@@ -123,7 +124,7 @@ interface Connecting {
   principal: Principal;
   /** Of the token that it connects with; null: it has a key. */
   grant: TokenGrant | null;
-  principals: Principals;
+  credentials: Credentials;
   mintIdentity: MintIdentity;
   context: ServerContext;
   connections: Connections;
@@ -138,12 +139,14 @@ async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
     end.isSilent = true;
   });
   const late = setTimeout(() => socket.terminate(), registerTimeoutMs);
+  const { credentials, principal, grant } = connecting;
+  const credential = { keyId: principal.keyId, tokenId: grant?.tokenId ?? null };
   const isAllowed = async () => {
-    if (await isStillValid(connecting)) return true;
+    if (await credentials.isValid(credential)) return true;
     socket.terminate();
     return false;
   };
-  const checking = setInterval(() => void isAllowed().catch(() => {}), checkIntervalMs);
+  const unwatch = credentials.watch(credential, () => socket.terminate());
   let registered: Promise<ConnectedWorker> | undefined;
   const link: Link = await openLink({
     stream,
@@ -166,7 +169,7 @@ async function serve(socket: WebSocket, connecting: Connecting): Promise<void> {
   });
   await link.closed;
   clearTimeout(late);
-  clearInterval(checking);
+  unwatch();
   const worker = await registered?.catch(() => undefined);
   if (worker !== undefined) await disconnect(worker, end, connecting);
 }
@@ -233,12 +236,6 @@ async function disconnect(
 }
 
 const scope = "agents:write";
-
-/** A worker gets files and secrets of agents: a revoked key, or a user who was removed, must not keep it connected. */
-async function isStillValid({ principals, principal, grant, context }: Connecting): Promise<boolean> {
-  if (grant !== null && !(await isLiveToken(context.db, grant.tokenId))) return false;
-  return (await principals.find(principal.keyId))?.scopes.includes(scope) ?? false;
-}
 
 /** By a key, or by a token that was made for one claim. */
 async function authenticate(

@@ -46,7 +46,7 @@ export async function readToken(
   const token = /^bearer +(\S+)$/i.exec(authorization?.trim() ?? "")?.[1] ?? "";
   const tokenId = keyIdOf(token, "plw");
   if (tokenId === null) return null;
-  const row = await findToken(db, tokenId);
+  const [row] = await findTokens(db, [tokenId]);
   if (row === undefined || !isSameHash(row.hash, hashKey(token))) throw new ApiError("unauthorized", invalid);
   if (!row.is_live) throw new ApiError("unauthorized", "The worker token has expired. Ask for another one.");
   const principal = await principals.find(row.key_id);
@@ -55,11 +55,14 @@ export async function readToken(
   return { tokenId, principal, workerId: row.worker_id, pool: row.pool };
 }
 
-/** False once its claim has ended. */
-export const isLiveToken = async (db: Kysely<Tables>, tokenId: string): Promise<boolean> =>
-  (await findToken(db, tokenId))?.is_live ?? false;
+/** Without those whose claim has ended. */
+export async function liveTokens(db: Kysely<Tables>, tokenIds: string[]): Promise<Set<string>> {
+  const rows = tokenIds.length === 0 ? [] : await findTokens(db, tokenIds);
+  return new Set(rows.flatMap(({ id, is_live }) => (is_live ? id : [])));
+}
 
 interface TokenRow {
+  id: string;
   hash: Buffer;
   key_id: string;
   worker_id: string;
@@ -68,13 +71,13 @@ interface TokenRow {
 }
 
 /** By the clock of the database: those of servers may differ. */
-async function findToken(db: Kysely<Tables>, tokenId: string): Promise<TokenRow | undefined> {
+async function findTokens(db: Kysely<Tables>, tokenIds: string[]): Promise<TokenRow[]> {
   const { rows } = await sql<TokenRow>`
-    select token.hash, token.key_id, token.worker_id, workers.pool, token.expires_at > now() as is_live
+    select token.id, token.hash, token.key_id, token.worker_id, workers.pool, token.expires_at > now() as is_live
     from worker_tokens token
       join worker_claims claim on claim.agent_id = token.agent_id and claim.worker_id = token.worker_id
       join workers on workers.team_id = token.team_id and workers.id = token.worker_id
-    where token.id = ${tokenId}
+    where token.id = any(${tokenIds}::text[])
   `.execute(db);
-  return rows[0];
+  return rows;
 }
