@@ -2,10 +2,12 @@
 import { type Kysely, sql } from "kysely";
 import { type AgentSettings, notify, type Tables } from "../foundation/index.ts";
 import { defaultPool } from "./default-pool.ts";
+import { noticeOfAssigned } from "./notices.ts";
 import { isOnline, isOverdue } from "./online.ts";
 import { poolOwnerOfAgent, poolOwnerOfWorker } from "./pools.ts";
+import { neededRepository, type RepositoryNeed, servesRepository } from "./repository-rule.ts";
 
-export interface WaitingAgent {
+export interface WaitingAgent extends RepositoryNeed {
   agentId: string;
   teamId: number;
   /** The owner of the agent. */
@@ -23,6 +25,10 @@ export interface AvailableWorker {
   pool: string | null;
   /** The service account whose own pool it serves; null: a pool of the team, or none. */
   poolOwner: string | null;
+  /** Of the repository that its directory is a checkout of. */
+  repoUrl: string | null;
+  /** The server that it is connected to. */
+  nodeId: string;
   /** The agent that has the pool worker to itself, but no run; null: none has. */
   idleAgentId: string | null;
 }
@@ -31,6 +37,8 @@ export interface Assignment {
   agentId: string;
   teamId: number;
   workerId: string;
+  /** Of the worker. */
+  nodeId: string;
   isExclusive: boolean;
   /** Loses the worker: it has no run, and its files are on the platform. */
   insteadOf: string | null;
@@ -47,13 +55,15 @@ export function matchWorkers(waiting: WaitingAgent[], available: AvailableWorker
     const isExclusive = worker.pool !== null;
     if (isExclusive) free.splice(index, 1);
     const { agentId, teamId } = agent;
-    assignments.push({ agentId, teamId, workerId: worker.id, isExclusive, insteadOf: worker.idleAgentId });
+    const { id: workerId, nodeId, idleAgentId: insteadOf } = worker;
+    assignments.push({ agentId, teamId, workerId, nodeId, isExclusive, insteadOf });
   }
   return assignments;
 }
 
-function fits(worker: AvailableWorker, { teamId, userId, env, poolOwner }: WaitingAgent): boolean {
-  if (worker.teamId !== teamId) return false;
+function fits(worker: AvailableWorker, agent: WaitingAgent): boolean {
+  const { teamId, userId, env, poolOwner } = agent;
+  if (worker.teamId !== teamId || !servesRepository(worker.repoUrl, agent)) return false;
   if (env.type === "pool") return worker.pool === (env.name ?? defaultPool) && worker.poolOwner === poolOwner;
   return worker.pool === null && worker.userId === userId && (env.name === undefined || worker.name === env.name);
 }
@@ -77,7 +87,8 @@ export async function assignWorkers(db: Kysely<Tables>): Promise<number> {
       const claim = { agent_id: agentId, team_id: teamId, worker_id: workerId, is_exclusive: isExclusive };
       await tx.insertInto("worker_claims").values(claim).execute();
     }
-    if (assignments.length > 0) await notify(tx, "runs", "");
+    for (const nodeId of new Set(assignments.map((one) => one.nodeId)))
+      await notify(tx, "runs", noticeOfAssigned(nodeId));
     return assignments.length;
   });
 }
@@ -94,7 +105,8 @@ export async function dropFailedClaims(tx: Kysely<Tables>): Promise<void> {
 async function readWaiting(tx: Kysely<Tables>): Promise<WaitingAgent[]> {
   const { rows } = await sql<WaitingAgent>`
     select runs.agent_id as "agentId", agents.team_id as "teamId", agents.user_id as "userId", agents.settings->'env' as env,
-      case when agents.settings->'env'->>'type' = 'pool' then ${poolOwnerOfAgent} end as "poolOwner"
+      case when agents.settings->'env'->>'type' = 'pool' then ${poolOwnerOfAgent} end as "poolOwner",
+      ${neededRepository} as repository
     from runs join agents on agents.id = runs.agent_id
     where runs.status in ('CREATING', 'RUNNING') and runs.needs_worker and runs.cancel_requested_at is null
       and not exists (
@@ -109,6 +121,7 @@ async function readWaiting(tx: Kysely<Tables>): Promise<WaitingAgent[]> {
 async function readAvailable(tx: Kysely<Tables>, teamIds: number[]): Promise<AvailableWorker[]> {
   const { rows } = await sql<AvailableWorker>`
     select workers.id, workers.team_id as "teamId", workers.user_id as "userId", workers.name, workers.pool,
+      workers.repo_url as "repoUrl", workers.node_id as "nodeId",
       ${poolOwnerOfWorker} as "poolOwner", claim.agent_id as "idleAgentId"
     from workers left join worker_claims claim
       on claim.team_id = workers.team_id and claim.worker_id = workers.id and claim.is_exclusive

@@ -2,10 +2,12 @@
 import type { RunQueue } from "@agentcli/protocol/api";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { AgentSettings, Tables, WorkerLoss } from "../foundation/index.ts";
+import { shownRepository } from "../identity-tokens/index.ts";
 import { defaultPool } from "./default-pool.ts";
 import { awayText } from "./loss.ts";
 import { isOnline } from "./online.ts";
 import { poolOwnerOfAgent, poolOwnerOfWorker } from "./pools.ts";
+import { neededRepository, servesRepository } from "./repository-rule.ts";
 
 interface QueueRow {
   env: NonNullable<AgentSettings["env"]>;
@@ -15,7 +17,10 @@ interface QueueRow {
   lost_reason: WorkerLoss | null;
   /** Waiting runs for the same pool or machine that are older. */
   ahead: number;
-  connected: number;
+  /** The connected workers of the pool or machine: the repository that each is for. */
+  connected: { repoUrl: string | null }[];
+  /** That the worker must be for; null: any. */
+  repository: string | null;
 }
 
 /** Null if the run waits for no worker. */
@@ -27,10 +32,10 @@ export async function readQueue(
   const { rows } = await sql<QueueRow>`
     with waiting as (
       select agents.settings->'env' as env, agents.team_id, agents.user_id, runs.created_at, runs.agent_id,
-        ${poolOwnerOfAgent} as pool_owner
+        ${poolOwnerOfAgent} as pool_owner, ${neededRepository} as repository
       from runs join agents on agents.id = runs.agent_id where runs.id = ${run.id}
     )
-    select waiting.env, claimed.name as worker_name, coalesce(claimed.is_online, false) as is_online,
+    select waiting.env, waiting.repository, claimed.name as worker_name, coalesce(claimed.is_online, false) as is_online,
       claimed.lost_reason,
       (
         select count(*)::integer from runs join agents on agents.id = runs.agent_id
@@ -42,7 +47,8 @@ export async function readQueue(
           and not exists (select from worker_claims claim where claim.agent_id = runs.agent_id)
       ) as ahead,
       (
-        select count(*)::integer from workers where workers.team_id = waiting.team_id and ${isOnline} and case
+        select coalesce(json_agg(json_build_object('repoUrl', workers.repo_url)), '[]')
+        from workers where workers.team_id = waiting.team_id and ${isOnline} and case
           when waiting.env->>'type' = 'pool' then workers.pool = coalesce(waiting.env->>'name', ${defaultPool})
             and ${poolOwnerOfWorker} is not distinct from waiting.pool_owner
           else workers.pool is null and workers.user_id is not distinct from waiting.user_id
@@ -68,11 +74,14 @@ const sameTarget = (env: string) => {
 };
 
 /** Pure. */
-function reasonOf({ env, worker_name, is_online, lost_reason, connected }: QueueRow): string {
+function reasonOf({ env, worker_name, is_online, lost_reason, ...row }: QueueRow): string {
   const target = env.type === "pool" ? `the pool ${env.name ?? defaultPool}` : (env.name ?? "your machines");
   if (worker_name !== null)
     return is_online ? `The worker ${worker_name} takes the run.` : awayText({ name: worker_name, lost_reason });
-  if (connected === 0)
+  if (row.connected.length === 0)
     return env.type === "pool" ? `No worker of ${target} is connected.` : `No worker is connected for ${target}.`;
+  const connected = row.connected.filter(({ repoUrl }) => servesRepository(repoUrl, row)).length;
+  if (connected === 0)
+    return `No worker of ${target} is for ${shownRepository(row.repository ?? "")}: each is in a checkout of another repository.`;
   return `No worker of ${target} is free: ${connected} ${connected === 1 ? "is" : "are"} in use.`;
 }

@@ -40,15 +40,20 @@ async function newPool(scope: "team" | "user" = "team", key = keys.account): Pro
 const newRequest = (pool: string, key = keys.user) =>
   openClient(server.url, key).create("work", { env: { type: "pool", name: pool } });
 
+interface Connecting {
+  key?: string;
+  repoUrl?: string;
+}
+
 /** Returns the end of this connection. */
-async function connectWorker(pool: string, workerId: string, key = keys.account) {
+async function connectWorker(pool: string, workerId: string, { key = keys.account, ...more }: Connecting = {}) {
   const { db } = server.platform;
   const registered = await registerWorker(
     db,
     { principal: await principalOf(key), nodeId, credential: "key" },
     {
       ...{ linkVersion: 1, version: "1.0", workerId, session: "s", name: workerId, pool, labels: {} },
-      workspaceRootPath: "/",
+      ...{ workspaceRootPath: "/", ...more },
     },
   );
   if (registered.kind !== "registered") throw new Error(registered.message);
@@ -253,10 +258,10 @@ test("a pool of one service account is for its own agents, workers and controlle
   const claim = { id: agentId, workerId: randomUUID() };
   expect((await call("POST", "/v1/workers/claim", claim, keys.other)).status).toBe(404);
   // Serves the pool of the team that has the same name.
-  await connectWorker(own, `foreign-${own}`, keys.other);
+  await connectWorker(own, `foreign-${own}`, { key: keys.other });
   await assignWorkers(server.platform.db);
   expect(await claimOf(agentId)).toBeUndefined();
-  await connectWorker(own, `own-${own}`, keys.account);
+  await connectWorker(own, `own-${own}`);
   await assignWorkers(server.platform.db);
   expect(await claimOf(agentId)).toMatchObject({ worker_id: `own-${own}` });
   for (const [path, body] of [
@@ -264,6 +269,56 @@ test("a pool of one service account is for its own agents, workers and controlle
     ["tokens", { id: agentId, workerId: `own-${own}` }],
   ] as const)
     expect((await call("POST", `/v1/workers/${path}`, body, keys.other)).status).toBe(404);
+});
+
+test("a worker in a checkout of one repository gets no agent of another, except from a pool for any repository", async () => {
+  const [bound, open] = [`pool-${randomUUID()}`, await newPool()];
+  for (const repoName of ["shop", "docs"])
+    await call("POST", "/v1/pools", { scope: "team", poolName: bound, repoOwner: "acme", repoName });
+  const client = openClient(server.url, keys.user);
+  const create = (name: string) =>
+    client.create("work", { env: { type: "pool", name }, repos: [{ url: "https://git.example.com/acme/shop.git" }] });
+  const [waiting, free] = [await create(bound), await create(open)];
+  for (const pool of [bound, open])
+    await connectWorker(pool, `docs-${pool}`, { repoUrl: "https://git.example.com/acme/docs" });
+  await assignWorkers(server.platform.db);
+  expect(await claimOf(waiting.agentId)).toBeUndefined();
+  expect(await claimOf(free.agentId)).toMatchObject({ worker_id: `docs-${open}` });
+  expect((await client.read(waiting)).queue).toEqual({
+    position: 1,
+    reason: `No worker of the pool ${bound} is for git.example.com/acme/shop: each is in a checkout of another repository.`,
+  });
+  await connectWorker(bound, `shop-${bound}`, { repoUrl: "git@git.example.com:Acme/shop.git" });
+  await assignWorkers(server.platform.db);
+  expect(await claimOf(waiting.agentId)).toMatchObject({ worker_id: `shop-${bound}` });
+});
+
+test("a user can connect 200 workers and a team 1,000; one of them that connects again is no further one", async () => {
+  const { db } = server.platform;
+  const account = { kind: "service_account", name: "controller" } as const;
+  const [own, pool] = [await server.key({ team: "full" }), await server.key({ team: "full", owner: account })];
+  const { teamId, ...user } = await principalOf(own);
+  const userId = "userId" in user ? user.userId : null;
+  const connect = async (key: string, workerId: string, more: object = {}) => {
+    const registrant = { principal: await principalOf(key), nodeId, credential: "key" } as const;
+    const request = { linkVersion: 1, version: "1", workerId, session: "s", name: workerId, labels: {}, ...more };
+    return registerWorker(db, registrant, { ...request, workspaceRootPath: "/" });
+  };
+  const fill = (from: number, to: number, owner: number | null) =>
+    sql`insert into workers (team_id, id, user_id, name, labels, root_path, version, session, node_id, connected_at, last_seen_at)
+      select ${teamId}, 'w' || i, ${owner}, 'w', '{}', '/', '1', 's', ${nodeId}, now(), now()
+      from generate_series(${from}::integer, ${to}::integer) i`.execute(db);
+  await fill(1, 200, userId);
+  expect(await connect(own, "w201")).toMatchObject({
+    kind: "refused",
+    message: expect.stringContaining("200 workers"),
+  });
+  expect(await connect(own, "w7")).toMatchObject({ kind: "registered" });
+  expect(await connect(pool, "p1", { pool: "fast" })).toMatchObject({ kind: "registered" });
+  await fill(201, 999, null);
+  const refused = { kind: "refused", message: "The team has 1000 workers already. Stop one first." };
+  expect(await connect(pool, "p2", { pool: "fast" })).toEqual(refused);
+  await db.deleteFrom("workers").where("team_id", "=", teamId).execute();
 });
 
 test("a team has a thousand pools at most, and known ones can still be changed and served", async () => {
@@ -277,7 +332,9 @@ test("a team has a thousand pools at most, and known ones can still be changed a
   `.execute(server.platform.db);
   expect(await register("another")).toMatchObject({ status: 409, body: { error: { code: "pool_limit_reached" } } });
   expect((await register("first")).status).toBe(200);
-  await expect(connectWorker("unknown", randomUUID(), stranger)).rejects.toThrow("The team has 1000 pools already");
+  await expect(connectWorker("unknown", randomUUID(), { key: stranger })).rejects.toThrow(
+    "The team has 1000 pools already",
+  );
 });
 
 /** Workers of a gateway that has one connection, or none, whatever worker is asked for. */
