@@ -1,6 +1,6 @@
 // `npm run bench`: start-up, tool calls, memory and streams as ratios against what Node itself needs.
 // --only terminal measures the terminal interface alone, --only web the web app, --only start the start (see start-up.mjs), --only proxy the responses proxy.
-// --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal ({home}: its home). --against DIR compares start-up and CPU time with another built checkout. --only automations measures what idle automations cost, --only builds what builds cost that have ended, and nothing else.
+// --row 'name=command with {url}' adds another program as a row, --terminal 'name=command@text' one that shows a text on a terminal ({home}: its home). --against DIR compares start-up and CPU time with another built checkout. --only automations measures what idle automations cost, --only builds what builds cost that have ended, --only workers what workers cost, --only capacity what a thousand servers would, and nothing else.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { egressRows } from "./egress.mjs";
 import { largeWorkspaceRows } from "./large-workspace.mjs";
 import { median, minimum, peakMemoryMb, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
-import { idleAutomationRows, platformRows, recordedBuildRows } from "./platform.mjs";
+import { idleAutomationRows, platformRows, recordedBuildRows, simulatedCapacityRows } from "./platform.mjs";
 import { responsesProxyRows } from "./responses-proxy.mjs";
 import { reviewRows } from "./review.mjs";
 import { sandboxRows } from "./sandbox.mjs";
@@ -32,7 +32,12 @@ const rows = [];
 try {
   const against = optionValues("--against")[0];
   if (against === undefined) {
-    const only = { automations: measureAutomations, builds: measureBuilds }[optionValues("--only")[0]];
+    const only = {
+      automations: measureAutomations,
+      builds: measureBuilds,
+      workers: measureWorkers,
+      capacity: measureCapacity,
+    }[optionValues("--only")[0]];
     await (only ?? measureAll)();
     printTable([["what", "who", "value", "ratio", "limit"], ...rows]);
   } else printTable(await compareBuilds({ root, against, scratch, rounds }));
@@ -71,12 +76,20 @@ async function measureAll() {
   for (const row of await egressRows({ root, scratch })) add(...row);
   for (const row of await largeWorkspaceRows({ scratch, empty: repository, agent, rounds })) add(...row);
   for (const row of await platformRows({ root, scratch, rounds })) add(...row);
-  for (const row of await workerRows({ root, scratch, rounds })) add(...row);
+  await measureWorkers();
   await measureWeb();
 }
 
 async function measureAutomations() {
   for (const row of await idleAutomationRows({ root, scratch })) add(...row);
+}
+
+async function measureWorkers() {
+  for (const row of await workerRows({ root, scratch, rounds })) add(...row);
+}
+
+async function measureCapacity() {
+  for (const row of await simulatedCapacityRows({ root, scratch })) add(...row);
 }
 
 async function measureBuilds() {

@@ -2,17 +2,47 @@
 import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import { clusterPaths, readPassword } from "../packages/platform/src/foundation/db/cluster-paths.ts";
-import { openQueries } from "../packages/platform/src/foundation/db/connect.ts";
+import { type Connection, openClient, openQueries } from "../packages/platform/src/foundation/db/connect.ts";
+import { notify } from "../packages/platform/src/foundation/db/notifications.ts";
 import type { Tables } from "../packages/platform/src/foundation/db/tables/index.ts";
 import { openVault } from "../packages/platform/src/foundation/vault/index.ts";
 import { agentNameAad, privateSettingsAad } from "../packages/platform/src/runs/index.ts";
 import { insertFrames, notifyReaders, numberFrames } from "../packages/platform/src/runs/streams/index.ts";
 
 /** The database of a server that runs with this data directory. */
-export function openRunning(dataDirectory: string): Kysely<Tables> {
+export const openRunning = (dataDirectory: string): Kysely<Tables> =>
+  openQueries(connectionOf(dataDirectory), 4, () => {});
+
+function connectionOf(dataDirectory: string): Connection {
   const paths = clusterPaths(dataDirectory, { variables: process.env });
   const { socketDirectory } = paths;
-  return openQueries({ socketDirectory, password: readPassword(paths), database: "platform" }, 4, () => {});
+  return { socketDirectory, password: readPassword(paths), database: "platform" };
+}
+
+/** What PostgreSQL has counted of this database: transactions since its start, and connections that clients have now. */
+export async function readActivity(db: Kysely<Tables>): Promise<{ transactions: number; connections: number }> {
+  const { rows } = await sql<{ transactions: number; connections: number }>`
+    select xact_commit::double precision + xact_rollback as transactions, (
+      select count(*)::integer from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+    ) as connections from pg_stat_database where datname = current_database()
+  `.execute(db);
+  return rows[0] ?? { transactions: 0, connections: 0 };
+}
+
+export const sendNotice = (db: Kysely<Tables>, channel: string): Promise<void> => notify(db, channel, randomUUID());
+
+/** Connections that listen, and count what they receive by channel. */
+export async function openListeners(dataDirectory: string, { count, channels }: { count: number; channels: string[] }) {
+  const received = new Map<string, number>();
+  const clients = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const client = await openClient(connectionOf(dataDirectory));
+      client.on("notification", ({ channel }) => received.set(channel, (received.get(channel) ?? 0) + 1));
+      for (const channel of channels) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      return client;
+    }),
+  );
+  return { received, close: () => Promise.all(clients.map((client) => client.end())) };
 }
 
 /** Writes frames of one run, and wakes its readers. */

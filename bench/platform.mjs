@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
 import { buildRows } from "./builds.mjs";
+import { capacityRows } from "./capacity.mjs";
 import { completeRunRows } from "./complete-runs.mjs";
 import { machineRows } from "./machines.mjs";
 import { median, minimum } from "./measure.mjs";
@@ -41,6 +42,10 @@ export const idleAutomationRows = async ({ root, scratch }) =>
 /** Of `--only builds`. */
 export const recordedBuildRows = async ({ root, scratch }) =>
   buildRows({ root, scratch, parts: await load(root, scratch) });
+
+/** Of `--only capacity`. */
+export const simulatedCapacityRows = async ({ root, scratch }) =>
+  capacityRows({ root, scratch, parts: await load(root, scratch) });
 
 /** Node 20 cannot load TypeScript. */
 async function load(root, scratch) {
