@@ -27,6 +27,6 @@ const actingServers = 8;
 export function isFor(notice: string, { nodeId, servers }: { nodeId: string; servers: number }): boolean {
   if (notice.startsWith(forServer)) return notice === noticeOfAssigned(nodeId);
   if (notice === "" || servers <= actingServers) return true;
-  const place = createHash("sha256").update(`${nodeId} ${notice}`).digest().readUInt32BE(0) / 2 ** 32;
-  return place < actingServers / servers;
+  const fraction = createHash("sha256").update(`${nodeId} ${notice}`).digest().readUInt32BE(0) / 2 ** 32;
+  return fraction < actingServers / servers;
 }

@@ -293,7 +293,7 @@ test("a worker in a checkout of one repository gets no agent of another, except 
   expect(await claimOf(waiting.agentId)).toMatchObject({ worker_id: `shop-${bound}` });
 });
 
-test("a user can connect 200 workers and a team 1,000; one of them that connects again is no further one", async () => {
+test("a user can connect 200 workers and a team 1,000; one that connects again counts once", async () => {
   const { db } = server.platform;
   const account = { kind: "service_account", name: "controller" } as const;
   const [own, pool] = [await server.key({ team: "full" }), await server.key({ team: "full", owner: account })];
