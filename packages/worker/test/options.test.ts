@@ -96,12 +96,15 @@ test("the repository of the first directory is reported, without the login in it
   git("init", "-q", "shop");
   git("-C", "shop", "remote", "add", "origin", "https://user:secret@example.com/shop.git");
   mkdirSync(join(folder, "other"));
+  git("-C", "shop", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "first");
+  git("-C", "shop", "worktree", "add", "-q", "../linked");
   const of = (...directories: string[]) =>
     optionsIn(folder, {}, ...directories.flatMap((directory) => ["--worker-dir", directory]));
   expect(of("shop", "other")).toMatchObject({
     workspaceRootPath: join(folder, "shop"),
     repoUrl: "https://example.com/shop.git",
   });
+  expect(of("linked").repoUrl).toBe("https://example.com/shop.git");
   expect(of("other", "shop").repoUrl).toBeUndefined();
   expect(() => of(...Array<string>(21).fill("shop"))).toThrow("More than 20 times --worker-dir.");
 });
