@@ -39,9 +39,11 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
   const { dataDirectory, variables, session } = options;
   const { log } = program;
   // Both take as long as this program needs to start: the connection is opened while the sandbox is tried, and used after that.
+  // The sandbox first: it is tried by another process, while this one prepares the connection.
+  const probing = probeForAgents(options, serverProgram);
   const opening = openConnection(options, program.signal);
   opening.catch(() => {});
-  const probe = await probeForAgents(options, serverProgram).catch((error: unknown) => {
+  const probe = await probing.catch((error: unknown) => {
     void opening.then(({ stream }) => stream.destroy()).catch(() => {});
     throw error;
   });
