@@ -21,7 +21,12 @@ export function readRemote(directory: string): string | undefined {
 function configOf(root: string): string {
   const git = join(root, ".git");
   if (statSync(git).isDirectory()) return join(git, "config");
-  const linked = resolve(root, readFileSync(git, "utf8").replace(/^gitdir: /, "").trim());
+  const linked = resolve(
+    root,
+    readFileSync(git, "utf8")
+      .replace(/^gitdir: /, "")
+      .trim(),
+  );
   const common = join(linked, "commondir");
   return resolve(linked, existsSync(common) ? readFileSync(common, "utf8").trim() : ".", "config");
 }
