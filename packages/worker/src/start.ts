@@ -38,15 +38,7 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
   const serverProgram = join(program.directory, "workspace-server.cjs");
   const { dataDirectory, variables, session } = options;
   const { log } = program;
-  // Both take as long as this program needs to start: the connection is opened while the sandbox is tried, and used after that.
-  // The sandbox first: it is tried by another process, while this one prepares the connection.
-  const probing = probeForAgents(options, serverProgram);
-  const opening = openConnection(options, program.signal);
-  opening.catch(() => {});
-  const probe = await probing.catch((error: unknown) => {
-    void opening.then(({ stream }) => stream.destroy()).catch(() => {});
-    throw error;
-  });
+  const { opening, probe } = await openAndProbe(options, serverProgram, program.signal);
   let link: Link | null = null;
   const identity = options.hasIdentitySocket ? await openIdentity(dataDirectory, () => link) : undefined;
   const sandboxes = openAgentSandboxes({
@@ -94,6 +86,21 @@ export async function startWorker(options: WorkerOptions, program: WorkerProgram
     await sessions.close();
     management?.close();
   }
+}
+
+/**
+ * Both take as long as this program needs to start: the connection is opened while the sandbox is tried, and used after that.
+ * The sandbox first: another process tries it, while this one prepares the connection.
+ */
+async function openAndProbe(options: WorkerOptions, serverProgram: string, signal: AbortSignal) {
+  const probing = probeForAgents(options, serverProgram);
+  const opening = openConnection(options, signal);
+  opening.catch(() => {});
+  const probe = await probing.catch((error: unknown) => {
+    void opening.then(({ stream }) => stream.destroy()).catch(() => {});
+    throw error;
+  });
+  return { opening, probe };
 }
 
 interface Worker {

@@ -21,7 +21,7 @@ const pollIntervalMs = 1_000;
 const reportIntervalMs = 60_000;
 
 export async function startRunner(host: RunHost): Promise<Runner> {
-  const { settings, db, notifications, nodeId } = host.platform;
+  const { settings, db, notifications } = host.platform;
   const leases = openLeases(db, leaseOptions(host.platform));
   const active = new Map<string, HeldRun>();
   let stopped = false;
@@ -55,12 +55,8 @@ export async function startRunner(host: RunHost): Promise<Runner> {
     for (const { fence, stop } of active.values()) void renew(leases, fence, stop);
   };
   const onCancel = (runId: string) => active.get(runId)?.stop.abort(cancelled);
-  const servers = watchRunnerCount(db);
-  const onNotice = (notice: string) => {
-    if (isFor(notice, { nodeId, servers: servers.read() })) void expect(runsIn(notice));
-  };
   const unlisten = await Promise.all([
-    notifications.subscribe("runs", { onMessage: onNotice, onGap: expectAny }),
+    listenForRuns(host.platform, expect),
     notifications.subscribe("cancels", { onMessage: onCancel, onGap: renewAll }),
   ]);
   const reporting = await startReporting(host);
@@ -72,7 +68,6 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       stopped = true;
       clearInterval(polling);
       clearInterval(reporting);
-      servers.close();
       for (const end of unlisten) end();
       const held = [...active.values()];
       // Release the fence first: later writes of the run are refused, so it is not recorded as cancelled.
@@ -80,6 +75,24 @@ export async function startRunner(host: RunHost): Promise<Runner> {
       for (const { stop } of held) stop.abort(cancelled);
       await Promise.all(held.map(({ done }) => done));
     },
+  };
+}
+
+/** Returns how to stop. */
+async function listenForRuns(
+  { db, notifications, nodeId }: RunHost["platform"],
+  expect: (count: number) => Promise<void>,
+): Promise<() => void> {
+  const servers = watchRunnerCount(db);
+  const end = await notifications.subscribe("runs", {
+    onMessage(notice) {
+      if (isFor(notice, { nodeId, servers: servers.read() })) void expect(runsIn(notice));
+    },
+    onGap: () => void expect(Number.POSITIVE_INFINITY),
+  });
+  return () => {
+    servers.close();
+    end();
   };
 }
 
