@@ -12,8 +12,9 @@ export {
 export { damagedObject, localFailure } from "./damage.ts";
 export { type GitLocation, nowhere } from "./environment.ts";
 export { RepositoryFault, type RepositoryFaultCode } from "./fault.ts";
-export { copyIndex } from "./index-file.ts";
+export { commitOfIndex, copyIndex, noteCommitOfIndex, replaceIndex } from "./index-file.ts";
 export { copyObjects, formatOf, type Layout, layOut, packedReferences } from "./layout.ts";
+export { readReferences } from "./references.ts";
 export type { GitRemote } from "./remote.ts";
 export {
   askGit,

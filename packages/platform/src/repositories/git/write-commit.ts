@@ -1,8 +1,13 @@
-// Writes signed commits.
+// Writes signed commits, without running git.
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { deflate } from "node:zlib";
 import { type Person, withSignature } from "./commit-object.ts";
 import type { GitLocation } from "./environment.ts";
 import { formatOf } from "./layout.ts";
-import { runGit } from "./run.ts";
 
 /** The platform as the committer of commits. */
 export interface CommitSigner {
@@ -11,13 +16,33 @@ export interface CommitSigner {
   sign(text: Buffer): string;
 }
 
+const compress = promisify<Buffer, Buffer>(deflate);
+
 /** `text` is the unsigned commit, as commitText and rewriteCommit return it. Returns the object name. */
-export async function writeSigned(
-  { location, text, signer }: { location: GitLocation; text: string; signer: Pick<CommitSigner, "sign"> },
-  signal?: AbortSignal,
-): Promise<string> {
+export async function writeSigned({
+  location,
+  text,
+  signer,
+}: {
+  location: GitLocation;
+  text: string;
+  signer: Pick<CommitSigner, "sign">;
+}): Promise<string> {
   const [, tree = ""] = /^tree ([0-9a-f]+)\n/.exec(text) ?? [];
-  const signature = signer.sign(Buffer.from(text, "latin1"));
-  const input = Buffer.from(withSignature(text, signature, formatOf(tree)), "latin1");
-  return (await runGit({ location, args: ["hash-object", "-t", "commit", "-w", "--stdin"], input }, signal)).trim();
+  const format = formatOf(tree);
+  const content = Buffer.from(withSignature(text, signer.sign(Buffer.from(text, "latin1")), format), "latin1");
+  const object = Buffer.concat([Buffer.from(`commit ${content.length}\0`), content]);
+  const name = createHash(format).update(object).digest("hex");
+  const path = join(location.objects ?? join(location.directory, "objects"), name.slice(0, 2), name.slice(2));
+  if (!existsSync(path)) await writeWhole(path, await compress(object));
+  return name;
+}
+
+/** Under another name first, as git does: it removes what is left of that when it cleans up. */
+async function writeWhole(path: string, content: Buffer): Promise<void> {
+  const directory = dirname(path);
+  await mkdir(directory, { recursive: true });
+  const draft = join(directory, `tmp_obj_${randomUUID()}`);
+  await writeFile(draft, content, { flag: "wx", mode: 0o444 });
+  await rename(draft, path);
 }

@@ -7,6 +7,7 @@ import {
   GitFailed,
   gitSucceeds,
   type Person,
+  readReferences,
   runGit,
   writeSigned,
 } from "../git/index.ts";
@@ -21,20 +22,22 @@ export interface PullRequestBranchNames {
 const headOf = ({ number }: PullRequestBranchNames) => `refs/pull/${number}/head`;
 const baseOf = ({ number }: PullRequestBranchNames) => `refs/pull/${number}/base`;
 
-/** Undefined if the branch does not exist. */
-export async function branchTip(repository: HostedRepository, branch: string): Promise<string | undefined> {
-  // By its exact name: `rev-parse` would also take an expression such as main^{/text}.
-  const args = ["show-ref", "--verify", "--hash", "--", `refs/heads/${branch}`];
-  const { code, out } = await askGit({ location: { directory: repository.directory }, args });
-  return code === 0 ? out.toString().trim() : undefined;
+/** Undefined if the branch does not exist. By its exact name: git would also take an expression such as main^{/text}. */
+export async function branchTip({ directory }: HostedRepository, branch: string): Promise<string | undefined> {
+  const name = `refs/heads/${branch}`;
+  return (await readReferences(directory, [name])).get(name);
 }
 
-/** Undefined if all exist, which one process finds out. */
-export async function findMissingBranch(repository: HostedRepository, branches: string[]): Promise<string | undefined> {
-  const args = ["show-ref", "--verify", "--quiet", "--", ...branches.map((branch) => `refs/heads/${branch}`)];
-  if (await gitSucceeds({ location: { directory: repository.directory }, args })) return undefined;
-  for (const branch of branches) if ((await branchTip(repository, branch)) === undefined) return branch;
-  return undefined;
+/** Undefined if all exist. */
+export async function findMissingBranch(
+  { directory }: HostedRepository,
+  branches: string[],
+): Promise<string | undefined> {
+  const tips = await readReferences(
+    directory,
+    branches.map((branch) => `refs/heads/${branch}`),
+  );
+  return branches.find((branch) => !tips.has(`refs/heads/${branch}`));
 }
 
 /** Of branches that exist. */
@@ -52,16 +55,14 @@ async function resolve({ directory }: HostedRepository, name: string): Promise<s
 
 /** Stores the heads of open pull requests as references, so that they outlive their branches. */
 export async function rememberHeads({ directory }: HostedRepository, pulls: PullRequestBranchNames[]): Promise<void> {
-  if (pulls.length === 0) return;
-  const location = { directory };
-  const args = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/pull"];
-  const lines = (await runGit({ location, args })).split("\n").map((line) => line.split(" "));
-  const tips = new Map(lines.map(([name = "", object = ""]) => [name, object]));
+  const names = pulls.flatMap((pull) => [`refs/heads/${pull.head}`, headOf(pull)]);
+  const tips = await readReferences(directory, names);
   const updates = pulls.flatMap((pull) => {
     const tip = tips.get(`refs/heads/${pull.head}`);
     return tip === undefined || tip === tips.get(headOf(pull)) ? [] : [`update ${headOf(pull)} ${tip}\n`];
   });
-  if (updates.length > 0) await runGit({ location, args: ["update-ref", "--stdin"], input: updates.join("") });
+  if (updates.length === 0) return;
+  await runGit({ location: { directory }, args: ["update-ref", "--stdin"], input: updates.join("") });
 }
 
 export interface DiffRequest {

@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kysely } from "kysely";
 import { ApiError, type Tables } from "../../foundation/index.ts";
-import { type Layout, layOut, RepositoryFault } from "../git/index.ts";
+import { type Layout, layOut, RepositoryFault, readReferences } from "../git/index.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
 import { branchesIn, importFrom, pointHead } from "./import.ts";
 import type { SharedRepositories } from "./shared-repositories.ts";
@@ -135,9 +135,9 @@ async function updateDefaultBranch(
   db: Kysely<Tables>,
   { id, directory, defaultBranch }: HostedRepository,
 ): Promise<void> {
-  const branches = await branchesIn(directory);
-  const [first] = branches;
-  if (first === undefined || branches.includes(defaultBranch)) return;
+  if ((await readReferences(directory, [`refs/heads/${defaultBranch}`])).size > 0) return;
+  const [first] = await branchesIn(directory);
+  if (first === undefined) return;
   const row = db.updateTable("hosted_repositories").where("id", "=", id).where("default_branch", "=", defaultBranch);
   const { numUpdatedRows } = await row.set({ default_branch: first }).executeTakeFirst();
   // No row changes if a concurrent push has already set the default branch.

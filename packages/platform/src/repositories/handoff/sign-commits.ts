@@ -56,7 +56,7 @@ export async function signCommits(
     }
     // Replaces any author the agent wrote: it works for one user and must not use another name.
     const text = rewriteCommit(commit, { tree, parents: rewritten, author: isOurs ? signing.author : null });
-    rewritten.set(name, await writeSigned({ location, text, signer: signing }, signal));
+    rewritten.set(name, await writeSigned({ location, text, signer: signing }));
   }
   return rewritten.get(head) ?? head;
 }

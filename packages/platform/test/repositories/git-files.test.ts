@@ -1,0 +1,58 @@
+// What the server reads and writes in git directories without running git is what git itself would.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { commitText, readReferences, writeSigned } from "../../src/repositories/git/index.ts";
+
+const person = { name: "Ada", email: "ada@example.com" };
+const newCommit = { author: person, committer: person, at: new Date("2026-11-19T01:00:00Z"), message: "Größer\n" };
+
+function bareRepository(format: string) {
+  const directory = mkdtempSync(join(tmpdir(), "git-files-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const git = (args: string[], input: string | Buffer = "") =>
+    execFileSync("git", ["--git-dir", directory, ...args], { encoding: "utf8", input, stdio: "pipe" }).trim();
+  git(["init", "--quiet", "--bare", `--object-format=${format}`]);
+  return { directory, git };
+}
+
+test.each(["sha1", "sha256"])(
+  "a commit that the server writes is the object that git makes of it (%s)",
+  async (format) => {
+    const { directory, git } = bareRepository(format);
+    const text = commitText({ ...newCommit, tree: git(["write-tree"]), parents: [] });
+    const signer = { sign: () => "-----BEGIN SSH SIGNATURE-----\nAAAA\n-----END SSH SIGNATURE-----" };
+    const name = await writeSigned({ location: { directory }, text, signer });
+    const content = execFileSync("git", ["--git-dir", directory, "cat-file", "commit", name]);
+    expect(git(["hash-object", "-t", "commit", "--stdin"], content)).toBe(name);
+    expect(content.toString()).toContain("\n\nGrößer\n");
+    expect(git(["fsck", "--strict", name])).toBe("");
+    expect(await writeSigned({ location: { directory }, text, signer })).toBe(name);
+  },
+);
+
+test("references are read as git reads them, loose and packed, and by nothing but their exact names", async () => {
+  const { directory, git } = bareRepository("sha1");
+  const [first = "", second = ""] = ["one", "two"].map((message) =>
+    git(["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", message, git(["write-tree"])]),
+  );
+  for (const name of ["main", "team/work", "old"]) git(["update-ref", `refs/heads/${name}`, first]);
+  git(["pack-refs", "--all"]);
+  git(["update-ref", "refs/heads/main", second]);
+  git(["update-ref", "refs/heads/new", second]);
+  git(["update-ref", "-d", "refs/heads/old"]);
+  mkdirSync(join(directory, "refs/heads/empty"), { recursive: true });
+  writeFileSync(join(directory, "outside"), `${first}\n`);
+  const branches = ["main", "team/work", "new", "old", "team", "empty", "../../outside", "main^", "work", "", "a\nb"];
+  const names = branches.map((branch) => `refs/heads/${branch}`);
+  const expected = new Map([
+    ["refs/heads/main", second],
+    ["refs/heads/team/work", first],
+    ["refs/heads/new", second],
+  ]);
+  expect(await readReferences(directory, [...names, "HEAD", "outside"])).toEqual(expected);
+  const many = Array.from({ length: 300 }, (_, index) => `refs/heads/none-${index}`);
+  expect(await readReferences(directory, [...names, ...many])).toEqual(expected);
+});
