@@ -5,7 +5,7 @@ import { type AgentRepository, type PlatformContext, teamKey } from "../foundati
 import type { Images } from "../images/index.ts";
 import type { MachineBase, Machines } from "../machines/index.ts";
 import {
-  type CommitFile,
+  hasStartingFile,
   listStartingFiles,
   type OpenWorkspace,
   type Repositories,
@@ -80,7 +80,11 @@ export function openRunEnvironments(options: RunEnvironmentsOptions): RunEnviron
       })),
     );
     const warnings: string[] = [];
-    const found = await findFile(repositories, sources, signal).catch((error: unknown) => {
+    const withFile = repositories.map(({ repository, files }) => ({
+      repository,
+      hasFile: files.some(({ path }) => path === environmentFilePath),
+    }));
+    const found = await findFile(withFile, sources, signal).catch((error: unknown) => {
       if (!(error instanceof EnvironmentFault)) throw error;
       warnings.push(error.message);
       return null;
@@ -119,7 +123,7 @@ async function readConfig(
   const repositories = await Promise.all(
     request.workspace.repositories.map(async (repository) => ({
       repository,
-      files: await listStartingFiles(repository, signal),
+      hasFile: await hasStartingFile(repository, environmentFilePath, signal),
     })),
   );
   try {
@@ -132,7 +136,8 @@ async function readConfig(
 
 interface StartingRepository {
   repository: OpenWorkspace["repositories"][number];
-  files: CommitFile[];
+  /** Whether its starting commit has a configuration. */
+  hasFile: boolean;
 }
 
 interface ShownRequest {
@@ -162,7 +167,7 @@ async function findFile(
   { shown }: Repositories["sources"],
   signal: AbortSignal,
 ): Promise<{ file: { repoUrl: string; path: string }; config: EnvironmentFile } | null> {
-  const found = repositories.find(({ files }) => files.some(({ path }) => path === environmentFilePath));
+  const found = repositories.find(({ hasFile }) => hasFile);
   const text = found && (await readStartingFile(found.repository, environmentFilePath, signal));
   if (!found || typeof text !== "string") return null;
   const repoUrl = shown(found.repository.url);
@@ -171,8 +176,11 @@ async function findFile(
   return { file: { repoUrl, path: environmentFilePath }, config };
 }
 
-const readFirst = async ([first]: StartingRepository[], path: string, signal: AbortSignal): Promise<string | null> =>
-  first ? readStartingFile(first.repository, path, signal) : null;
+const readFirst = async (
+  [first]: Pick<StartingRepository, "repository">[],
+  path: string,
+  signal: AbortSignal,
+): Promise<string | null> => (first ? readStartingFile(first.repository, path, signal) : null);
 
 /** Empty where there is none, or none any more. */
 async function savedConfig(

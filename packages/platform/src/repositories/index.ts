@@ -47,6 +47,7 @@ export {
   type CommitFile,
   type CommitFiles,
   type CommitReader,
+  hasStartingFile,
   listStartingFiles,
   type OpenWorkspace,
   readStartingFile,

@@ -1,8 +1,8 @@
 // Kills a hand-off at each external action, repeats it, and expects one commit, one push, one pull request,
 // one review request and one check.
 import { execFile, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { type FakeGithub, startGithub } from "@agentcli/testkit/github";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -49,7 +49,6 @@ interface Shop {
 
 async function embeddedShop(): Promise<Shop> {
   const shop = await harness.shop();
-  await shop.git("config", "core.logAllRefUpdates", "always");
   interface Listed {
     items: { head: string; state: string; draft: boolean }[];
   }
@@ -87,10 +86,17 @@ interface Scene {
   task: ChildTask;
 }
 
+/** Git notes changes of a branch in a file that is there. */
+const pushesOf = ({ shop, agent }: Pick<Scene, "shop" | "agent">) =>
+  join(shop.directory, "logs/refs/heads", agent.workspace.repositories[0]?.branch ?? "");
+
 /** An agent with one commit and with uncommitted changes. */
 async function openScene(shop: Shop, opensAs: Opener): Promise<Scene> {
   const agent = await harness.agent([{ url: shop.url }]);
   const { root } = agent.workspace;
+  const pushes = pushesOf({ shop, agent });
+  mkdirSync(dirname(pushes), { recursive: true });
+  writeFileSync(pushes, "");
   writeFileSync(join(root, "own.txt"), "own\n");
   await userGit(root, "add", "own.txt");
   await promisify(execFile)("git", ["commit", "--quiet", "--message=Own"], { cwd: root });
@@ -132,9 +138,7 @@ async function expectOneOfEach({ shop, agent }: Scene, expected: Expected, where
   const branch = agent.workspace.repositories[0]?.branch ?? "";
   expect(await shop.git("log", "--format=%s", `main..${branch}`), where).toBe("Left\nOwn");
   expect(await shop.git("for-each-ref", "--format=%(refname:short)", "refs/heads/platform"), where).toBe(branch);
-  const pushes = readFileSync(join(shop.directory, "logs/refs/heads", branch), "utf8")
-    .trim()
-    .split("\n");
+  const pushes = readFileSync(pushesOf({ shop, agent }), "utf8").trim().split("\n");
   expect(pushes, where).toHaveLength(1);
   const { requests, checks } = expected;
   expect(await shop.pulls(), where).toEqual([{ head: branch, isOpenDraft: true, requests }]);
@@ -168,7 +172,7 @@ describe.each(hosts)("on %s", (name, makeShop, opener, expected) => {
     await expectOneOfEach(whole, expected, "not killed");
     const steps = readFileSync(log, "utf8").trim().split("\n");
     expect(steps.length).toBeGreaterThan(40);
-    expect(steps.some((step) => step.endsWith("after push"))).toBe(true);
+    expect(steps.some((step) => /after (?:push|update-ref)$/.test(step))).toBe(true);
     const points = pointsOf(steps, name);
     for (const killAt of points) {
       const killed = await openScene(await makeShop(), opener);
@@ -190,6 +194,8 @@ function pointsOf(steps: string[], name: string): number[] {
   const host = hosts.findIndex(([one]) => one === name);
   const first = (Math.floor(Date.now() / 86_400_000) + (host * stride) / hosts.length) % stride;
   return all.filter(
-    (point) => point % stride === first || / after (?:push|POST \/(?:pulls|check-runs)\b)/.test(steps[point - 1] ?? ""),
+    (point) =>
+      point % stride === first ||
+      / after (?:push|update-ref|POST \/(?:pulls|check-runs)\b)/.test(steps[point - 1] ?? ""),
   );
 }

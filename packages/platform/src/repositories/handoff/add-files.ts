@@ -6,10 +6,16 @@ import { join } from "node:path";
 import { askGit, GitFailed, type GitLocation, GitTookTooLong, RepositoryFault } from "../git/index.ts";
 import { findHeldBack } from "./find-held-back.ts";
 import type { HeldBackFile } from "./held-back.ts";
-import { withoutWorkTree } from "./host-side.ts";
 
-/** Returns what was not added. Throws RepositoryFault if git cannot process the files. */
-export async function addFiles(location: GitLocation, signal: AbortSignal): Promise<HeldBackFile[]> {
+export interface AddedFiles {
+  /** What was not added. */
+  heldBack: HeldBackFile[];
+  /** Whether there was something to add or to remove. */
+  isChanged: boolean;
+}
+
+/** Throws RepositoryFault if git cannot process the files. */
+export async function addFiles(location: GitLocation, signal: AbortSignal): Promise<AddedFiles> {
   try {
     return await updateFromWorkTree(location, signal);
   } catch (error) {
@@ -17,10 +23,9 @@ export async function addFiles(location: GitLocation, signal: AbortSignal): Prom
   }
 }
 
-async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): Promise<HeldBackFile[]> {
+async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): Promise<AddedFiles> {
   const inspector = openInspector(location.workTree ?? "");
-  const { added, changed } = await listChanges(location, signal);
-  const entries = await listEntries(withoutWorkTree(location), signal);
+  const { added, changed, entries } = await listFiles(location, signal);
   const known = entries.map(({ path }) => path);
   const heldBack = await findHeldBack({ location, added: added.filter((path) => !path.endsWith("/")), known }, signal);
   const listed = [...changed, ...added.filter((path) => !heldBack.covers(path))];
@@ -35,7 +40,7 @@ async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): P
   await updateIndex(location, { flags: ["--force-remove"], paths: pathsIn("gone"), bytes: 0 }, signal);
   // A file may be deleted after it was inspected.
   await updateIndex(location, { flags: ["--add", "--remove", "--replace"], paths: pathsIn("there"), bytes }, signal);
-  return heldBack.files;
+  return { heldBack: heldBack.files, isChanged: paths.some((path) => states.get(path) !== "unreadable") };
 }
 
 const maxBytes = 2 * 1024 ** 3;
@@ -57,37 +62,35 @@ async function updateIndex(location: GitLocation, { flags, paths, bytes }: Updat
   if (code !== 0) throw new GitFailed("update-index", stderr);
 }
 
-/** Bytes as latin1 characters: names are not necessarily text. */
-async function listNames(location: GitLocation, flags: string[], signal: AbortSignal): Promise<string[]> {
-  const { code, out, stderr } = await askGit({ location, args: ["ls-files", "-z", ...flags] }, signal);
-  if (code !== 0) throw new GitFailed("ls-files", stderr);
-  return out.toString("latin1").split("\0").filter(Boolean);
-}
-
-/** One call for both: each takes a fence of its own. */
-async function listChanges(
-  location: GitLocation,
-  signal: AbortSignal,
-): Promise<{ added: string[]; changed: string[] }> {
-  const flags = ["-t", "--others", "--modified", "--deleted", "--exclude-standard"];
-  const tagged = await listNames(location, flags, signal);
-  const isAdded = (line: string) => line.startsWith("? ");
-  const pathOf = (line: string) => line.slice(2);
-  return {
-    added: tagged.filter(isAdded).map(pathOf),
-    changed: tagged.filter((line) => !isAdded(line)).map(pathOf),
-  };
-}
-
 interface IndexEntry {
   /** `160000` for a submodule. */
   mode: string;
   path: string;
 }
 
-async function listEntries(location: GitLocation, signal: AbortSignal): Promise<IndexEntry[]> {
-  const entries = await listNames(location, ["--stage"], signal);
-  return entries.map((entry) => ({ mode: entry.slice(0, 6), path: entry.slice(entry.indexOf("\t") + 1) }));
+interface ListedFiles {
+  added: string[];
+  changed: string[];
+  /** Of the index. */
+  entries: IndexEntry[];
+}
+
+/** One call for all, because each takes a fence of its own. Names are bytes as latin1 characters: they need not be text. */
+async function listFiles(location: GitLocation, signal: AbortSignal): Promise<ListedFiles> {
+  const flags = ["-t", "--stage", "--others", "--modified", "--deleted", "--exclude-standard"];
+  const { code, out, stderr } = await askGit({ location, args: ["ls-files", "-z", ...flags] }, signal);
+  if (code !== 0) throw new GitFailed("ls-files", stderr);
+  const lines = out.toString("latin1").split("\0").filter(Boolean);
+  // A letter, then the path, or mode, object, stage and path of an entry.
+  const isAdded = (line: string) => line.startsWith("? ");
+  const isChange = (line: string) => line.startsWith("C ") || line.startsWith("R ");
+  const pathOf = (line: string) => line.slice(line.indexOf("\t") + 1);
+  const listed = lines.filter((line) => !isAdded(line));
+  return {
+    added: lines.filter(isAdded).map((line) => line.slice(2)),
+    changed: listed.filter(isChange).map(pathOf),
+    entries: listed.filter((line) => !isChange(line)).map((line) => ({ mode: line.slice(2, 8), path: pathOf(line) })),
+  };
 }
 
 /** "unreadable" also covers special files. Their index entries stay unchanged. */

@@ -2,14 +2,24 @@
 // message and time of the commit depend only on the run. No program that the repository configures is executed.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { copyFile, mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { unlockDirectory } from "../../foundation/index.ts";
-import { askGit, commitText, copyIndex, type GitLocation, gitSucceeds, runGit, writeSigned } from "../git/index.ts";
+import {
+  askGit,
+  commitOfIndex,
+  commitText,
+  copyIndex,
+  type GitLocation,
+  gitSucceeds,
+  replaceIndex,
+  runGit,
+  writeSigned,
+} from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
 import { type AgentGit, moveAgent, readAgentGit } from "./agent-git.ts";
-import { copyCommit } from "./copy-commit.ts";
+import { copyCommit, packInto } from "./copy-commit.ts";
 import { findHeldBack } from "./find-held-back.ts";
 import type { HeldBackFile } from "./held-back.ts";
 import { borrowedBy, withoutWorkTree, workTreeLocation } from "./host-side.ts";
@@ -40,14 +50,15 @@ export async function commitLeftovers(options: CommitOptions, signal: AbortSigna
   await removeUnfinished(repository);
   const agent = await readAgent(options, signal);
   const own = agent ? await ownCommits(agent, options, signal) : { commit: options.last, heldBack: [] };
-  const indexFile = join(hostDirectory, `index-${randomUUID()}`);
+  const index = join(hostDirectory, "index");
+  const indexFile = `${index}-${randomUUID()}`;
   try {
-    if (existsSync(join(hostDirectory, "index"))) await copyIndex(join(hostDirectory, "index"), indexFile);
     const location = { ...(await workTreeLocation(repository)), indexFile };
+    await readParent({ index, location, parent: own.commit }, signal);
     const { commit, heldBack } = await commitFiles({ ...options, parent: own.commit, location }, signal);
-    const isImported = agent && (await importCommit({ repository, agent, commit, index: indexFile }, signal));
-    if (!isImported) await rebuildAgentGit({ repository, commit, index: indexFile, identity: signing.platform });
-    await rename(indexFile, join(hostDirectory, "index"));
+    const isGiven = agent && (await giveCommit({ repository, agent, commit, index: indexFile }, signal));
+    if (!isGiven) await rebuildAgentGit({ repository, commit, index: indexFile, identity: signing.platform });
+    await replaceIndex(index, { draft: indexFile, commit });
     return { commit, heldBack: named([...own.heldBack, ...heldBack]) };
   } finally {
     await rm(indexFile, { force: true });
@@ -118,26 +129,46 @@ interface CommitImport {
   index: string;
 }
 
-/** Imports the commit into the agent's repository. False if an object there does not match its name. */
-async function importCommit({ repository, agent, commit, index }: CommitImport, signal: AbortSignal): Promise<boolean> {
+/** Gives the commit to the agent's repository. False if its objects cannot be written there. */
+async function giveCommit({ repository, agent, commit, index }: CommitImport, signal: AbortSignal): Promise<boolean> {
   if (commit === agent.head) return true;
   const from: GitLocation = { directory: repository.hostDirectory };
-  const to = { ...from, objects: agent.objects, borrowed: [join(from.directory, "objects")] };
-  if (!(await copyCommit({ from, to, commit, exclude: [agent.head] }, signal))) return false;
+  await mkdir(join(agent.objects, "pack"), { recursive: true });
+  if (!(await packInto(agent.objects, { from, commit, exclude: [agent.head] }, signal))) return false;
   await moveAgent(repository.path, agent, { commit, index });
   return true;
 }
 
+/** Makes an index with the files of the parent, in which the times of files are those of the last one. */
+async function readParent(
+  { index, location, parent }: { index: string; location: GitLocation & { indexFile: string }; parent: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const isThere = existsSync(index);
+  if (isThere) await copyIndex(index, location.indexFile);
+  if (isThere && (await commitOfIndex(index)) === parent) return;
+  // With the work tree: git marks files whose time cannot prove that they are unchanged, whenever it writes the index.
+  await runGit({ location, args: ["read-tree", "-m", "-i", parent] }, signal);
+}
+
 async function commitFiles(
-  { location, parent, message, at, signing }: CommitOptions & { location: GitLocation; parent: string },
+  {
+    repository,
+    location,
+    parent,
+    message,
+    at,
+    signing,
+  }: CommitOptions & { location: GitLocation & { indexFile: string }; parent: string },
   signal: AbortSignal,
 ): Promise<CommittedWork> {
   const host = withoutWorkTree(location);
-  // With the work tree: git marks files whose time cannot prove that they are unchanged, whenever it writes the index.
-  await runGit({ location, args: ["read-tree", "-m", "-i", parent] }, signal);
-  const heldBack = await addFiles(location, signal);
-  const tree = (await runGit({ location, args: ["write-tree"] }, signal)).trim();
-  if (tree === (await treeOf(host, parent, signal))) return { commit: parent, heldBack };
+  const { heldBack, isChanged } = await addFiles(location, signal);
+  if (!isChanged) return { commit: parent, heldBack };
+  const tree = await writeTree(location, signal);
+  const { baseCommit, baseTree } = repository;
+  const former = parent === baseCommit && baseTree !== undefined ? baseTree : await treeOf(host, parent, signal);
+  if (tree === former) return { commit: parent, heldBack };
   const text = commitText({
     tree,
     parents: [parent],
@@ -146,5 +177,18 @@ async function commitFiles(
     at,
     message,
   });
-  return { commit: await writeSigned({ location: host, text, signer: signing }, signal), heldBack };
+  return { commit: await writeSigned({ location: host, text, signer: signing }), heldBack };
+}
+
+/** From a copy of the index, which git writes again: without the work tree it would take off the marks of files. */
+async function writeTree(location: GitLocation & { indexFile: string }, signal: AbortSignal): Promise<string> {
+  const indexFile = `${location.indexFile}-tree`;
+  try {
+    await copyFile(location.indexFile, indexFile);
+    return (
+      await runGit({ location: withoutWorkTree({ ...location, indexFile }), args: ["write-tree"] }, signal)
+    ).trim();
+  } finally {
+    await rm(indexFile, { force: true });
+  }
 }

@@ -1,5 +1,6 @@
 // Copies commits between the agent's and the host's git directories. Objects are repacked and their names recomputed from their
 // content, so that no object arrives under a wrong name.
+import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { GitFailed, type GitLocation, gitSucceeds, startGit } from "../git/index.ts";
 
@@ -9,6 +10,8 @@ export interface Transfer {
   /** The commit to copy, and commits that the target already has. */
   commit: string;
   exclude: string[];
+  /** `--strict`: also that the target has whatever the copied objects name. */
+  verify?: "--fsck-objects" | "--strict";
 }
 
 const maxBytes = 2 * 1024 * 1024 * 1024;
@@ -33,8 +36,11 @@ export async function copyCommit({ from, to, commit, exclude }: Transfer, signal
   return gitSucceeds({ location: to, args, limitMs }, signal);
 }
 
-/** Copies objects reachable from `commit` but not from `exclude`. */
-async function transfer({ from, to, commit, exclude }: Transfer, signal: AbortSignal): Promise<void> {
+/** Copies objects reachable from `commit` but not from `exclude`. Throws GitFailed. */
+export async function transfer(
+  { from, to, commit, exclude, verify = "--fsck-objects" }: Transfer,
+  signal: AbortSignal,
+): Promise<void> {
   const packCall = {
     location: from,
     args: ["pack-objects", "--revs", "--stdout", "-q", "--missing=allow-promisor"],
@@ -42,11 +48,11 @@ async function transfer({ from, to, commit, exclude }: Transfer, signal: AbortSi
   };
   const indexCall = {
     location: to,
-    args: ["index-pack", "--stdin", "--fsck-objects", `--max-input-size=${maxBytes}`],
+    args: ["index-pack", "--stdin", verify, `--max-input-size=${maxBytes}`],
     limitMs,
   };
   const [packer, indexer] = [startGit(packCall), startGit(indexCall)];
-  packer.stdin.end([commit, ...exclude.map((name) => `^${name}`)].map((line) => `${line}\n`).join(""));
+  packer.stdin.end(revisions(commit, exclude));
   indexer.stdout.resume();
   const ends = [packer.ended(packCall, signal), indexer.ended(indexCall, signal)];
   try {
@@ -64,3 +70,15 @@ async function transfer({ from, to, commit, exclude }: Transfer, signal: AbortSi
     throw error;
   }
 }
+
+/**
+ * Writes the same objects as a pack into an object directory, of which nothing is trusted or asked. Git prefers the newest
+ * pack, so an object there that does not match its name counts no more. False if an object is missing.
+ */
+export function packInto(objects: string, { from, commit, exclude }: Omit<Transfer, "to">, signal: AbortSignal) {
+  const args = ["pack-objects", "--revs", "-q", "--missing=allow-promisor", join(objects, "pack/pack")];
+  return gitSucceeds({ location: from, args, input: revisions(commit, exclude), limitMs }, signal);
+}
+
+const revisions = (commit: string, exclude: string[]) =>
+  [commit, ...exclude.map((name) => `^${name}`)].map((line) => `${line}\n`).join("");

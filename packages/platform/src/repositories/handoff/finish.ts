@@ -181,7 +181,8 @@ async function push(
   const host = await options.sources.open(summary.teamId, repository.url);
   const location = { directory: repository.hostDirectory };
   const replaceable = repository.isOwnBranch ? (row.pushed_commit ?? undefined) : undefined;
-  await pushBranch({ host, location, branch: row.branch, commit: head, replaceable }, signal);
+  const known = [repository.baseCommit];
+  await pushBranch({ host, location, branch: row.branch, commit: head, known, replaceable }, signal);
 }
 
 type OpenedPullRequest = Pick<HandoffRow, "pr_url" | "body_digest">;

@@ -7,14 +7,18 @@ import {
   gitSucceeds,
   nowhere,
   RepositoryFault,
+  readReferences,
   runGit,
 } from "../git/index.ts";
 import { CredentialFault, type SourceHost } from "../scm/index.ts";
+import { transfer } from "./copy-commit.ts";
 
 export interface PushOptions {
   host: SourceHost;
   /** The git directory with the objects. */
   location: GitLocation;
+  /** Commits that the embedded host has already. */
+  known: string[];
   branch: string;
   commit: string;
   /** Our last push to the agent's own branch: the only tip that may be replaced by a commit that does not descend from it. */
@@ -43,31 +47,23 @@ async function pushOnto(tip: string | undefined, options: PushOptions, signal: A
   const { host, location, branch, commit, replaceable } = options;
   const follows = tip === undefined || (await isAncestor({ location, older: tip, newer: commit }, signal));
   if (!follows && tip !== replaceable) throw branchMoved(branch);
+  const known = [...options.known, ...(follows && tip !== undefined ? [tip] : [])];
+  if (host.directory !== null) return pushToOwn(host.directory, { ...options, known, tip }, signal);
   await host.reach((remote) => push(options, { remote, tip }, signal), signal);
 }
 
 async function readTip(host: SourceHost, branch: string, signal: AbortSignal): Promise<string | undefined> {
   const name = `refs/heads/${branch}`;
-  const text = await listReferences(host, name, signal);
-  // Git also lists references that only end, or only begin, with this name.
+  if (host.directory !== null) return (await readReferences(host.directory, [name])).get(name);
+  const text = await host.reach((remote) => {
+    const args = ["ls-remote", "--", remote.address, name];
+    return runGit({ location: nowhere, remote, args, limitMs: answerLimitMs }, signal);
+  }, signal);
+  // Git also lists references that only end with this name.
   return text
     .split("\n")
     .map((line) => line.split("\t"))
     .find(([, listed]) => listed === name)?.[0];
-}
-
-/** On the embedded host without a connection, which would take two more processes. */
-function listReferences(host: SourceHost, name: string, signal: AbortSignal): Promise<string> {
-  const { directory } = host;
-  if (directory !== null)
-    return runGit(
-      { location: { directory }, args: ["for-each-ref", "--format=%(objectname)%09%(refname)", name] },
-      signal,
-    );
-  return host.reach((remote) => {
-    const args = ["ls-remote", "--", remote.address, name];
-    return runGit({ location: nowhere, remote, args, limitMs: answerLimitMs }, signal);
-  }, signal);
 }
 
 const isAncestor = (
@@ -75,9 +71,31 @@ const isAncestor = (
   signal: AbortSignal,
 ) => gitSucceeds({ location, args: ["merge-base", "--is-ancestor", older, newer] }, signal);
 
+/** Into a repository of the embedded host: a connection to it would take four more processes. */
+async function pushToOwn(
+  directory: string,
+  { location, branch, commit, known, tip }: PushOptions & { tip: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  await transfer({ from: location, to: { directory }, commit, exclude: known, verify: "--strict" }, signal);
+  const none = "0".repeat(commit.length);
+  const input = `update refs/heads/${branch} ${commit} ${tip ?? none}\n`;
+  const { code, stderr } = await askGit({ location: { directory }, args: ["update-ref", "--stdin"], input }, signal);
+  if (code === 0) return;
+  if (isFullDisk(stderr)) throw new GitFailed("push", stderr);
+  if (/exists; cannot create|blocking reference/i.test(stderr))
+    throw new RepositoryFault(
+      "push_rejected",
+      `The host refused the push to "${branch}": ${stderr.replace(/^fatal: /, "")}.`,
+    );
+  // A concurrent push won, or still holds the lock of the reference.
+  if (/cannot lock ref|unable to create/i.test(stderr)) throw branchMoved(branch);
+  throw new GitFailed("push", stderr);
+}
+
 /** The lease makes the push fail if the branch moved after its tip was read. */
 async function push(
-  { host, location, branch, commit }: PushOptions,
+  { location, branch, commit }: Pick<PushOptions, "location" | "branch" | "commit">,
   { remote, tip }: { remote: GitRemote; tip: string | undefined },
   signal: AbortSignal,
 ): Promise<void> {
@@ -87,7 +105,8 @@ async function push(
   const { code, out, stderr } = await askGit({ location, remote, args, limitMs: pushLimitMs }, signal);
   if (code === 0) return;
   // Git then says that it failed to update the reference, as it does for one that moved.
-  if (/no space left on device|disk quota exceeded/i.test(stderr)) throw fullDisk(host);
+  if (isFullDisk(stderr))
+    throw new RepositoryFault("push_rejected", "The host refused the push: its disk is full. Ask its administrator.");
   const [, verdict = "", reason = ""] = /^!\t[^\t]*\t\[([^\]]+)\](?: \((.*)\))?$/m.exec(out.toString()) ?? [];
   if (verdict === "rejected") throw branchMoved(branch);
   const isClash = /exists; cannot create|blocking reference/i.test(stderr);
@@ -115,11 +134,7 @@ const branchMoved = (branch: string) =>
     `"${branch}" was changed in the meantime, so nothing was pushed to it. Bring the two together, then send a follow-up.`,
   );
 
-/** The disk of the embedded host is that of the server, and the run then ends with `storage_full`. */
-const fullDisk = ({ directory }: SourceHost) =>
-  directory === null
-    ? new RepositoryFault("push_rejected", "The host refused the push: its disk is full. Ask its administrator.")
-    : new GitFailed("push", "No space left on device");
+const isFullDisk = (stderr: string): boolean => /no space left on device|disk quota exceeded/i.test(stderr);
 
 function forbidden(error: unknown): RepositoryFault | undefined {
   if (error instanceof CredentialFault) {

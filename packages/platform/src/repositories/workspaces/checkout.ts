@@ -3,12 +3,14 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import {
+  askGit,
   copyIndex,
   copyObjects,
   formatOf,
   GitFailed,
   type GitLocation,
   layOut,
+  noteCommitOfIndex,
   RepositoryFault,
   runGit,
   startGit,
@@ -56,6 +58,17 @@ function initialReferences({ source: { advertisement }, start }: Checkout): Map<
   return references;
 }
 
+export interface PreparedCommit {
+  /** Its full name. */
+  commit: string;
+  /** Name of its top directory. */
+  tree: string;
+}
+
+/** By source and full name. Most agents start from one of few commits, and what a commit has never changes. */
+const preparedCommits = new Map<string, PreparedCommit>();
+const maxPrepared = 1_000;
+
 /**
  * Resolves the commit to its full object name, fetches its missing files and enforces the checkout limits: a small pack
  * can expand to more data than the disk can hold.
@@ -63,26 +76,36 @@ function initialReferences({ source: { advertisement }, start }: Checkout): Map<
 export async function prepareCommit(
   { commit, source, limits }: { commit: string; source: Source; limits: RepositoryLimits },
   signal: AbortSignal,
-): Promise<string> {
-  const fullName = await findCommit(commit, source, signal);
+): Promise<PreparedCommit> {
+  const key = JSON.stringify([source.directory, commit, limits.checkoutFiles, limits.checkoutBytes]);
+  // A source that was made again may lack a commit that it does not advertise.
+  const isAdvertised = !source.isPartial && [...source.advertisement.references.values()].includes(commit);
+  const known = isAdvertised ? preparedCommits.get(key) : undefined;
+  if (known !== undefined) return known;
+  const found = await findCommit(commit, source, signal);
   const location = { directory: source.directory };
   if (source.isPartial) {
-    await measure(location, { args: ["ls-tree", "-r", "-t", fullName], limits }, signal);
-    await fetchContents(fullName, source, signal);
+    await measure(location, { args: ["ls-tree", "-r", "-t", found.commit], limits }, signal);
+    await fetchContents(found.commit, source, signal);
   }
-  await measure(location, { args: ["ls-tree", "-r", "-t", "--long", fullName], limits }, signal);
-  return fullName;
+  await measure(location, { args: ["ls-tree", "-r", "-t", "--long", found.commit], limits }, signal);
+  if (isAdvertised) keepPrepared(key, found);
+  return found;
 }
 
-async function findCommit(commit: string, source: Source, signal: AbortSignal): Promise<string> {
-  const resolveCommit = async (): Promise<string | undefined> => {
-    try {
-      const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${commit}^{commit}`];
-      return (await runGit({ location: { directory: source.directory }, args }, signal)).trim();
-    } catch (error) {
-      if (error instanceof GitFailed) return undefined;
-      throw error;
-    }
+function keepPrepared(key: string, found: PreparedCommit): void {
+  const [oldest] = preparedCommits.keys();
+  if (preparedCommits.size >= maxPrepared && oldest !== undefined) preparedCommits.delete(oldest);
+  preparedCommits.set(key, found);
+}
+
+async function findCommit(commit: string, source: Source, signal: AbortSignal): Promise<PreparedCommit> {
+  const resolveCommit = async (): Promise<PreparedCommit | undefined> => {
+    const input = `${commit}^{commit}\n${commit}^{tree}\n`;
+    const args = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];
+    const { out } = await askGit({ location: { directory: source.directory }, args, input }, signal);
+    const [, name, tree] = /^(\S+) commit\n(\S+) tree\n$/.exec(out.toString()) ?? [];
+    return name !== undefined && tree !== undefined ? { commit: name, tree } : undefined;
   };
   const existing = await resolveCommit();
   if (existing !== undefined) return existing;
@@ -145,6 +168,7 @@ export async function keepHostSide(
   await writeFile(join(draft, "platform.json"), facts);
   // The index records file times, so that unchanged files need not be read again.
   await copyIndex(index, join(draft, "index"));
+  await noteCommitOfIndex(join(draft, "index"), start.commit);
   await rm(directory, { recursive: true, force: true });
   await rename(draft, directory);
 }

@@ -63,7 +63,7 @@ function commitFiles({ source, start, url, options }: CommitLocation): CommitFil
     async checkOut(path, signal) {
       const { limits, identity } = options;
       await mkdir(path, { recursive: true });
-      const prepared = { ...start, commit: await prepareCommit({ commit, source, limits }, signal) };
+      const prepared = { ...start, commit: (await prepareCommit({ commit, source, limits }, signal)).commit };
       await checkOut({ path, source, start: prepared, url, limits, identity }, signal);
     },
   };
@@ -93,6 +93,27 @@ export const readStartingFile = (
   path: string,
   signal: AbortSignal,
 ): Promise<string | null> => readBlob(hostDirectory, `${baseCommit}:${path}`, signal);
+
+/** By commit and path: most agents start from one of few commits, and what a commit has never changes. */
+const startingFiles = new Map<string, boolean>();
+const maxStartingFiles = 1_000;
+
+export async function hasStartingFile(
+  { hostDirectory, baseCommit }: Pick<OpenRepository, "hostDirectory" | "baseCommit">,
+  path: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const key = `${baseCommit}:${path}`;
+  const known = startingFiles.get(key);
+  if (known !== undefined) return known;
+  const args = ["ls-tree", "-z", "--full-tree", baseCommit, "--", path];
+  const text = await runGit({ location: { directory: hostDirectory }, args }, signal);
+  const isThere = /^\d+ blob /.test(text);
+  const [oldest] = startingFiles.keys();
+  if (startingFiles.size >= maxStartingFiles && oldest !== undefined) startingFiles.delete(oldest);
+  startingFiles.set(key, isThere);
+  return isThere;
+}
 
 /** Far more than any file that people write for the platform. */
 const maxBytes = 1024 * 1024;

@@ -4,6 +4,7 @@ export {
   type CommitFile,
   type CommitFiles,
   type CommitReader,
+  hasStartingFile,
   listStartingFiles,
   openCommitReader,
   readStartingFile,

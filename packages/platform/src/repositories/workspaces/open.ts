@@ -172,7 +172,8 @@ async function makeRepository(
     // Create the host side first: if the agent's directory exists, both exist.
     const { branch, baseBranch } = start;
     const isOwnBranch = branch === ownBranch(agent);
-    const facts: Facts = { url: repository.url, branch, isOwnBranch, baseBranch, baseCommit: start.baseCommit };
+    const { baseCommit, baseTree } = start;
+    const facts: Facts = { url: repository.url, branch, isOwnBranch, baseBranch, baseCommit, baseTree };
     await keepHostSide(hostDirectory, {
       source,
       start,
@@ -185,13 +186,13 @@ async function makeRepository(
   }
 }
 
-type KnownStart = StartingPoint & { baseCommit: string };
+type KnownStart = StartingPoint & { baseCommit: string; baseTree: string };
 
 async function findFirstStart(context: SourceContext & { source: Source }, signal: AbortSignal): Promise<KnownStart> {
   const { source, options } = context;
   const resolved = await resolveStart(context, signal);
-  const commit = await prepareCommit({ commit: resolved.commit, source, limits: options.limits }, signal);
-  return { ...resolved, commit, baseCommit: commit };
+  const { commit, tree } = await prepareCommit({ commit: resolved.commit, source, limits: options.limits }, signal);
+  return { ...resolved, commit, baseCommit: commit, baseTree: tree };
 }
 
 /** Null before the first push, or if the repository no longer has what was pushed. */
@@ -204,7 +205,9 @@ async function findPushedStart(
   const prepare = (commit: string) => prepareCommit({ commit, source, limits: options.limits }, signal);
   try {
     const { branch, baseBranch } = pushed;
-    return { branch, baseBranch, baseCommit: await prepare(pushed.baseCommit), commit: await prepare(pushed.commit) };
+    const base = await prepare(pushed.baseCommit);
+    const { commit } = await prepare(pushed.commit);
+    return { branch, baseBranch, baseCommit: base.commit, baseTree: base.tree, commit };
   } catch (error) {
     if (error instanceof RepositoryFault && error.code === "ref_not_found") return null;
     throw error;
@@ -257,7 +260,7 @@ async function findPullRequest(
   return guessPullRequest(number, source.advertisement);
 }
 
-type Facts = Pick<OpenRepository, "url" | "branch" | "isOwnBranch" | "baseBranch" | "baseCommit">;
+type Facts = Pick<OpenRepository, "url" | "branch" | "isOwnBranch" | "baseBranch" | "baseCommit" | "baseTree">;
 
 async function readFacts(
   hostDirectory: string,

@@ -59,6 +59,8 @@ export interface OpenRepository {
   /** The target branch of a pull request. */
   baseBranch: string;
   baseCommit: string;
+  /** The top directory of that commit; absent where an earlier version made the repository. */
+  baseTree?: string | undefined;
   /** The host's git directory for this repository: objects, index and configuration that no agent can write. */
   hostDirectory: string;
 }
