@@ -1,5 +1,6 @@
 // Preloaded with `node --require`: ends the process by SIGKILL at its n-th external action. Actions are counted
 // before, during and after each program it starts, and before and after each query and each request to a host. KILL_AT is n; KILL_LOG gets the list.
+// KILL_SIGNAL=SIGSTOP stops it there instead.
 const childProcess = require("node:child_process");
 const fs = require("node:fs");
 const { createRequire, syncBuiltinESMExports } = require("node:module");
@@ -10,7 +11,7 @@ let count = 0;
 function step(what) {
   count += 1;
   if (process.env.KILL_LOG) fs.appendFileSync(process.env.KILL_LOG, `${count} ${what}\n`);
-  if (count === killAt) process.kill(process.pid, "SIGKILL");
+  if (count === killAt) process.kill(process.pid, process.env.KILL_SIGNAL ?? "SIGKILL");
 }
 
 const { spawn } = childProcess;

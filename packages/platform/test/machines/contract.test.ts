@@ -1,9 +1,10 @@
-// The provider `local` keeps the contract of machines, for a server that runs as root and as an ordinary user.
+// The provider `local` keeps the contract of machines, for a server that runs as root and as an ordinary user; without machines
+// the same attempts to escape are refused.
 import { execFile } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { directoryScenarios, machineScenarios, sandboxScenarios } from "@agentcli/testkit/machines";
+import { directoryScenarios, hostScenarios, machineScenarios, sandboxScenarios } from "@agentcli/testkit/machines";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { MachineCapabilities } from "../../src/machines/index.ts";
 import { bundleInto } from "../harness/bundled.ts";
@@ -20,7 +21,7 @@ interface Found {
 
 describe.each(users)("machines of a server that runs as %s", (user) => {
   const directory = mkdtempSync("/var/tmp/machines-");
-  let [found, inSandbox]: Found[] = [];
+  let [found, inSandbox, onHost]: Found[] = [];
 
   beforeAll(async () => {
     chmodSync(directory, 0o755);
@@ -39,6 +40,7 @@ describe.each(users)("machines of a server that runs as %s", (user) => {
     };
     found = await runIn("machine");
     inSandbox = await runIn("sandbox");
+    onHost = await runIn("host");
   });
   // Files of other users and of no rights are among them.
   afterAll(() => run("unshare", [...(isRoot ? [] : ["--user", "--map-root-user"]), "rm", "-rf", directory]));
@@ -49,6 +51,10 @@ describe.each(users)("machines of a server that runs as %s", (user) => {
 
   test.each(Object.keys(sandboxScenarios))("in the sandbox of a run: %s", (name) => {
     expect(inSandbox?.failures[name]).toBe(null);
+  });
+
+  test.each(Object.keys(hostScenarios))("on the host, where there is no machine: %s", (name) => {
+    expect(onHost?.failures[name]).toBe(null);
   });
 
   test("say what is enforced", () => {

@@ -2,16 +2,19 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
+import { eventually } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { programsOfTests } from "../harness/bundled.ts";
 
 const bundled = programsOfTests();
 
 const run = promisify(execFile);
+const sweepLimitMs = process.env.SWEEP === "full" ? 3_600_000 : 240_000;
 const serverProgram = join(import.meta.dirname, "../../dist/workspace-server.cjs");
 const killAtStep = join(import.meta.dirname, "../harness/kill-at-step.cjs");
 
@@ -22,8 +25,14 @@ function dataDirectory(): string {
   return directory;
 }
 
+interface OnDisk {
+  directory: string;
+  pid?: number;
+  env?: Record<string, string>;
+}
+
 /** Its data directory is in a file system of its own, in this file; what the kernel has not written there is not in a copy. */
-async function startOn(disk: string, mode: string, { directory, pid = 0 }: { directory: string; pid?: number }) {
+async function startOn(disk: string, mode: string, { directory, pid = 0, env = {} }: OnDisk) {
   // Nothing is written because time has passed.
   const mount = 'mount -o loop,commit=300 "$1" "$2"; shift 2; exec "$@"';
   const mounted = [
@@ -38,9 +47,9 @@ async function startOn(disk: string, mode: string, { directory, pid = 0 }: { dir
     dirname(directory),
   ];
   const program = await bundled("machines/crash-child.ts");
-  const argv = [process.execPath, program, mode, directory, serverProgram, String(pid)];
+  const argv = [process.execPath, "--require", killAtStep, program, mode, directory, serverProgram, String(pid)];
   const stdio: ["ignore", "pipe", "inherit"] = ["ignore", "pipe", "inherit"];
-  return spawn("unshare", [...mounted, ...argv], { env: { PATH: process.env.PATH }, stdio });
+  return spawn("unshare", [...mounted, ...argv], { env: { PATH: process.env.PATH, ...env }, stdio });
 }
 
 const start = async (mode: string, directory: string, env: Record<string, string> = {}) =>
@@ -90,25 +99,50 @@ test("after a kill while its machine was frozen, the machine is stopped and its 
   expect(await check(directory, child)).toEqual({ states: ["stopped"], file: "text\n", active: null, left: [] });
 });
 
-test("after a power loss machines start from the active build, with all of its files", async () => {
-  // An ordinary user mounts no file system.
-  if (process.geteuid?.() !== 0 || !(await isPossible())) return;
+/** Begins a build on an empty disk; once it says `at`, or has stopped there, the power fails. What the next server finds. */
+async function losePower(at: "active" | number): Promise<{ found: Found; wasActive: boolean }> {
   const files = dataDirectory();
   const [disk, left, mounted] = [join(files, "disk"), join(files, "left"), join(files, "mounted")];
   const directory = join(mounted, basename(files));
   await run("truncate", ["--size=512M", disk]);
   await run("mkfs.ext4", ["-q", disk]);
   mkdirSync(mounted);
-  const child = await startOn(disk, "build", { directory });
-  await once(child.stdout, "data");
+  const env: Record<string, string> = at === "active" ? {} : { KILL_AT: String(at), KILL_SIGNAL: "SIGSTOP" };
+  const child = await startOn(disk, "build", { directory, env });
+  let wasActive = false;
+  child.stdout.once("data", () => {
+    wasActive = true;
+  });
+  if (at === "active") await once(child.stdout, "data");
+  else await eventually(() => expect(readFileSync(`/proc/${child.pid}/stat`, "utf8")).toContain(") T "));
   child.kill("SIGSTOP");
   copyFileSync(disk, left);
   child.kill("SIGKILL");
   await once(child, "close");
-  const next = await startOn(left, "check", { directory, pid: child.pid });
+  const next = await startOn(left, "check", { directory, ...(child.pid !== undefined && { pid: child.pid }) });
   const [found] = await Promise.all([text(next.stdout), once(next, "close")]);
-  expect(JSON.parse(found)).toMatchObject({ active: "text\n", left: [] });
-});
+  await rm(files, { recursive: true, force: true });
+  return { found: JSON.parse(found), wasActive };
+}
+
+test(
+  "after a power loss at any moment of a build machines start from the active one, with all of its files",
+  async () => {
+    // An ordinary user mounts no file system.
+    if (process.geteuid?.() !== 0 || !(await isPossible())) return;
+    const { found } = await losePower("active");
+    expect(found).toMatchObject({ active: "text\n", left: [] });
+    if (process.env.SWEEP !== "full") return;
+    const log = join(dataDirectory(), "steps");
+    expect(await once(await start("build", dirname(log), { KILL_LOG: log }), "close")).toEqual([0, null]);
+    for (const at of pointsOf(readFileSync(log, "utf8").trim().split("\n").length)) {
+      const { found: after, wasActive } = await losePower(at);
+      expect({ at, left: after.left }).toEqual({ at, left: [] });
+      if (wasActive) expect({ at, active: after.active }).toEqual({ at, active: "text\n" });
+    }
+  },
+  sweepLimitMs,
+);
 
 test.each([
   { mode: "work", does: "its machine", end: { states: ["stopped"], file: "text\n", active: null } },
@@ -139,7 +173,7 @@ test.each([
       if (output.includes("active")) expect(found.active).toBe("text\n");
     }
   },
-  process.env.SWEEP === "full" ? 3_600_000 : 240_000,
+  sweepLimitMs,
 );
 
 const sampled = 2;

@@ -1,11 +1,12 @@
 // Runs the scenarios of the contract against a provider as the user of this process, and prints what failed: in the machine
-// itself, or in a sandbox inside it as runs have.
+// itself, in a sandbox inside it as runs have, or in a sandbox of the host without a machine.
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Workspace } from "@agentcli/protocol";
 import {
   directoryScenarios,
+  hostScenarios,
   type MachineHarness,
   machineScenarios,
   sandboxScenarios,
@@ -53,7 +54,24 @@ async function startSandbox(machine: Machine): Promise<Workspace> {
   return openWorkspace(policy, choices);
 }
 
-const start = location === "sandbox" ? startSandbox : startSupervisor;
+let nextUserId = 2_000_000_000;
+
+/** As agents have where they work on the host: a directory, and as root a user, of their own. */
+async function startOnHost({ id }: Machine): Promise<Workspace> {
+  const root = join(directory, "workspaces", id);
+  mkdirSync(root, { recursive: true });
+  const placement = { directory: root, path: "/workspace" };
+  const domains = { network: "proxy" as const, allowedDomains: ["example.com"] };
+  const policy = sandboxPolicy({ mode: "workspace-write", root, view: "system", shown: [root], placement, ...domains });
+  const options = { serverProgram, env: machineVariables, incarnation: randomUUID() };
+  if (process.geteuid?.() !== 0) return openWorkspace(policy, options);
+  nextUserId += 1;
+  await giveFiles(root, nextUserId);
+  return openWorkspace({ ...policy, userId: nextUserId }, options);
+}
+
+const starts = { machine: startSupervisor, sandbox: startSandbox, host: startOnHost };
+const start = location === "sandbox" || location === "host" ? starts[location] : starts.machine;
 
 async function openShared(): Promise<Workspace> {
   return start(await provider.create({ id: "shared", layers: [], limits: unlimited }));
@@ -85,7 +103,8 @@ const harness: MachineHarness<Machine> = {
 };
 
 const inMachine = { ...machineScenarios, ...(socketPath ? {} : directoryScenarios) };
-const chosen = Object.entries(location === "sandbox" ? sandboxScenarios : inMachine);
+const scenarios = { machine: inMachine, sandbox: sandboxScenarios, host: hostScenarios };
+const chosen = Object.entries(location === "sandbox" || location === "host" ? scenarios[location] : scenarios.machine);
 const failures: Record<string, string | null> = {};
 for (const [name, scenario] of chosen) failures[name] = await failureOf(() => scenario(harness as MachineHarness));
 await (await provider.find("shared"))?.remove();

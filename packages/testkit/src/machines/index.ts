@@ -33,3 +33,14 @@ const inSandbox = [
 export const sandboxScenarios: Record<string, Scenario> = Object.fromEntries(
   Object.entries(machineScenarios).filter(([name]) => inSandbox.includes(name)),
 );
+
+/** Of them, what holds without a machine too: for a user of its own in a sandbox of the host. */
+const ofMachinesOnly = [
+  onDiskOnly,
+  "what a machine does to its layers does not change them",
+  "marks that an overlay reads, made in a machine, show no other files when it starts again",
+];
+
+export const hostScenarios: Record<string, Scenario> = Object.fromEntries(
+  Object.entries(escapeScenarios).filter(([name]) => !ofMachinesOnly.includes(name)),
+);
