@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { commitText, readReferences, writeSigned } from "../../src/repositories/git/index.ts";
+import { commitText, readReferences, writeReference, writeSigned } from "../../src/repositories/git/index.ts";
+import { listCommits } from "../../src/repositories/handoff/list-commits.ts";
 
 const person = { name: "Ada", email: "ada@example.com" };
 const newCommit = { author: person, committer: person, at: new Date("2026-11-19T01:00:00Z"), message: "Größer\n" };
@@ -55,4 +56,32 @@ test("references are read as git reads them, loose and packed, and by nothing bu
   expect(await readReferences(directory, [...names, "HEAD", "outside"])).toEqual(expected);
   const many = Array.from({ length: 300 }, (_, index) => `refs/heads/none-${index}`);
   expect(await readReferences(directory, [...names, ...many])).toEqual(expected);
+});
+
+test("a reference that the server writes is read by git, and is the new one", async () => {
+  const { directory, git } = bareRepository("sha1");
+  const tree = git(["write-tree"]);
+  for (const message of ["one", "two"]) {
+    const commit = git(["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", message, tree]);
+    await writeReference(directory, "refs/pull/7/head", commit);
+    expect(git(["for-each-ref", "--format=%(refname) %(objectname)"])).toBe(`refs/pull/7/head ${commit}`);
+  }
+});
+
+test("commits of a pull request are listed as git lists them, in files of their own and in a pack", async () => {
+  const { directory, git } = bareRepository("sha1");
+  const tree = git(["write-tree"]);
+  const messages = ["Base", "One", "Two\nlines \n\nBody.", "\n\nThree\n \nBody", "Größer", "日本\n", ""];
+  const names: string[] = [];
+  for (const message of messages) {
+    const parents = names.slice(-1).flatMap((name) => ["-p", name]);
+    names.push(git(["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", ...parents, tree], message));
+  }
+  const [base = "", ...commits] = names;
+  const list = () => listCommits({ directory }, { base, head: commits.at(-1) ?? "" }, new AbortController().signal);
+  const own = await list();
+  expect(own.map(({ name }) => name)).toEqual(commits);
+  git(["update-ref", "refs/heads/main", commits.at(-1) ?? ""]);
+  git(["repack", "-a", "-d", "-q"]);
+  expect(await list()).toEqual(own);
 });

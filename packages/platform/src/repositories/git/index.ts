@@ -14,7 +14,7 @@ export { type GitLocation, nowhere } from "./environment.ts";
 export { RepositoryFault, type RepositoryFaultCode } from "./fault.ts";
 export { commitOfIndex, copyIndex, noteCommitOfIndex, replaceIndex } from "./index-file.ts";
 export { copyObjects, formatOf, type Layout, layOut, packedReferences } from "./layout.ts";
-export { readReferences } from "./references.ts";
+export { readReferences, writeReference } from "./references.ts";
 export type { GitRemote } from "./remote.ts";
 export {
   askGit,
@@ -28,4 +28,4 @@ export {
   startGit,
 } from "./run.ts";
 export { requireGit } from "./version.ts";
-export { type CommitSigner, writeSigned } from "./write-commit.ts";
+export { type CommitSigner, readLooseCommit, writeSigned } from "./write-commit.ts";

@@ -1,6 +1,7 @@
-// Reads references by their exact names, of git directories that only the host writes.
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+// Reads and writes references by their exact names, of git directories that only the host writes.
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { runGit } from "./run.ts";
 
 /** Of more, one process of git takes less time than this one. */
@@ -47,4 +48,18 @@ async function readIfThere(path: string): Promise<string | null> {
     if (/^(?:ENOENT|ENOTDIR|EISDIR|ENAMETOOLONG)$/.test((error as NodeJS.ErrnoException).code ?? "")) return null;
     throw error;
   }
+}
+
+/**
+ * Whatever it is now. Without a lock, which a killed server would leave behind: only for references that nothing removes or
+ * packs, and of which no other has a part of the name.
+ */
+export async function writeReference(directory: string, name: string, object: string): Promise<void> {
+  const path = join(directory, name);
+  const draft = join(directory, `reference-${randomUUID()}`);
+  await Promise.all([
+    mkdir(dirname(path), { recursive: true }),
+    writeFile(draft, `${object}\n`, { flag: "wx", flush: true }),
+  ]);
+  await rename(draft, path);
 }

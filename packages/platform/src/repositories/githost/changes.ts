@@ -9,6 +9,7 @@ import {
   type Person,
   readReferences,
   runGit,
+  writeReference,
   writeSigned,
 } from "../git/index.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
@@ -57,12 +58,10 @@ async function resolve({ directory }: HostedRepository, name: string): Promise<s
 export async function rememberHeads({ directory }: HostedRepository, pulls: PullRequestBranchNames[]): Promise<void> {
   const names = pulls.flatMap((pull) => [`refs/heads/${pull.head}`, headOf(pull)]);
   const tips = await readReferences(directory, names);
-  const updates = pulls.flatMap((pull) => {
+  for (const pull of pulls) {
     const tip = tips.get(`refs/heads/${pull.head}`);
-    return tip === undefined || tip === tips.get(headOf(pull)) ? [] : [`update ${headOf(pull)} ${tip}\n`];
-  });
-  if (updates.length === 0) return;
-  await runGit({ location: { directory }, args: ["update-ref", "--stdin"], input: updates.join("") });
+    if (tip !== undefined && tip !== tips.get(headOf(pull))) await writeReference(directory, headOf(pull), tip);
+  }
 }
 
 export interface DiffRequest {

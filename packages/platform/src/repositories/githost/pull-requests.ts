@@ -8,7 +8,7 @@ import {
   type Tables,
   type Vault,
 } from "../../foundation/index.ts";
-import { findMissingBranch, haveCommonHistory, rememberHeads } from "./changes.ts";
+import { branchTip, findMissingBranch, haveCommonHistory, rememberHeads } from "./changes.ts";
 import type { EventRecorder } from "./events.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
 
@@ -32,6 +32,8 @@ export interface NewPullRequest {
   base: string;
   isDraft: boolean;
   author: string;
+  /** A commit that the head is known to descend from. */
+  since?: string | undefined;
 }
 
 export type PullRequestChange = Partial<Pick<PullRequestRecord, "title" | "body" | "isDraft" | "state">>;
@@ -231,11 +233,12 @@ function recordOf(row: Selectable<PullRequestTable>, key: DataKey): PullRequestR
   };
 }
 
-async function checkBranches(repository: HostedRepository, { head, base }: NewPullRequest): Promise<void> {
+async function checkBranches(repository: HostedRepository, { head, base, since }: NewPullRequest): Promise<void> {
   if (head === base) throw new ApiError("validation_error", `"${head}" cannot be merged into itself.`);
   const missing = await findMissingBranch(repository, [head, base]);
   if (missing !== undefined)
     throw new ApiError("validation_error", `"${repository.name}" has no branch "${missing}". Push it first.`);
+  if (since !== undefined && since === (await branchTip(repository, base))) return;
   if (!(await haveCommonHistory(repository, { head, base })))
     throw new ApiError(
       "validation_error",

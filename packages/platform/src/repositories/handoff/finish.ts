@@ -200,6 +200,7 @@ async function openPullRequest(work: Work, row: HandoffRow, signal: AbortSignal)
   const body = pullRequestBody(details);
   const draft = {
     ...branches,
+    since: repository.baseCommit,
     title: pullRequestTitle(
       summary,
       details.commits.map(({ subject }) => subject),

@@ -102,6 +102,8 @@ export interface Branches {
 }
 
 export interface Draft extends Branches {
+  /** A commit that the head is known to descend from. */
+  since?: string | undefined;
   title: string;
   body: string;
   /** Appended to the body if the host does not support drafts. */
