@@ -5,6 +5,7 @@ import {
   type GitLocation,
   type GitRemote,
   gitSucceeds,
+  localFailure,
   nowhere,
   RepositoryFault,
   readReferences,
@@ -77,17 +78,17 @@ async function pushToOwn(
   { location, branch, commit, known, tip }: PushOptions & { tip: string | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  await transfer({ from: location, to: { directory }, commit, exclude: known, verify: "--strict" }, signal);
+  await transfer({ from: location, to: { directory }, commit, exclude: known, verify: "--strict" }, signal).catch(
+    (error: unknown) => {
+      throw error instanceof GitFailed && !localFailure.test(error.stderr) ? refused(branch, error.stderr) : error;
+    },
+  );
   const none = "0".repeat(commit.length);
   const input = `update refs/heads/${branch} ${commit} ${tip ?? none}\n`;
   const { code, stderr } = await askGit({ location: { directory }, args: ["update-ref", "--stdin"], input }, signal);
   if (code === 0) return;
   if (isFullDisk(stderr)) throw new GitFailed("push", stderr);
-  if (/exists; cannot create|blocking reference/i.test(stderr))
-    throw new RepositoryFault(
-      "push_rejected",
-      `The host refused the push to "${branch}": ${stderr.replace(/^fatal: /, "")}.`,
-    );
+  if (/exists; cannot create|blocking reference/i.test(stderr)) throw refused(branch, stderr);
   // A concurrent push won, or still holds the lock of the reference.
   if (/cannot lock ref|unable to create/i.test(stderr)) throw branchMoved(branch);
   throw new GitFailed("push", stderr);
@@ -112,13 +113,15 @@ async function push(
   const isClash = /exists; cannot create|blocking reference/i.test(stderr);
   // A concurrent push won, or still holds the lock of the reference on the host.
   if (!isClash && /cannot lock ref|failed to update ref|incorrect old value/i.test(reason)) throw branchMoved(branch);
-  if (verdict !== "")
-    throw new RepositoryFault(
-      "push_rejected",
-      `The host refused the push to "${branch}": ${reasonOf(reason, stderr)}.`,
-    );
+  if (verdict !== "") throw refused(branch, reasonOf(reason, stderr));
   throw new GitFailed("push", stderr);
 }
+
+const refused = (branch: string, reason: string) =>
+  new RepositoryFault(
+    "push_rejected",
+    `The host refused the push to "${branch}": ${reason.replace(/^fatal: /, "").slice(0, 500)}.`,
+  );
 
 /** The rejection reason, with the messages of the host if there are any. */
 function reasonOf(reason: string, stderr: string): string {
