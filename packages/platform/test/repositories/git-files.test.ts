@@ -1,10 +1,11 @@
 // What the server reads and writes in git directories without running git is what git itself would.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { commitText, readReferences, writeReference, writeSigned } from "../../src/repositories/git/index.ts";
+import { joinPacks } from "../../src/repositories/githost/join-packs.ts";
 import { listCommits } from "../../src/repositories/handoff/list-commits.ts";
 
 const person = { name: "Ada", email: "ada@example.com" };
@@ -84,4 +85,19 @@ test("commits of a pull request are listed as git lists them, in files of their 
   git(["update-ref", "refs/heads/main", commits.at(-1) ?? ""]);
   git(["repack", "-a", "-d", "-q"]);
   expect(await list()).toEqual(own);
+});
+
+test("the packs of many pushes become few, and objects that no branch has stay", async () => {
+  const { directory, git } = bareRepository("sha1");
+  const blobs = Array.from({ length: 21 }, (_, index) => {
+    const name = git(["hash-object", "-w", "--stdin"], `file ${index}`);
+    git(["pack-objects", "-q", join(directory, "objects/pack/pack")], `${name}\n`);
+    git(["prune-packed"]);
+    return name;
+  });
+  const packs = () => readdirSync(join(directory, "objects/pack")).filter((name) => name.endsWith(".pack"));
+  expect(packs()).toHaveLength(21);
+  await joinPacks({ directory });
+  expect(packs()).toHaveLength(1);
+  for (const [index, name] of blobs.entries()) expect(git(["cat-file", "blob", name])).toBe(`file ${index}`);
 });

@@ -8,6 +8,7 @@ import { rememberHeads } from "./changes.ts";
 import { type CommentStore, openComments } from "./comments.ts";
 import { openEventRecorder, type RecordEvent } from "./events.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
+import { joinPacks } from "./join-packs.ts";
 import { type LabelStore, openLabels } from "./labels.ts";
 import { openPullRequests, type PullRequestStore } from "./pull-requests.ts";
 import { recordPushes } from "./pushes.ts";
@@ -80,6 +81,8 @@ export function openGitHost(options: GitHostOptions): GitHost {
       await repositories.publish(repository);
       const { isShared } = repositories;
       await recordPushes({ db, repository, events: eventsOf(repository), openPulls, sender, isShared });
+      // Where each server has a copy, the packs are published by their names.
+      if (!isShared) await joinPacks(repository);
     },
     cloneUrl: (name) => `${repositoryUrl(name)}.git`,
     pullRequestUrl,
