@@ -8,6 +8,9 @@ import type { Workspace } from "@agentcli/protocol";
 import { background, type MachineHarness, newName, type Scenario, sh, withMachine } from "./harness.ts";
 import { processesWith } from "./leftovers.ts";
 
+/** That of the supervisor, or where there is none, that of the host. */
+const node = '"$(command -v /run/agent/node || command -v node)"';
+
 /** By what is attempted; all of these are refused by the kernel. */
 const scripts: Record<string, string> = {
   "mount a file system, another view of the root or over it":
@@ -79,7 +82,7 @@ export const escapeScenarios: Record<string, Scenario> = {
       const word = newName("secret");
       const serve = `require("net").createServer((s) => s.end("${word}")).listen(8123, "0.0.0.0", () => console.log("on"))`;
       await sh(one, `echo ${word} | tee /workspace/f /tmp/f /root/f > /run/f`);
-      await background(one, `/run/agent/node -e '${serve}'`);
+      await background(one, `${node} -e '${serve}'`);
       await withMachine(harness, async (_two, two) => {
         const { output } = await attack(two, word, 8123);
         assert.doesNotMatch(output, new RegExp(word));
@@ -180,11 +183,10 @@ const attack = (workspace: Workspace, word: string, port: number) =>
   );
 
 const connect = (target: string, onConnect = "") =>
-  `/run/agent/node -e '${`const s = require("net").connect(${target}, () => { ${onConnect} }); s.on("data", (d) => process.stdout.write(d)); s.on("error", () => {}); s.setTimeout(20000, () => s.destroy())`.replaceAll("\\u0000", "\\0")}'`;
+  `${node} -e '${`const s = require("net").connect(${target}, () => { ${onConnect} }); s.on("data", (d) => process.stdout.write(d)); s.on("error", () => {}); s.setTimeout(20000, () => s.destroy())`.replaceAll("\\u0000", "\\0")}'`;
 
 /** Nothing is allowed in these machines. */
-const proxied =
-  '/run/agent/node -e \'require("net").connect(3128, "127.0.0.1").on("data", (d) => { console.log("answered", String(d).split(" ")[1]); process.exit() }).write("CONNECT 169.254.169.254:80 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")\'';
+const proxied = `${node} -e 'require("net").connect(3128, "127.0.0.1").on("data", (d) => { console.log("answered", String(d).split(" ")[1]); process.exit() }).write("CONNECT 169.254.169.254:80 HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")'`;
 
 async function serveWord(where: ListenOptions, word: string) {
   const server = createServer((socket) => socket.on("error", () => {}).end(word));
