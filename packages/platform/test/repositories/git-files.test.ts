@@ -7,6 +7,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { commitText, readReferences, writeReference, writeSigned } from "../../src/repositories/git/index.ts";
 import { joinPacks } from "../../src/repositories/githost/join-packs.ts";
 import { listCommits } from "../../src/repositories/handoff/list-commits.ts";
+import { pushBranch } from "../../src/repositories/handoff/push.ts";
+import type { SourceHost } from "../../src/repositories/scm/index.ts";
 
 const person = { name: "Ada", email: "ada@example.com" };
 const newCommit = { author: person, committer: person, at: new Date("2026-11-19T01:00:00Z"), message: "Größer\n" };
@@ -100,4 +102,35 @@ test("the packs of many pushes become few, and objects that no branch has stay",
   await joinPacks({ directory });
   expect(packs()).toHaveLength(1);
   for (const [index, name] of blobs.entries()) expect(git(["cat-file", "blob", name])).toBe(`file ${index}`);
+});
+
+test("of a push to the embedded host that is refused nothing stays there, and the next one arrives whole", async () => {
+  const [agent, host] = [bareRepository("sha1"), bareRepository("sha1")];
+  const commitOf = (url: string) => {
+    const blob = agent.git(["hash-object", "-w", "--stdin"], `[submodule "x"]\n\tpath = x\n\turl = ${url}\n`);
+    const tree = agent.git(["mktree"], `100644 blob ${blob}\t.gitmodules\n`);
+    return agent.git(["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", "One", tree]);
+  };
+  const push = (commit: string) =>
+    pushBranch(
+      {
+        host: { directory: host.directory, notePush: async () => {} } as SourceHost,
+        location: { directory: agent.directory },
+        branch: "work",
+        commit,
+        known: [],
+        replaceable: undefined,
+      },
+      new AbortController().signal,
+    );
+  const before = readdirSync(host.directory, { recursive: true });
+  await expect(push(commitOf("-u./payload"))).rejects.toMatchObject({
+    code: "push_rejected",
+    message: expect.stringContaining("gitmodulesUrl"),
+  });
+  expect(readdirSync(host.directory, { recursive: true })).toEqual(before);
+  const good = commitOf("./payload");
+  await push(good);
+  expect(host.git(["rev-parse", "refs/heads/work"])).toBe(good);
+  expect(host.git(["fsck", "--strict"])).toBe("");
 });

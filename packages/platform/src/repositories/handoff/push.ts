@@ -1,4 +1,7 @@
 // Pushes the branch of an agent. Reads the remote branch first and overwrites only commits that the platform pushed.
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import {
   askGit,
   GitFailed,
@@ -78,11 +81,9 @@ async function pushToOwn(
   { location, branch, commit, known, tip }: PushOptions & { tip: string | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  await transfer({ from: location, to: { directory }, commit, exclude: known, verify: "--strict" }, signal).catch(
-    (error: unknown) => {
-      throw error instanceof GitFailed && !localFailure.test(error.stderr) ? refused(branch, error.stderr) : error;
-    },
-  );
+  await receive(directory, { location, commit, known }, signal).catch((error: unknown) => {
+    throw error instanceof GitFailed && !localFailure.test(error.stderr) ? refused(branch, error.stderr) : error;
+  });
   const none = "0".repeat(commit.length);
   const input = `update refs/heads/${branch} ${commit} ${tip ?? none}\n`;
   const { code, stderr } = await askGit({ location: { directory }, args: ["update-ref", "--stdin"], input }, signal);
@@ -92,6 +93,26 @@ async function pushToOwn(
   // A concurrent push won, or still holds the lock of the reference.
   if (/cannot lock ref|unable to create/i.test(stderr)) throw branchMoved(branch);
   throw new GitFailed("push", stderr);
+}
+
+/** Checked in a directory of their own, as git does it: of objects that are refused nothing stays. */
+async function receive(
+  directory: string,
+  { location, commit, known }: Pick<PushOptions, "location" | "commit" | "known">,
+  signal: AbortSignal,
+): Promise<void> {
+  const objects = join(directory, `incoming-${randomUUID()}`);
+  const packs = join(objects, "pack");
+  try {
+    await mkdir(packs, { recursive: true });
+    const to = { directory, objects, borrowed: [join(directory, "objects")] };
+    await transfer({ from: location, to, commit, exclude: known, verify: "--strict" }, signal);
+    // The index last: with it git takes the pack for complete.
+    const names = (await readdir(packs)).sort((a, b) => Number(a.endsWith(".idx")) - Number(b.endsWith(".idx")));
+    for (const name of names) await rename(join(packs, name), join(directory, "objects/pack", name));
+  } finally {
+    await rm(objects, { recursive: true, force: true });
+  }
 }
 
 /** The lease makes the push fail if the branch moved after its tip was read. */
