@@ -48,6 +48,7 @@ export {
   openPool,
   openRestoringDatabase,
   type PullRequestTable,
+  type PushMessageTable,
   prepared,
   type Queries,
   type RunStatus,

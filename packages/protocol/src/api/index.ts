@@ -23,6 +23,7 @@ export * from "./previews.ts";
 export * from "./problem.ts";
 export * from "./prompts.ts";
 export * from "./pulls.ts";
+export * from "./push.ts";
 export * from "./runs.ts";
 export * from "./secrets.ts";
 export * from "./servers.ts";

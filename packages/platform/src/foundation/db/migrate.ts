@@ -59,6 +59,7 @@ import * as sharedSpelling from "./migrations/0055-shared-spelling.ts";
 import * as identityKeys from "./migrations/0056-identity-keys.ts";
 import * as unprovedAddresses from "./migrations/0057-unproved-addresses.ts";
 import * as provedAddresses from "./migrations/0058-proved-addresses.ts";
+import * as push from "./migrations/0059-push.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -123,6 +124,7 @@ const migrations: Record<string, Migration> = {
   "0056-identity-keys": identityKeys,
   "0057-unproved-addresses": unprovedAddresses,
   "0058-proved-addresses": provedAddresses,
+  "0059-push": push,
 };
 
 /** Nothing is missing in a database that lacks them. */

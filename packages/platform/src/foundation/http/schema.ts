@@ -29,6 +29,7 @@ const modules = {
   problem: () => import("@agentcli/protocol/api/problem"),
   prompts: () => import("@agentcli/protocol/api/prompts"),
   pulls: () => import("@agentcli/protocol/api/pulls"),
+  push: () => import("@agentcli/protocol/api/push"),
   runs: () => import("@agentcli/protocol/api/runs"),
   secrets: () => import("@agentcli/protocol/api/secrets"),
   servers: () => import("@agentcli/protocol/api/servers"),

@@ -12,8 +12,11 @@ const migratorTables = ["kysely_migration", "kysely_migration_lock"];
 /** Where the files of this platform are, which a restored one has elsewhere. */
 const locations = ["data_directories", "hosted_repository_saves"];
 
+/** Browsers that receive notifications: gone with their sessions. */
+const ofSessions = ["push_subscriptions", "push_messages"];
+
 /** Left out: a restore must not revive ended sessions or used login links. */
-export const notBackedUp = ["sessions", "login_links", ...locations];
+export const notBackedUp = ["sessions", "login_links", ...ofSessions, ...locations];
 
 /**
  * In no data directory, but in the object store: a restored platform fetches it from there. Of what was bound to a data

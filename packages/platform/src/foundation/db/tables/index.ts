@@ -57,6 +57,7 @@ import type {
   TeamTable,
   UserTable,
 } from "./principals.ts";
+import type { PushMessageTable, PushSubscriptionTable } from "./push.ts";
 import type { AgentSecretsTable, SecretTable } from "./secrets.ts";
 import type {
   AuditEntryTable,
@@ -82,6 +83,7 @@ export type * from "./handoffs.ts";
 export type * from "./inbox.ts";
 export type * from "./logins.ts";
 export type * from "./principals.ts";
+export type * from "./push.ts";
 export type * from "./secrets.ts";
 export type * from "./servers.ts";
 export type * from "./settings.ts";
@@ -161,6 +163,8 @@ export interface Tables {
   webhooks: WebhookTable;
   webhook_deliveries: WebhookDeliveryTable;
   webhook_attempts: WebhookAttemptTable;
+  push_subscriptions: PushSubscriptionTable;
+  push_messages: PushMessageTable;
   workers: WorkerTable;
   worker_claims: WorkerClaimTable;
   worker_pools: WorkerPoolTable;
