@@ -219,6 +219,15 @@ export const rows: Record<string, Row> = {
     ...{ scope: "agents:write", sharing: null, about: "own", status: 404 },
     body: () => ({ items: [`run-${randomUUID()}`], state: "read" }),
   },
+  "get /v1/me/push": { ...byBrowser, scope: "agents:read" },
+  "put /v1/me/push": {
+    ...byBrowser,
+    body: () => ({
+      endpoint: "https://push.example.com/send/one",
+      keys: { p256dh: `B${"A".repeat(86)}`, auth: "A".repeat(22) },
+    }),
+  },
+  "delete /v1/me/push": byBrowser,
   "get /v1/me/sessions": { ...lists, about: "own" },
   "delete /v1/me/sessions/{sessionId}": { ...byBrowser, status: 404 },
   "get /v1/me/settings": anyKey,

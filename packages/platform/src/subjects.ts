@@ -10,7 +10,7 @@ import { openIdentityTokens } from "./identity-tokens/index.ts";
 import { openImages } from "./images/index.ts";
 import { openInbox } from "./inbox/index.ts";
 import { openInference } from "./inference/index.ts";
-import { enqueueDeliveries, openIntegrations } from "./integrations/index.ts";
+import { enqueueDeliveries, enqueuePushes, openIntegrations } from "./integrations/index.ts";
 import { openMachines } from "./machines/index.ts";
 import { openRetention } from "./operations/index.ts";
 import { openPages } from "./pages/index.ts";
@@ -51,7 +51,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     authenticate,
     repositories,
     findAgent: agents.findAgent,
-    endOfRunStatements: { touchAgent, enqueueDeliveries, recordOutcome, raiseRunAlert },
+    endOfRunStatements: { touchAgent, enqueueDeliveries, enqueuePushes, recordOutcome, raiseRunAlert },
     machines,
     secrets,
     serveIdentity: identityTokens.serve,

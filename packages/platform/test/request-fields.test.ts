@@ -37,6 +37,8 @@ const acting: Record<string, string[]> = {
   "mcp/src/transport/stdio.ts": ["mcpServers[].command", "mcpServers[].args"],
   [`${platform}/runs/execution/secrets.ts`]: ["mcpServers[].env", "mcpServers[].env.*"],
   [`${platform}/integrations/webhooks/store.ts`]: ["webhook.url", "webhook.secret"],
+  [`${platform}/integrations/push/store.ts`]: ["endpoint", "keys"],
+  [`${platform}/integrations/push/encrypt.ts`]: ["keys.p256dh", "keys.auth"],
   [`${platform}/inbox/marks.ts`]: ["items", "state"],
   [`${platform}/identity/invitations/invitations.ts`]: ["role"],
   [`${platform}/identity/settings/settings.ts`]: ["followUps", "defaultModel", "allowedModels", "egress", "autofix"],

@@ -1,5 +1,6 @@
-// Notifications of other systems about runs: webhooks today.
+// Notifications about runs: webhooks of other systems, and browsers of people.
 import type { ServerContext, Subject } from "../foundation/index.ts";
+import { addPushRoutes, startPushes } from "./push/index.ts";
 import {
   addDeliveryMetrics,
   checkReceiver,
@@ -20,6 +21,10 @@ export function openIntegrations(context: ServerContext): Integrations {
   return {
     checkReceiver: (url) => checkReceiver(url, network),
     retention: [deliveryRetention(db, settings.retention.deliveryDays)],
-    activities: [{ role: "scheduler", start: () => startDeliveries(context, host) }],
+    routes: (api) => addPushRoutes(api, context),
+    activities: [
+      { role: "scheduler", start: () => startDeliveries(context, host) },
+      { role: "scheduler", start: () => startPushes(context) },
+    ],
   };
 }

@@ -229,7 +229,10 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
 /** A model request spends money, counted in a separate table. Typing needs a machine; a test of previews has its entry. */
 /** Nothing but what the user has read. */
 const marksItems = "patch /v1/me/inbox";
+/** Nothing but what one browser receives while its session lasts. */
+const ofBrowser = ["put /v1/me/push", "delete /v1/me/push"];
 const changesNothing = [
+  ...ofBrowser,
   "post /v1/automations/{automationId}/dry-run",
   "post /v1/inference/responses",
   "post /v1/agents/{id}/terminals/{name}/input",

@@ -5,4 +5,5 @@ export { startDeliveries } from "./deliveries.ts";
 export type { DeliveryHost } from "./host.ts";
 export { enqueueDeliveries } from "./outbox.ts";
 export { deliveryRetention } from "./retention.ts";
+export { type Outcome, send } from "./send.ts";
 export { insertWebhook, listDeliveries, type NewWebhook, redeliver } from "./store.ts";

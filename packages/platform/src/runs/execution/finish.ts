@@ -32,6 +32,7 @@ export type RunEnd = {
 export interface EndOfRunStatements {
   touchAgent(endedAt: Date): RawBuilder<unknown>;
   enqueueDeliveries(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
+  enqueuePushes(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
   recordOutcome(status: RunStatus): RawBuilder<unknown>;
   raiseRunAlert(status: RunStatus, endedAt: Date): RawBuilder<unknown>;
 }
@@ -108,6 +109,7 @@ async function write(end: RunEnd, context: EndContext): Promise<Used> {
     ), shown as (${insertFrames(key, fence.runId, frames)}),
     touched as (${endOfRunStatements.touchAgent(endedAt)}),
     deliveries as (${endOfRunStatements.enqueueDeliveries(end.status, endedAt)}),
+    pushes as (${endOfRunStatements.enqueuePushes(end.status, endedAt)}),
     firings as (${endOfRunStatements.recordOutcome(end.status)}),
     alerts as (${endOfRunStatements.raiseRunAlert(end.status, endedAt)})
     select input_tokens, output_tokens, cost_usd, (${notifyReaders(fence.runId, frames)}) as told from fence
