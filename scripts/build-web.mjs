@@ -20,6 +20,14 @@ export async function buildWeb(root) {
       target: "es2022",
       cssTarget: ["chrome125", "firefox125", "safari17.5"],
       assetsInlineLimit: 0,
+      rollupOptions: {
+        input: {
+          index: join(root, "packages/web/index.html"),
+          "push-worker": join(root, "packages/web/src/push/worker.ts"),
+        },
+        // The worker keeps its address: browsers look there for a newer one.
+        output: { entryFileNames: ({ name }) => (name === "push-worker" ? "[name].js" : "[name]-[hash].js") },
+      },
       reportCompressedSize: false,
     },
   });

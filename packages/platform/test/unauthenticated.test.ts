@@ -29,6 +29,7 @@ const publicRoutes: Record<string, number> = {
   "GET /.well-known/jwks.json": 200,
   "GET /schemas/environment.schema.json": 200,
   "GET /manifest.webmanifest": 200,
+  "GET /push-worker.js": 200,
   "GET /assets/icon.svg": 200,
   // Login routes; each requires its own secret.
   "GET /login": 401,

@@ -1,4 +1,4 @@
-// The web app on a phone: it can be installed, and other apps share texts with it.
+// The web app on a phone: it can be installed, other apps share texts with it, and it tells of ended runs.
 import { expect, test } from "vitest";
 import { loginLink } from "../../platform/src/pages/index.ts";
 import { openRunHarness } from "../../platform/test/runs/run-harness.ts";
@@ -42,5 +42,50 @@ test("Chromium finds nothing that keeps the app from being installed, and what i
   await expectNoOverflow(page);
   expect(await findBarriers()).toEqual([]);
   await photograph(page, "shared-390");
+  expect(complaints).toEqual([]);
+});
+
+/** A subscription as the push service of a browser makes it, which is not on this machine. */
+const subscription = {
+  endpoint: "http://127.0.0.1:9/send/one",
+  keys: { p256dh: `B${"A".repeat(86)}`, auth: "A".repeat(22) },
+};
+
+test("notifications are turned on and off in a browser, and its service worker shows what arrives", async () => {
+  const { fixture, client } = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
+  const options = { width: 390, colorScheme: "light" } as const;
+  const { page, complaints, findBarriers } = await visit(await loginLink(fixture.platform, client.url), options);
+  await page.context().grantPermissions(["notifications"], { origin: client.url });
+  const answer = `async () => ({ toJSON: () => (${JSON.stringify(subscription)}) })`;
+  await page.addInitScript(`PushManager.prototype.subscribe = ${answer}`);
+  await page.goto(`${client.url}/settings`);
+  await page.getByRole("button", { name: "Turn on in this browser" }).click();
+  const turnOff = page.getByRole("button", { name: "Turn off in this browser" });
+  await turnOff.waitFor();
+  await page.reload();
+  await turnOff.scrollIntoViewIfNeeded();
+  await expectNoOverflow(page);
+  expect(await findBarriers()).toEqual([]);
+  await photograph(page, "notifications-390");
+
+  const devtools = await page.context().newCDPSession(page);
+  const registrations: string[] = [];
+  devtools.on("ServiceWorker.workerRegistrationUpdated", (event) =>
+    registrations.push(...event.registrations.map(({ registrationId }) => registrationId)),
+  );
+  await devtools.send("ServiceWorker.enable");
+  await expect.poll(() => registrations.length).toBeGreaterThan(0);
+  const listShown = `navigator.serviceWorker.ready.then((registration) => registration.getNotifications())
+    .then((all) => all.map(({ tag, body }) => tag + ": " + body).sort())`;
+  const shown = () => page.evaluate(listShown);
+  const message = { title: "Agent 1", body: "<b>Finished</b>", tag: "bc-1", path: "/agents/bc-1" };
+  const [registrationId = ""] = registrations;
+  await devtools.send("ServiceWorker.deliverPushMessage", {
+    ...{ origin: client.url, registrationId, data: JSON.stringify(message) },
+  });
+  await expect.poll(shown).toEqual(["bc-1: <b>Finished</b>"]);
+
+  await turnOff.click();
+  await page.getByRole("button", { name: "Turn on in this browser" }).waitFor();
   expect(complaints).toEqual([]);
 });

@@ -13,6 +13,7 @@ import { openWebApp } from "./web-files.ts";
 export function addAgentPages(pages: Pages, host: PageHost): void {
   const { api, agents, overview } = host;
   const app = openWebApp();
+  api.app.get("/push-worker.js", (context) => app.worker(context));
   api.app.get("/assets/web/:name", (context) => app.file(context, context.req.param("name")));
   const answer = async (context: Context<Env>, visitor: Visitor, fallback: Html = needsScript) =>
     app.document(context, {

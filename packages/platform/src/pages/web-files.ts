@@ -11,6 +11,8 @@ import { pageHeaders } from "./layout.ts";
 export interface WebApp {
   /** A file of the app by its name; every name has a hash of the content. */
   file(context: Context<Env>, name: string): Response;
+  /** The service worker: the one file that keeps its name. */
+  worker(context: Context<Env>): Response;
   document(context: Context<Env>, page: AppPage, status?: ContentfulStatusCode): Response;
 }
 
@@ -44,19 +46,21 @@ export function openWebApp(): WebApp {
     loaded ??= readApp();
     return loaded;
   };
+  const answer = (context: Context<Env>, name: string, caching: string): Response => {
+    const file = load().files.get(name);
+    if (!file) throw new ApiError("not_found", "There is no such file. Reload the page.");
+    const encoding = chooseEncoding(context.req.header("accept-encoding") ?? "");
+    return context.body(new Uint8Array(file.bytes[encoding]), 200, {
+      "content-type": file.type,
+      "cache-control": caching,
+      "x-content-type-options": "nosniff",
+      vary: "accept-encoding",
+      ...(encoding !== "identity" && { "content-encoding": encoding }),
+    });
+  };
   return {
-    file(context, name) {
-      const file = load().files.get(name);
-      if (!file) throw new ApiError("not_found", "There is no such file. Reload the page.");
-      const encoding = chooseEncoding(context.req.header("accept-encoding") ?? "");
-      return context.body(new Uint8Array(file.bytes[encoding]), 200, {
-        "content-type": file.type,
-        "cache-control": "public, max-age=31536000, immutable",
-        "x-content-type-options": "nosniff",
-        vary: "accept-encoding",
-        ...(encoding !== "identity" && { "content-encoding": encoding }),
-      });
-    },
+    file: (context, name) => answer(context, name, "public, max-age=31536000, immutable"),
+    worker: (context) => answer(context, "push-worker.js", "no-cache"),
     document(context, { session, fallback }, status = 200) {
       const { markup } = html`${JSON.stringify(session)}`;
       // Functions, since `$` has a meaning in a replacement text.
