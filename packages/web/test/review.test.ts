@@ -38,6 +38,10 @@ test("comments on lines survive a reload and reach the agent as one message; a s
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.reload();
   await page.getByText("Name it <b>better</b>").waitFor();
+  await page.getByRole("button", { name: "Mark as reviewed" }).click();
+  await page.getByText("Nothing has changed since.").waitFor();
+  expect(await page.locator(".file").count()).toBe(0);
+  expect(await findBarriers()).toEqual([]);
   await page.getByRole("button", { name: "Send to the agent" }).click();
 
   const message =

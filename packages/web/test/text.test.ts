@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StreamFrame } from "@agentcli/protocol/api";
 import { expect, test } from "vitest";
+import { changedSince, noLongerChanged, reviewOf } from "../src/agents/reviewed.ts";
+import { givingWay } from "../src/push/newest.ts";
 import { applyFrame, emptyTranscript, type Item } from "../src/stream/transcript.ts";
 import { readAnsi } from "../src/text/ansi.ts";
 import { readHunks, readPatch } from "../src/text/patch.ts";
@@ -130,4 +132,29 @@ test("the first page loads at most 180 KB of compressed JavaScript", () => {
   expect(names.length).toBeGreaterThan(0);
   const bytes = names.reduce((total, name) => total + readFileSync(join(folder, `${name}.gz`)).length, 0);
   expect(bytes).toBeLessThanOrEqual(180 * 1024);
+});
+
+test("since a review a diff shows the parts that are new, whatever lines they have moved to", () => {
+  const patchOf = (...hunks: string[]) => `diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n${hunks.join("")}`;
+  const filesIn = (patch: string) => readPatch(patch).map((file) => ({ repoUrl: "host/o/r", file }));
+  const first = "@@ -1 +1 @@\n-one\n+ONE\n";
+  const second = (from: number, word: string) => `@@ -9 +${from} @@\n-two\n+${word}\n`;
+  const other = "diff --git a/b.txt b/b.txt\nnew file mode 100644\n--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+b\n";
+  const reviewed = reviewOf(filesIn(patchOf(first, second(9, "TWO")) + other), "2026-01-01T00:00:00.000Z");
+  const since = (patch: string) => filesIn(patch).map((one) => changedSince(reviewed, one));
+
+  expect(since(patchOf(first, second(12, "TWO")) + other)).toEqual([null, null]);
+  const [changed, same] = since(patchOf(first, second(9, "two!")) + other);
+  expect(changed).toMatchObject({ path: "a.txt", added: 1, removed: 1 });
+  expect(changed?.hunks.map(({ lines }) => lines.at(-1)?.text)).toEqual(["two!"]);
+  expect(same).toBe(null);
+  expect(noLongerChanged(reviewed, filesIn(other))).toEqual(["a.txt"]);
+  expect(since(other.replaceAll("b.txt", "c.txt"))).toMatchObject([{ path: "c.txt" }]);
+});
+
+test("notifications are one for each agent, of the eight newest", () => {
+  const shown = [3, 1, 2, 9, 8, 7, 6, 5, 4].map((at) => ({ tag: `bc-${at}`, data: { path: "/", at } }));
+  expect(givingWay(shown, "bc-9").map(({ tag }) => tag)).toEqual(["bc-1"]);
+  expect(givingWay(shown, "bc-1").map(({ tag }) => tag)).toEqual(["bc-2"]);
+  expect(givingWay(shown.slice(1), "bc-1")).toEqual([]);
 });
