@@ -18,6 +18,7 @@ const policy = [
   "script-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data:",
+  "media-src 'self'",
   "manifest-src 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",

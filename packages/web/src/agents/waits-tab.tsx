@@ -52,8 +52,10 @@ function WaitsTable({ agentId, items }: { agentId: string; items: Subscription[]
           {items.map((subscription) => (
             <tr key={subscription.id}>
               <td data-label="Waits for">{describe(subscription)}</td>
-              <td data-label="State">{stateOf(subscription)}</td>
-              <td data-label="When">
+              <td data-label="State" className="table-short">
+                {stateOf(subscription)}
+              </td>
+              <td data-label="When" className="table-short">
                 {subscription.status === "active" && (
                   <>
                     {subscription.nextAt === undefined ? "Ends " : "Fires "}

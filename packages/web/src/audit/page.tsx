@@ -76,7 +76,7 @@ const EntryRow = ({ entry: { at, actorName, action, subject, data } }: { entry: 
     <td data-label="When">
       <Moment at={at} />
     </td>
-    <td data-label="Who" className="table-name">
+    <td data-label="Who" className="table-name audit-actor">
       {actorName}
     </td>
     <td data-label="What">

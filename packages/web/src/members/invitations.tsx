@@ -42,7 +42,9 @@ const InvitationTable = ({ invitations, onRevoke }: { invitations: Invitation[];
       {invitations.map(({ id, email, role, expiresAt }) => (
         <tr key={id} data-invitation={email}>
           <td data-label="Address">{email}</td>
-          <td data-label="Role">{roleWords[role]}</td>
+          <td data-label="Role" className="table-short">
+            {roleWords[role]}
+          </td>
           <td data-label="Valid until">
             <Moment at={expiresAt} />
           </td>

@@ -64,7 +64,9 @@ const MemberTable = ({ members, actions }: MemberTableProps) => (
           <td data-label="Member">
             {member.email} {member.id === session.userId && <span className="soft">(you)</span>}
           </td>
-          <td data-label="Role">{roleWords[member.role]}</td>
+          <td data-label="Role" className="table-short">
+            {roleWords[member.role]}
+          </td>
           <td data-label="Last seen">
             {member.lastSeenAt === undefined ? "Not logged in" : <Moment at={member.lastSeenAt} />}
           </td>
