@@ -82,13 +82,15 @@ async function measurePhone(browser, platform) {
 
 async function measure(browser, platform, { agentId, count }) {
   const page = await logIn(browser, platform, { width: 1440, height: 900 });
-  const times = [];
+  const [times, wholes] = [[], []];
   for (let round = 0; round < 5; round += 1) {
     await page.goto("about:blank");
     const startedAt = performance.now();
     await page.goto(`${platform.url}/agents/${agentId}`, { waitUntil: "commit" });
     await page.getByText("All done.").first().waitFor();
     times.push(performance.now() - startedAt);
+    await page.locator("[data-connection='ended']").waitFor();
+    wholes.push(performance.now() - startedAt);
   }
   const scrolled = await page.evaluate(scroll);
   const click = await page.evaluate(clickStep);
@@ -97,6 +99,7 @@ async function measure(browser, platform, { agentId, count }) {
   const what = `run of ${count} events in Chromium`;
   return [
     [what, "open: last message is shown, median of 5", times.sort((a, b) => a - b)[2], "ms", 0, "≤ 1,000 ms"],
+    [what, "open: all steps are there, median of 5", wholes.sort((a, b) => a - b)[2], "ms", 0, "≤ 1,000 ms"],
     [what, "scroll to the top: frames per second", scrolled.perSecond, "fps", 0, "60"],
     [what, "scroll: longest frame", scrolled.longest, "ms", 0, ""],
     [what, "click to paint", click, "ms", 0, "≤ 100 ms"],

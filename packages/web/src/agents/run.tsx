@@ -9,7 +9,7 @@ import { Markdown } from "../components/markdown.tsx";
 import { StatusIcon, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
 import { followRun } from "../stream/follow.ts";
-import type { Connection } from "../stream/run-state.ts";
+import type { Connection, RunView } from "../stream/run-state.ts";
 import type { Item } from "../stream/transcript.ts";
 import { duration, money } from "../text/format.ts";
 import { TranscriptItem } from "./item.tsx";
@@ -31,6 +31,7 @@ export const Run = memo(({ run }: { run: RunWithPrompt }) => {
   );
   const { transcript, connection } = useSyncExternalStore(feed.subscribe, feed.read);
   const isEmpty = transcript.items.length === 0;
+  const result = resultBefore(run, { transcript, connection });
   return (
     <section className="run" id={id} aria-label={`Run ${id}`} data-connection={connection} data-status={run.status}>
       <div className="prompt">
@@ -38,16 +39,20 @@ export const Run = memo(({ run }: { run: RunWithPrompt }) => {
       </div>
       <div className="items">
         <Blocks items={transcript.items} render={renderItem} />
-        {isEmpty && connection === "connecting" && <Skeleton lines={2} />}
-        {isEmpty && (connection === "expired" || connection === "refused") && run.result !== undefined && (
-          <Markdown text={run.result} />
-        )}
+        {isEmpty && connection === "connecting" && result === null && <Skeleton lines={2} />}
+        {result !== null && <Markdown text={result} />}
       </div>
       <ConnectionNotice connection={connection} />
       <RunEnd run={run} />
     </section>
   );
 });
+
+/** The result is known before the steps of a long run are read, which takes a moment; null once it is among them. */
+function resultBefore({ result }: RunWithPrompt, { transcript, connection }: RunView): string | null {
+  if (result === undefined || result === "" || transcript.isDone || connection === "ended") return null;
+  return transcript.items.some((item) => item.kind === "text" && item.text.includes(result)) ? null : result;
+}
 
 const ConnectionNotice = ({ connection }: { connection: Connection }) => {
   if (connection === "reconnecting")
