@@ -125,7 +125,12 @@ async function openHostilePlatform(texts: string[]) {
 
 const isName = (text: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]/u.test(text.slice(0, 100));
 
-test("texts of attackers stay texts on every page: nothing runs, nothing sticks out, axe finds nothing", async () => {
+/** Six rounds through all pages take minutes. */
+const timeout = 1_200_000;
+
+test("texts of attackers stay texts on every page: nothing runs, nothing sticks out, axe finds nothing", {
+  timeout,
+}, async () => {
   expect(hostileTexts).toHaveLength(100);
   const { fixture, client, paths } = await openHostilePlatform(hostileTexts);
   for (const [width, colorScheme] of sizes) {

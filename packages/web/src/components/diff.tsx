@@ -33,7 +33,8 @@ export const FileDiff = memo(({ file, mode, notes, isViewed, onViewed }: FileDif
     setOpen(!next);
   };
   return (
-    <section className="file" id={`file-${file.path}`} aria-label={file.path}>
+    // No landmark: there may be hundreds, and names that differ in case only are one name there.
+    <article className="file" id={`file-${file.path}`} aria-label={file.path}>
       <header className="file-header">
         <button
           type="button"
@@ -61,7 +62,7 @@ export const FileDiff = memo(({ file, mode, notes, isViewed, onViewed }: FileDif
           {lines} lines. <Button onClick={() => setOpen(true)}>Show</Button>
         </p>
       )}
-    </section>
+    </article>
   );
 });
 
