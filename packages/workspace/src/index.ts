@@ -10,9 +10,9 @@ export type { AgentSocket, AgentSocketService, SocketReply, TokenRequest } from 
 export type { BuildCache } from "./cache/index.ts";
 export type { Connection } from "./client/index.ts";
 
-import type { WebDial } from "./egress/index.ts";
+import type { PlaceholderOptions, Placeholders, WebDial } from "./egress/index.ts";
 
-export type { Denial, Traffic, WebDial } from "./egress/index.ts";
+export type { BoundSecret, Denial, Placeholders, SecretUse, Traffic, WebDial } from "./egress/index.ts";
 export {
   type EnvironmentPolicy,
   environmentPolicy,
@@ -109,6 +109,18 @@ export const describeLimits = async (limits: ResourceLimits): Promise<LimitsRepo
 /** Connects the host itself to the public web, by the same rules as commands in a sandbox. */
 export const openWebDial = async (allowed: string[], denied: string[]): Promise<WebDial> =>
   (await import("./egress/index.ts")).openWebDial(allowed, denied);
+
+/** For the programs of one machine. Throws InvalidDomainRule for a host that a secret cannot be bound to. */
+export const openPlaceholders = async (options: PlaceholderOptions): Promise<Placeholders> =>
+  (await import("./egress/index.ts")).openPlaceholders(options);
+
+/** A text of the same shape, for programs to send in place of the value; null: none can be made for it. */
+export const placeholderFor = async (value: string): Promise<string | null> =>
+  (await import("./egress/index.ts")).placeholderFor(value);
+
+/** Throws InvalidDomainRule for a host that a secret cannot be bound to. */
+export const checkBinding = async (host: string): Promise<void> =>
+  (await import("./egress/index.ts")).checkBinding(host);
 
 /** Throws InvalidDomainRule for an entry that is not a domain or an address. */
 export const checkDomains = async (domains: string[]): Promise<void> =>

@@ -6,19 +6,21 @@ import { inTurn, limitInterim, readStatusLine } from "../http/index.ts";
 import type { Denial, DialResult } from "./dial.ts";
 import { hostText, readTarget, type Target } from "./hosts.ts";
 import { endToEnd, readAbsoluteUrl } from "./http-target.ts";
-import { openTunnel } from "./tunnel.ts";
+import type { Tunnel } from "./tunnel.ts";
 
 export interface HttpProxy {
   serve(connection: Duplex): void;
 }
 
-/** Both get the connection of the client that asks. */
 export interface HttpProxyOptions {
+  /** `connection` is that of the client that asks. */
   dial(target: Target, connection: Duplex, signal: AbortSignal): Promise<DialResult>;
+  /** Connects both sides of a tunnel. */
+  join(tunnel: Tunnel): void;
   onDenied(denial: Denial, connection: Duplex): void;
 }
 
-export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
+export function openHttpProxy({ dial, join, onDenied }: HttpProxyOptions): HttpProxy {
   // No request timeout: uploads may be slow.
   const server = createServer(
     { requestTimeout: 0 },
@@ -44,7 +46,7 @@ export function openHttpProxy({ dial, onDenied }: HttpProxyOptions): HttpProxy {
     if (connection.destroyed) return void result.socket.destroy();
     connection.write("HTTP/1.1 200 Connection established\r\n\r\n");
     if (head.length > 0) connection.unshift(head);
-    openTunnel({ client: connection, socket: result.socket, target }, (denial) => onDenied(denial, connection));
+    join({ client: connection, socket: result.socket, target });
   }
 
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {

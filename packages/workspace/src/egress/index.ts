@@ -2,6 +2,7 @@
 import type { Socket } from "node:net";
 import type { TargetExplanation } from "./explain.ts";
 import type { Multiplexer, MultiplexerOptions } from "./multiplexer.ts";
+import type { PlaceholderOptions, Placeholders } from "./placeholders/index.ts";
 import type { EgressOptions, EgressProxy } from "./proxy.ts";
 import type { EgressRules } from "./rules.ts";
 
@@ -9,10 +10,22 @@ export { isOwn } from "./addresses.ts";
 export { isProxied } from "./connections.ts";
 export type { Denial } from "./dial.ts";
 export type { TargetExplanation } from "./explain.ts";
+export type { BoundSecret, PlaceholderOptions, Placeholders, SecretUse } from "./placeholders/index.ts";
 export type { Bridge, EgressProxy, Traffic } from "./proxy.ts";
 
 export const openEgressProxy = async (options: EgressOptions): Promise<EgressProxy> =>
   (await import("./proxy.ts")).openEgressProxy(options);
+
+/** For the programs of one machine. Throws InvalidDomainRule for a host that a secret cannot be bound to. */
+export const openPlaceholders = async (options: PlaceholderOptions): Promise<Placeholders> =>
+  (await import("./placeholders/index.ts")).openPlaceholders(options);
+
+/** Null: the value is too short for one, or has characters that no header can have. */
+export const placeholderFor = async (value: string): Promise<string | null> =>
+  (await import("./placeholders/index.ts")).placeholderFor(value);
+
+/** Throws InvalidDomainRule for what a secret cannot be bound to. */
+export const checkBinding = async (host: string): Promise<void> => void (await import("./rules.ts")).readBinding(host);
 
 /** Throws InvalidDomainRule for an entry that is not a domain or an address. */
 export const readRules = async (allowed: string[], denied: string[], name?: string): Promise<EgressRules> => ({

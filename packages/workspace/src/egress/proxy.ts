@@ -9,8 +9,10 @@ import { type Denial, openDialer, type Resolve } from "./dial.ts";
 import { hostText, type Target } from "./hosts.ts";
 import { openHttpProxy } from "./http-proxy.ts";
 import { openMultiplexer } from "./multiplexer.ts";
+import type { Placeholders } from "./placeholders/index.ts";
 import type { EgressRules } from "./rules.ts";
 import { serveSocks } from "./socks.ts";
+import { openTunnel, type Tunnel } from "./tunnel.ts";
 
 /** One connection that was allowed, when it has ended. */
 export interface Traffic {
@@ -26,6 +28,8 @@ export interface EgressOptions {
   onTraffic?: ((traffic: Traffic) => void) | undefined;
   /** DNS resolution; the system's when absent. */
   resolve?: Resolve;
+  /** Puts values of secrets into requests; connections to other hosts are not looked into. */
+  placeholders?: Pick<Placeholders, "takes"> | undefined;
 }
 
 export interface EgressProxy {
@@ -42,7 +46,8 @@ export interface Bridge {
   countUnroutable(): Promise<number>;
 }
 
-export function openEgressProxy({ rules, onDenied, onTraffic, resolve = lookUp }: EgressOptions): EgressProxy {
+export function openEgressProxy(options: EgressOptions): EgressProxy {
+  const { rules, onDenied, onTraffic, resolve = lookUp, placeholders } = options;
   const clients = openClients();
   const dialAllowed = openDialer(rules, resolve);
 
@@ -60,13 +65,19 @@ export function openEgressProxy({ rules, onDenied, onTraffic, resolve = lookUp }
   }
 
   const later = (denial: Denial, connection: Duplex) => void report(denial, connection);
-  const http = openHttpProxy({ dial, onDenied: later });
+
+  function join(tunnel: Tunnel): void {
+    const take = placeholders?.takes(tunnel.target) ?? openTunnel;
+    take(tunnel, (denial) => later(denial, tunnel.client));
+  }
+
+  const http = openHttpProxy({ dial, join, onDenied: later });
 
   function accept(kind: ChannelKind, connection: Duplex): void {
     if (kind === "http") return void http.serve(connection);
     const socks = {
       dial: (target: Target, signal: AbortSignal) => dial(target, connection, signal),
-      onDenied: (denial: Denial) => later(denial, connection),
+      join,
     };
     serveSocks(connection, socks).catch(() => connection.destroy());
   }

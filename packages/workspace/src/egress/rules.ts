@@ -67,6 +67,16 @@ export function explainMiss({ allowed }: EgressRules, { host }: Target): string 
   return any ? `"${any.text}" allows names, not addresses.` : null;
 }
 
+/** A host that a secret is bound to: a name, or `*.` and a name for all below. Throws InvalidDomainRule. */
+export function readBinding(text: string): DomainRule {
+  const rule = readRule(text);
+  if (rule.match.kind === "any-name" || (rule.match.kind === "host" && rule.match.host.kind === "address"))
+    throw new InvalidDomainRule(text);
+  return rule;
+}
+
+export const matchesRule = ({ match }: DomainRule, name: string): boolean => matches(match, { kind: "name", name });
+
 function readRule(text: string): DomainRule {
   const [, prefix = "", rest = ""] = /^(\*\*\.|\*\.|\*(?=$|:))?(.*)$/s.exec(text.trim()) ?? [];
   const { host, port } = prefix === "*" ? readTargetOf(`any${rest}`, text) : readTargetOf(toAscii(rest), text);

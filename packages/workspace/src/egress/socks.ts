@@ -1,8 +1,8 @@
 // The SOCKS5 side of the proxy: no authentication, CONNECT only.
 import type { Duplex } from "node:stream";
-import type { Denial, Dial, DialResult } from "./dial.ts";
+import type { Dial, DialResult } from "./dial.ts";
 import { readGreeting, readRequest, type SocksReading } from "./socks-messages.ts";
-import { openTunnel } from "./tunnel.ts";
+import type { Tunnel } from "./tunnel.ts";
 
 const version = 5;
 const noAuthentication = 0;
@@ -11,10 +11,11 @@ const replies = { succeeded: 0, failed: 1, notAllowed: 2, unreachable: 4, comman
 
 export interface SocksOptions {
   dial: Dial;
-  onDenied(denial: Denial): void;
+  /** Connects both sides of a tunnel. */
+  join(tunnel: Tunnel): void;
 }
 
-export async function serveSocks(connection: Duplex, { dial, onDenied }: SocksOptions): Promise<void> {
+export async function serveSocks(connection: Duplex, { dial, join }: SocksOptions): Promise<void> {
   const stop = new AbortController();
   connection.on("error", () => {});
   connection.once("close", () => stop.abort());
@@ -30,7 +31,7 @@ export async function serveSocks(connection: Duplex, { dial, onDenied }: SocksOp
   if (result.kind !== "connected") return void connection.end(reply(replyCode(result)));
   if (connection.destroyed) return void result.socket.destroy();
   connection.write(reply(replies.succeeded));
-  openTunnel({ client: connection, socket: result.socket, target: request.target }, onDenied);
+  join({ client: connection, socket: result.socket, target: request.target });
 }
 
 const replyCode = (result: Exclude<DialResult, { kind: "connected" }>): number =>

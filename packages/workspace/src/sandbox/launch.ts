@@ -182,14 +182,14 @@ function refuseUnsupported({ view, userId, placement }: SandboxPolicy, { kind }:
 /** Before anything is started: throws on invalid domains. */
 async function openEgress(
   { network, allowedDomains, deniedDomains }: SandboxPolicy,
-  { onDenied = () => {}, onTraffic, allowlistName }: WorkspaceOptions,
+  { onDenied = () => {}, onTraffic, allowlistName, placeholders }: WorkspaceOptions,
   backEnd: BackEnd,
 ): Promise<EgressProxy | undefined> {
   if (network !== "proxy") return undefined;
   if (!supportsProxy(backEnd)) throw new SandboxUnavailable(...proxyUnavailable(backEnd));
   const { openEgressProxy, readRules } = await import("../egress/index.ts");
   const rules = await readRules(allowedDomains, deniedDomains, allowlistName);
-  return openEgressProxy({ rules, onDenied, onTraffic });
+  return openEgressProxy({ rules, onDenied, onTraffic, placeholders });
 }
 
 /** A shell profile cannot override the proxy variables. */

@@ -1,5 +1,5 @@
 // What the host chooses for a workspace, beside its policy.
-import type { Denial, Traffic } from "../egress/index.ts";
+import type { Denial, Placeholders, Traffic } from "../egress/index.ts";
 import type { Environment, EnvironmentPolicy } from "../environment/index.ts";
 import type { ResourceLimits } from "../limits/index.ts";
 import type { BackEnd } from "./back-end.ts";
@@ -32,6 +32,8 @@ export interface WorkspaceOptions {
   onTraffic?(traffic: Traffic): void;
   /** What the list of allowed domains is called in messages; absent: allowed_domains. */
   allowlistName?: string;
+  /** Secrets that the proxy puts into requests; without it, it looks into none. */
+  placeholders?: Placeholders | undefined;
   /** None when absent. */
   limits?: ResourceLimits;
   /** The machine that the sandbox is in, mounted when it is opened; without it the host. Its limits hold instead. */
