@@ -23,6 +23,8 @@ export const flags = {
   environment: { value: "NAME", help: "Name or id of the environment that the secret is for (all)" },
   phase: { value: "PHASE", choices: ["run", "build", "both"], help: "Where it is available (run)" },
   visible: { help: "A plain variable: agents may see the value, and it is not redacted" },
+  hosts: { value: "HOSTS", help: "Commands get a placeholder, and requests to these hosts the value; none for all" },
+  uses: { value: "USES", help: "Where in them: bearer, basic, header:NAME, query:NAME, body, sigv4 (bearer,basic)" },
   repos: { value: "REPOS", help: "Only for these repositories: host/owner/repo, separated by commas (all)" },
   id: { value: "ID", help: "The version of the secret, where it has several" },
   agent: { value: "ID", help: "The agent" },

@@ -1,4 +1,5 @@
 // The secrets of an agent: chosen when its first run starts, sealed with its own key, and the same for all its runs.
+import { placeholderFor } from "@agentcli/workspace";
 import { type Kysely, sql } from "kysely";
 import { type DataKey, prepared, type Queries, type Tables } from "../foundation/index.ts";
 import { type ChosenSecret, choose } from "./choose.ts";
@@ -8,6 +9,8 @@ import { ofEnvironment, ofTeam, ofUser, type SecretOwnerId } from "./owner.ts";
 export interface AgentSecret extends ChosenSecret {
   /** A token that a run got for its time: only recorded so that it is recognized, not given to later runs. */
   isMinted?: true;
+  /** What commands get in its place, where it is bound to hosts: the same for all runs. */
+  placeholder?: string;
 }
 
 export interface SecretAgent extends AgentOwner {
@@ -95,5 +98,13 @@ async function chooseSecrets(host: SecretHost, agent: SecretAgent): Promise<Agen
     ...(userId === null ? [] : [ofUser(teamId, userId)]),
     ofTeam(teamId),
   ];
-  return choose(host, { owners, repos: settings.repos, phase: "run" });
+  return Promise.all((await choose(host, { owners, repos: settings.repos, phase: "run" })).map(withPlaceholder));
+}
+
+/** It was looked at when the secret was set: there is one. */
+async function withPlaceholder(secret: ChosenSecret): Promise<AgentSecret> {
+  if (!secret.binding) return secret;
+  const placeholder = await placeholderFor(secret.value);
+  if (placeholder === null) throw new Error(`no placeholder can be made for the secret ${secret.name}`);
+  return { ...secret, placeholder };
 }

@@ -7,6 +7,13 @@ export interface ChosenSecret {
   name: string;
   value: string;
   type: SecretType;
+  /** Absent where commands get the value. */
+  binding?: SecretBinding;
+}
+
+export interface SecretBinding {
+  hosts: string[];
+  uses: string[];
 }
 
 export interface Choice {
@@ -25,7 +32,10 @@ export async function choose(store: SecretStore, { owners, repos, phase }: Choic
   const [owner] = owners;
   if (chosen.size === 0 || owner === undefined) return [];
   const key = await teamKeyOf(store, owner.teamId);
-  return [...chosen.values()].map((row) => ({ name: row.name, value: readValue(key, row), type: row.type }));
+  return [...chosen.values()].map((row) => ({
+    ...{ name: row.name, value: readValue(key, row), type: row.type },
+    ...(row.hosts.length > 0 && { binding: { hosts: row.hosts, uses: row.uses } }),
+  }));
 }
 
 /** Of several versions of a name, that of the repository which comes first. */

@@ -4,3 +4,4 @@ export { secretsOfBuild } from "./build-secrets.ts";
 export type { AgentOwner, EnvironmentLookup } from "./host.ts";
 export { openSecrets, type Secrets } from "./open.ts";
 export { secretsToRedact } from "./redaction.ts";
+export { usesOf } from "./views.ts";

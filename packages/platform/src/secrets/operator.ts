@@ -23,7 +23,10 @@ export interface OwnerRequest {
 export interface SecretOperator {
   set(change: SecretChange): Promise<SetResult>;
   /** Every variable of a `.env` file, or none. */
-  importText(text: string, options: Pick<SecretChange, "type" | "phase" | "repos">): Promise<SetResult[]>;
+  importText(
+    text: string,
+    options: Pick<SecretChange, "type" | "phase" | "repos" | "hosts" | "uses">,
+  ): Promise<SetResult[]>;
   list(): Promise<SecretRow[]>;
   remove(which: { name: string; id?: string | undefined }): Promise<void>;
 }

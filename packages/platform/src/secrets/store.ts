@@ -10,6 +10,7 @@ import {
   type Tables,
   type Vault,
 } from "../foundation/index.ts";
+import { refuseUnboundable } from "./binding.ts";
 import type { SecretOwnerId } from "./owner.ts";
 
 export interface SecretStore {
@@ -27,6 +28,8 @@ export interface SecretChange {
   type?: SecretType | undefined;
   phase?: SecretPhase | undefined;
   repos?: string[] | undefined;
+  hosts?: string[] | undefined;
+  uses?: string[] | undefined;
   /** Adds another version to a name that has some. */
   isAddition?: boolean;
   /** Build secrets are for operators. */
@@ -64,6 +67,7 @@ async function setOne(
   const former = change.isAddition ? undefined : choose(versions, change);
   if (change.isOverApi && former?.type === "build_secret") throw isBuildSecret(change.name);
   const { repos = former?.repos ?? [] } = change;
+  await refuseUnboundable(change, former);
   const others = versions.filter(({ id }) => id !== former?.id);
   refuseOverlap(change.name, repos, others);
   if (former) return { version: await replace(tx, { ...change, repos, former }, key), isNew: false };
@@ -201,7 +205,7 @@ async function refuseTooMany(tx: Queries, owner: SecretOwnerId): Promise<void> {
 
 function insert(
   tx: Queries,
-  { name, value, type = "runtime_secret", phase = phaseOf(type), repos, owner }: NewSecret,
+  { name, value, type = "runtime_secret", phase = phaseOf(type), repos, hosts = [], uses = [], owner }: NewSecret,
   key: DataKey,
 ): Promise<SecretRow> {
   const id = `secv_${randomBytes(16).toString("base64url")}`;
@@ -211,7 +215,7 @@ function insert(
     .values({
       ...{ id, team_id: owner.teamId, user_id: owner.userId, environment_id: owner.environmentId },
       ...{ name, type, phase, repos: JSON.stringify(repos), sealed: key.seal(value, aad(id, name)) },
-      ...{ created_at: now, updated_at: now },
+      ...{ hosts: JSON.stringify(hosts), uses: JSON.stringify(uses), created_at: now, updated_at: now },
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -221,14 +225,17 @@ type NewSecret = SecretChange & { repos: string[]; owner: SecretOwnerId };
 
 function replace(
   tx: Queries,
-  { name, value, former, repos, type = former.type, phase }: SecretChange & { repos: string[]; former: SecretRow },
+  change: SecretChange & { repos: string[]; former: SecretRow },
   key: DataKey,
 ): Promise<SecretRow> {
+  const { name, value, former, repos, type = former.type, phase, hosts = former.hosts } = change;
+  const uses = change.uses ?? (hosts.length > 0 ? former.uses : []);
   const kept = type === former.type ? former.phase : phaseOf(type);
   return tx
     .updateTable("secrets")
     .set({
       ...{ type, phase: phase ?? kept, repos: JSON.stringify(repos) },
+      ...{ hosts: JSON.stringify(hosts), uses: JSON.stringify(uses) },
       ...{ sealed: key.seal(value, aad(former.id, name)), updated_at: new Date() },
     })
     .where("id", "=", former.id)

@@ -2,10 +2,14 @@
 import type { OwnedSecret, SecretVersion } from "@agentcli/protocol/api";
 import type { SecretRow } from "./store.ts";
 
-export const versionOf = ({ id, name, type, phase, repos, created_at }: SecretRow): SecretVersion => ({
+export const versionOf = ({ id, name, type, phase, repos, hosts, uses, created_at }: SecretRow): SecretVersion => ({
   ...{ id, name, type, repos, createdAt: created_at.toISOString() },
+  ...(hosts.length > 0 && { hosts, uses: usesOf(uses) }),
   ...(phase === "both" && { phase }),
 });
+
+/** Without a choice, what most services take. */
+export const usesOf = (uses: string[]): string[] => (uses.length > 0 ? uses : ["bearer", "basic"]);
 
 export type OwnedRow = SecretRow & { email: string | null };
 

@@ -49,6 +49,8 @@ const items = ({ body }: Answer) => (body as { items: (Version & { owner?: objec
 const names = (answer: Answer) => items(answer).map(({ name }) => name);
 
 const value = { value: canary };
+/** Long enough for a placeholder. */
+const long = `${canary}-0123456789abcdef`;
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const versionId = expect.stringMatching(/^secv_[\w-]{22}$/);
 
@@ -200,6 +202,13 @@ test.each<[string, object]>([
   ["with a repository that is none", { ...value, repos: ["nothing"] }],
   ["with 101 repositories", { ...value, repos: Array.from({ length: 101 }, (_, index) => `github.com/a/${index}`) }],
   ["with an unknown member", { ...value, phase: "both" }],
+  ["with a host that is an address", { value: long, hosts: ["10.0.0.1"] }],
+  ["with a host that is every host", { value: long, hosts: ["*"] }],
+  ["with hosts and a value too short for a placeholder", { ...value, hosts: ["api.example.com"] }],
+  ["with hosts and a value of two lines", { value: `${long}\n${long}`, hosts: ["api.example.com"] }],
+  ["with hosts and the type environment_variable", { value: long, type: "environment_variable", hosts: ["a.example"] }],
+  ["with a use and no host", { value: long, uses: ["bearer"] }],
+  ["with an unknown use", { value: long, hosts: ["api.example.com"], uses: ["cookie"] }],
 ])("a body %s is refused and its value is not repeated", async (_, body) => {
   const refused = problem(await call(keys.admin, "PUT", "/v1/team/secrets/REFUSED", body));
   expect(refused).toMatchObject({ status: 400, code: "validation_error" });

@@ -42,6 +42,21 @@ test("a value is read from standard input or a file; a single line loses its end
   await expect(command(server, "secrets", "remove", "FROM_FILE")).rejects.toThrow("There is no secret FROM_FILE");
 });
 
+test("a secret is bound to hosts, stays bound with its next value, and is released; other kinds of it are refused", async () => {
+  const set = (value: string, ...flags: string[]) => commandWith(value, server, ["secrets", "set", "BOUND", ...flags]);
+  const long = `${canary}-0123456789abcdef`;
+  const bound = "placeholder, value for api.example.com:8443, *.example.org";
+  expect(await set(long, "--hosts", "API.example.com:8443, *.example.org", "--uses", "sigv4,body")).toContain(bound);
+  expect(await set(`${long}2`)).toContain(bound);
+  await expect(set("short")).rejects.toThrow("value: a secret that is bound to hosts needs a placeholder");
+  await expect(set(long, "--visible")).rejects.toThrow("hosts: only secrets for the commands of agents");
+  await expect(set(long, "--phase", "both")).rejects.toThrow("hosts: only secrets for the commands of agents");
+  await expect(set(long, "--hosts", "a.example,https://b")).rejects.toThrow("--hosts: entry 2 must look like");
+  await expect(set(long, "--uses", "cookie")).rejects.toThrow("--uses: entry 1 must be bearer");
+  expect(await command(server, "secrets", "list", "--json")).toContain('"uses": [\n      "sigv4",');
+  expect(await set(long, "--hosts", "none")).not.toContain("placeholder");
+});
+
 test("a value as an argument, an empty one, and one that is too long are refused", async () => {
   await expect(command(server, "secrets", "set", `NAME=${canary}`)).rejects.toThrow("The value is not an argument");
   await expect(command(server, "secrets", "set", "NAME")).rejects.toThrow("The value is empty. Pipe it in");

@@ -45,11 +45,47 @@ export const SecretRepositories = z
 
 export const SecretValue = bytes(maxValueBytes, 1);
 
+const maxHosts = 20;
+
+/** A name, or `*.` and a name for all below it, with a port if it is not 443. */
+const SecretHost = z
+  .string()
+  .max(260)
+  .regex(
+    /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*(?::\d{1,5})?$/i,
+    "must look like api.example.com, *.example.com or api.example.com:8443",
+  )
+  .transform((host) => host.toLowerCase());
+
+/** Where in a request to these hosts the value goes. */
+const secretUse = z
+  .string()
+  .max(100)
+  .regex(
+    /^(?:bearer|basic|body|sigv4|header:[a-z0-9-]+|query:[\w.-]+)$/,
+    "must be bearer, basic, header:NAME in lower case, query:NAME, body or sigv4",
+  );
+
+export const SecretHosts = z
+  .array(SecretHost)
+  .max(maxHosts)
+  .transform((hosts) => [...new Set(hosts)]);
+export const SecretUses = z
+  .array(secretUse)
+  .max(maxHosts)
+  .transform((uses) => [...new Set(uses)]);
+
 export const SetSecret = z
   .strictObject({
     value: SecretValue.describe("Not shown again by anything"),
     type: SecretType.optional().describe("runtime_secret for a new secret; otherwise it stays as it is"),
     repos: SecretRepositories.optional().describe("host/owner/repo; []: all. Left out: it stays as it is"),
+    hosts: SecretHosts.optional().describe(
+      "Commands get a placeholder, and requests over https to these hosts the value; []: commands get the value. Left out: it stays as it is",
+    ),
+    uses: SecretUses.optional().describe(
+      "Where in requests to its hosts the value goes: bearer, basic, header:NAME, query:NAME, body, sigv4; [] for bearer and basic. Left out: it stays as it is",
+    ),
   })
   .superRefine(({ type }, context) => {
     if (type === "build_secret")
@@ -73,6 +109,8 @@ export const SecretVersion = z
     type: SecretType,
     repos: z.array(z.string()).describe("host/owner/repo in lower case; []: all repositories"),
     createdAt: Timestamp,
+    hosts: z.array(z.string()).optional().describe("The hosts that it is bound to; absent: to none"),
+    uses: z.array(z.string()).optional().describe("Where in requests to them the value goes"),
     phase: z.literal("both").optional().describe("Also available to builds; absent: where its type says"),
   })
   .meta({ id: "SecretVersion" });

@@ -6,15 +6,17 @@ import { session } from "../api/session.ts";
 import { Button, Field, Select } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
 
-const empty = { name: "", value: "", owner: "me" };
+const empty = { name: "", value: "", hosts: "", owner: "me" };
 
 export function SecretForm({ onSaved }: { onSaved: () => Promise<void> }) {
   const [fields, setFields] = useState(empty);
   const [saved, setSaved] = useState("");
   const change = (name: keyof typeof empty) => (event: { target: { value: string } }) =>
     setFields({ ...fields, [name]: event.target.value });
-  const save = useAction(async ({ name, value, owner }: typeof empty) => {
-    await request(`/v1/${owner}/secrets/${encodeURIComponent(name)}`, { method: "PUT", body: { value } });
+  const save = useAction(async ({ name, value, hosts, owner }: typeof empty) => {
+    const bound = hosts.split(/[\s,]+/).filter((host) => host !== "");
+    const body = { value, ...(bound.length > 0 && { hosts: bound }) };
+    await request(`/v1/${owner}/secrets/${encodeURIComponent(name)}`, { method: "PUT", body });
     setFields({ ...empty, owner });
     setSaved(name);
     await onSaved();
@@ -47,6 +49,7 @@ export function SecretForm({ onSaved }: { onSaved: () => Promise<void> }) {
           onChange={change("value")}
         />
       </Field>
+      <HostsField value={fields.hosts} onChange={change("hosts")} />
       {session.isAdmin && (
         <Field label="For">
           <Select value={fields.owner} onChange={change("owner")}>
@@ -63,3 +66,14 @@ export function SecretForm({ onSaved }: { onSaved: () => Promise<void> }) {
     </form>
   );
 }
+
+interface HostsFieldProps {
+  value: string;
+  onChange(event: { target: { value: string } }): void;
+}
+
+const HostsField = (props: HostsFieldProps) => (
+  <Field label="Only sent to (hosts)">
+    <input className="input" autoComplete="off" spellCheck={false} placeholder="any: agents get the value" {...props} />
+  </Field>
+);

@@ -71,7 +71,7 @@ interface SecretTableProps {
 
 const SecretTable = ({ secrets, onRemove }: SecretTableProps) => (
   <table className="table">
-    <TableHead columns={["Name", "Of", "Type", "Repositories", "Set"]} hasActions />
+    <TableHead columns={["Name", "Of", "Type", "Repositories", "Hosts", "Set"]} hasActions />
     <tbody>
       {secrets.map((secret) => (
         <tr key={secret.id} data-secret={secret.name}>
@@ -81,6 +81,7 @@ const SecretTable = ({ secrets, onRemove }: SecretTableProps) => (
           <td data-label="Of">{ownerWords[secret.owner.type]}</td>
           <td data-label="Type">{typeWords[secret.type]}</td>
           <td data-label="Repositories">{secret.repos.length === 0 ? "All" : secret.repos.join(", ")}</td>
+          <td data-label="Hosts">{secret.hosts?.join(", ") ?? "Agents get the value"}</td>
           <td data-label="Set">
             <Moment at={secret.createdAt} />
           </td>

@@ -3,7 +3,7 @@ import type { Command } from "../command.ts";
 import { type FlagName, settingFlags } from "../flags.ts";
 
 const owner: FlagName[] = ["team", "user", "environment"];
-const kind: FlagName[] = ["phase", "visible", "repos"];
+const kind: FlagName[] = ["phase", "visible", "repos", "hosts", "uses"];
 
 export const secretsCommands: Command[] = [
   {
@@ -23,7 +23,8 @@ The value is encrypted and never shown again. Agents that have started keep what
 Examples:
   platform secrets set NPM_TOKEN < token.txt
   platform secrets set DEPLOY_KEY --file deploy_key --environment shop
-  platform secrets set API_URL --visible --repos github.com/acme/api < url.txt`,
+  platform secrets set API_URL --visible --repos github.com/acme/api < url.txt
+  platform secrets set GH_TOKEN --hosts github.com,api.github.com < token.txt`,
   },
   {
     path: ["secrets", "list"],

@@ -14,7 +14,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   return 0;
 }
 
-export const secretLine = ({ id, name, type, phase, repos, updated_at }: SecretRow): string =>
-  `${[name, words[type], phase, repos.join(", ") || "all repositories", id].join("  ")}  set ${updated_at.toISOString()}\n`;
+export const secretLine = ({ id, name, type, phase, repos, hosts, updated_at }: SecretRow): string =>
+  `${[name, words[type], phase, repos.join(", ") || "all repositories", ...boundTo(hosts), id].join("  ")}  set ${updated_at.toISOString()}\n`;
+
+const boundTo = (hosts: string[]): string[] => (hosts.length > 0 ? [`placeholder, value for ${hosts.join(", ")}`] : []);
 
 const words = { runtime_secret: "secret", environment_variable: "visible", build_secret: "secret" } as const;

@@ -1,6 +1,6 @@
 // What the commands about secrets share: whose they are, and their options.
 import { CommandError } from "@agentcli/command-line";
-import { SecretRepositories, type SecretType } from "@agentcli/protocol/api";
+import { SecretHosts, SecretRepositories, type SecretType, SecretUses } from "@agentcli/protocol/api";
 import { openEnvironmentOperator } from "../../environments/operator.ts";
 import { ApiError } from "../../foundation/http/index.ts";
 import { openAdministration } from "../../identity/principals/index.ts";
@@ -50,17 +50,19 @@ export function requireName({ positionals: [name = ""] }: Invocation, usage: str
   throw new CommandError("usage", `Missing name: ${usage}`);
 }
 
-export function kindOf(invocation: Invocation): Pick<SecretChange, "type" | "phase" | "repos"> {
+export function kindOf(invocation: Invocation): Pick<SecretChange, "type" | "phase" | "repos" | "hosts" | "uses"> {
   const phase = invocation.text("phase") as SecretChange["phase"];
   const isVisible = invocation.has("visible");
   if (phase === "build" && isVisible)
     throw new CommandError("usage", "--visible is for agents, and --phase build is for builds only.");
   const type: SecretType | undefined = isVisible ? "environment_variable" : typeIn(phase);
-  const repos = invocation.text("repos");
+  const [repos, hosts, uses] = [invocation.text("repos"), invocation.text("hosts"), invocation.text("uses")];
   return {
     ...(type !== undefined && { type }),
     ...(phase !== undefined && { phase }),
     ...(repos !== undefined && { repos: readRepositories(repos) }),
+    ...(hosts !== undefined && { hosts: readList("--hosts", SecretHosts.safeParse(parts(hosts))) }),
+    ...(uses !== undefined && { uses: readList("--uses", SecretUses.safeParse(parts(uses))) }),
   };
 }
 
@@ -70,8 +72,19 @@ function typeIn(phase: SecretChange["phase"]): SecretType | undefined {
   return phase === "build" ? "build_secret" : "runtime_secret";
 }
 
+/** `none` releases a secret. */
+const parts = (text: string): string[] => (text === "none" ? [] : partsIn(text));
+
+const partsIn = (text: string): string[] => text.split(",").flatMap((one) => one.trim() || []);
+
+function readList(flag: string, read: ReturnType<typeof SecretHosts.safeParse>): string[] {
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new CommandError("usage", `${flag}: entry ${Number(issue?.path[0] ?? 0) + 1} ${issue?.message}.`);
+}
+
 function readRepositories(text: string): string[] {
-  const read = SecretRepositories.safeParse(text.split(",").filter((one) => one.trim() !== ""));
+  const read = SecretRepositories.safeParse(partsIn(text));
   if (read.success) return read.data;
   throw new CommandError("usage", "--repos: expected host/owner/repo, separated by commas.");
 }

@@ -60,6 +60,7 @@ import * as identityKeys from "./migrations/0056-identity-keys.ts";
 import * as unprovedAddresses from "./migrations/0057-unproved-addresses.ts";
 import * as provedAddresses from "./migrations/0058-proved-addresses.ts";
 import * as push from "./migrations/0059-push.ts";
+import * as boundSecrets from "./migrations/0060-bound-secrets.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -125,6 +126,7 @@ const migrations: Record<string, Migration> = {
   "0057-unproved-addresses": unprovedAddresses,
   "0058-proved-addresses": provedAddresses,
   "0059-push": push,
+  "0060-bound-secrets": boundSecrets,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -1,5 +1,6 @@
 // Secrets of teams, users and environments, and those that each agent started with.
 import type { SecretPhase, SecretType } from "@agentcli/protocol/api";
+import type { ColumnType } from "kysely";
 import type { Json, Sealed, Stamped } from "./columns.ts";
 
 export interface SecretTable {
@@ -15,6 +16,10 @@ export interface SecretTable {
   phase: SecretPhase;
   /** host/owner/repo; empty: all. */
   repos: Json<string[]>;
+  /** Of requests that get the value; empty: commands get it. */
+  hosts: ColumnType<string[], string | undefined, string>;
+  /** Where in them; empty: bearer and basic. */
+  uses: ColumnType<string[], string | undefined, string>;
   /** Under the key of the team. */
   sealed: Sealed;
   created_at: Stamped;
