@@ -13,7 +13,8 @@ export interface RunSocket {
 }
 
 /** Where commands find it. */
-export const socketVariable = { PLATFORM_AGENT_SOCKET: "/run/platform/api.sock" };
+export const socketPath = "/run/platform/api.sock";
+export const socketVariable = { PLATFORM_AGENT_SOCKET: socketPath };
 
 /** The same for every run of the agent: its machine may have it mounted still. */
 const socketDirectory = ({ dataDirectory }: Pick<Settings, "dataDirectory">, directory: string): string =>

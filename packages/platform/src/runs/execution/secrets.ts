@@ -2,7 +2,8 @@
 import type { Secret } from "@agentcli/engine";
 import { headerSecrets } from "@agentcli/host";
 import type { McpServer } from "@agentcli/protocol/api";
-import { type AgentSecret, secretsToRedact } from "../../secrets/index.ts";
+import type { BoundSecret, SecretUse } from "@agentcli/workspace";
+import { type AgentSecret, secretsToRedact, usesOf } from "../../secrets/index.ts";
 
 export const secretsOfServer = (server: McpServer): Secret[] =>
   "command" in server ? secretsIn(server.env ?? {}) : headerSecrets(server.name, server.headers);
@@ -19,6 +20,12 @@ export const secretsIn = (variables: Record<string, string>): Secret[] =>
 /** Whatever their values are: the owner said that they are secret. Variables of type environment_variable may be seen. */
 export const runtimeSecrets = (secrets: AgentSecret[]): Secret[] =>
   secretsToRedact(secrets.filter(({ type }) => type === "runtime_secret"));
+
+/** For the proxy; none where commands have the value itself. */
+export const boundOf = ({ name, value, placeholder, binding }: AgentSecret): BoundSecret[] =>
+  placeholder === undefined || !binding
+    ? []
+    : [{ name, value, placeholder, hosts: binding.hosts, uses: usesOf(binding.uses) as SecretUse[] }];
 
 const isKnownToAll = (name: string, value: string): boolean =>
   !secretName.test(name) && commonplace.some((pattern) => pattern.test(value.trim()));

@@ -27,7 +27,9 @@ export async function secretsOfRun(
   // The token may push: not for a run that only reads, or only proposes.
   const mayPush = run.request.mode !== "plan" && agent.settings.effects === undefined;
   const token = receives.githubToken && mayPush ? await mintToken(activeRun, host, signal) : undefined;
-  const kept = receives.secrets ? secrets : secrets.filter(({ isMinted }) => isMinted);
+  // Requests of a worker do not go through a proxy of the platform: nothing would put the value in.
+  const given = secrets.filter(({ placeholder }) => placeholder === undefined);
+  const kept = receives.secrets ? given : given.filter(({ isMinted }) => isMinted);
   return [...(token === undefined ? [] : tokenVariables(token)), ...kept];
 }
 

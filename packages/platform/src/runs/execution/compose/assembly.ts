@@ -20,7 +20,13 @@ import type { RunSocket } from "../agent-socket.ts";
 import { newId } from "../ids.ts";
 import { hookWithHostPaths, readHooks, readInstructions, repositoryGuard } from "../repository-files/index.ts";
 import type { RunMachine } from "../run-machine.ts";
-import { artifactsDirectory, type Sandboxes, unfinishedRuns } from "../sandbox/index.ts";
+import {
+  artifactsDirectory,
+  noProxySecrets,
+  openProxySecrets,
+  type Sandboxes,
+  unfinishedRuns,
+} from "../sandbox/index.ts";
 import { otherModels } from "./model.ts";
 import type { RunPlan } from "./plan.ts";
 import { hooksOfSession, sessionEndHooks, sessionFields } from "./session-hooks.ts";
@@ -129,16 +135,26 @@ const recordedModels = (
 /** The first one that is opened is for the tools of the agent: what the environment starts is in it. */
 function openSandboxes(context: AssemblyContext & Pick<RunPlan, "variables">) {
   const { host, workspace, paths, machine, socket, egress, variables } = context;
+  const proxySecrets = once(() => openProxySecrets(context));
   let isFirst = true;
   const start = machine && ((opened: OpenedWorkspace) => egress.during("start", () => machine.prepare(opened)));
   return async (mode: SandboxMode) => {
     const prepare = isFirst && mode === "workspace-write" ? (start ?? undefined) : undefined;
     isFirst = false;
-    const request = { mode, workspace, paths, variables, machine: machine?.use ?? null, socket, prepare, egress };
+    const { placeholders, variables: trust } = mode === "workspace-write" ? await proxySecrets() : noProxySecrets;
+    const request = {
+      ...{ mode, workspace, paths, variables: { ...trust, ...variables }, machine: machine?.use ?? null },
+      ...{ socket, prepare, egress, placeholders },
+    };
     const sandbox = await host.sandboxes.open(request);
     if (prepare && machine?.startsEarly) sandbox.workspace.warm();
     return sandbox;
   };
+}
+
+function once<Result>(make: () => Promise<Result>): () => Promise<Result> {
+  let made: Promise<Result> | undefined;
+  return () => (made ??= make());
 }
 
 /** An agent without repositories works in the workspace root. */

@@ -3,10 +3,11 @@ import { type Scrub, scrubber } from "@agentcli/engine";
 import { type ChosenModel, effortOf, serviceSettings } from "@agentcli/host";
 import type { Budget, TurnSettings } from "@agentcli/protocol";
 import type { McpServer } from "@agentcli/protocol/api";
+import type { BoundSecret } from "@agentcli/workspace";
 import type { Settings } from "../../../foundation/index.ts";
 import type { AgentSecret } from "../../../secrets/index.ts";
 import type { AgentRecord, RunRequest } from "../request.ts";
-import { runtimeSecrets, secretsIn, secretsOfServer } from "../secrets.ts";
+import { boundOf, runtimeSecrets, secretsIn, secretsOfServer } from "../secrets.ts";
 import { chooseModels, providerKeys } from "./model.ts";
 
 export interface RunPlan {
@@ -21,6 +22,8 @@ export interface RunPlan {
   proposedServers: string[];
   /** Environment variables of commands. */
   variables: Record<string, string>;
+  /** Those that commands have only a placeholder of. */
+  boundSecrets: BoundSecret[];
   scrub: Scrub;
 }
 
@@ -44,9 +47,10 @@ export function planRun({ agent, run: { request }, secrets }: RunOrder, settings
       : { servers: [], proposedServers: servers.map(({ name }) => name) }),
     variables: {
       ...committerVariables(settings),
-      ...Object.fromEntries(secrets.filter(({ isMinted }) => !isMinted).map(({ name, value }) => [name, value])),
+      ...Object.fromEntries(secrets.filter(({ isMinted }) => !isMinted).map(variableOf)),
       ...requested,
     },
+    boundSecrets: secrets.flatMap(boundOf),
     scrub: scrubber([
       ...selectedModel.secrets,
       ...providerKeys(settings),
@@ -56,6 +60,8 @@ export function planRun({ agent, run: { request }, secrets }: RunOrder, settings
     ]),
   };
 }
+
+const variableOf = ({ name, value, placeholder = value }: AgentSecret): [string, string] => [name, placeholder];
 
 /** An identity that the agent configures for git is not the committer: commits of the platform are those that get signed. */
 const committerVariables = ({ committer: { name, email } }: Settings): Record<string, string> => ({

@@ -1,5 +1,6 @@
 // The sandboxes that agents work in.
 export { agentLimits } from "./limits.ts";
 export { type AgentProbe, probeForAgents } from "./probe.ts";
+export { noProxySecrets, openProxySecrets } from "./proxy-secrets.ts";
 export { artifactsDirectory, openSandboxes, type Sandboxes, unfinishedRuns } from "./sandboxes.ts";
 export { measureStarts } from "./starts.ts";

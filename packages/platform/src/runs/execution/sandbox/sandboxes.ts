@@ -11,6 +11,7 @@ import {
   giveFiles,
   type MachineDisk,
   type OpenedWorkspace,
+  type Placeholders,
   type SandboxPolicy,
   sandboxPolicy,
   toolEnvironment,
@@ -40,6 +41,8 @@ export interface SandboxRequest {
   socket: Pick<RunSocket, "directory"> | null;
   /** Before the first operation in it. */
   prepare?: ((workspace: OpenedWorkspace) => Promise<void>) | undefined;
+  /** Secrets that commands do not have. */
+  placeholders?: Placeholders | undefined;
   egress: Pick<EgressRecord, "policy" | "name" | "onDenied" | "onTraffic">;
 }
 
@@ -84,6 +87,7 @@ export function openSandboxes(settings: Settings, measureStart?: MeasureStart): 
         allowlistName: request.egress.name,
         onDenied: request.egress.onDenied,
         onTraffic: request.egress.onTraffic,
+        placeholders: request.placeholders,
         // The previous driver of the run may still be removing its sandbox from the same directory.
         maxAttempts: 5,
         // Not before the first model request: many files take long, and so do the owners of many agents.
