@@ -2,7 +2,7 @@
 import { Fault, isStorageFull, type Settings } from "../foundation/index.ts";
 import { makeMountPoint } from "./mount-point.ts";
 import type { Machines } from "./open.ts";
-import { MachineUnavailable, type MountedDisk, type PreparedDisk } from "./provider.ts";
+import { DiskLost, MachineUnavailable, type MountedDisk, type PreparedDisk } from "./provider.ts";
 
 export interface MachineChoice {
   provider: "host" | "local" | "docker";
@@ -160,6 +160,10 @@ async function mount({ limits, ...local }: Machines, request: MachineRequest): P
     const kept = machine.prepared.kept.filter((path) => makeMountPoint(directories[0] ?? "", path));
     return await provider.mount(machine.id, { directories, kept, limits });
   } catch (error) {
+    if (error instanceof DiskLost) {
+      await existing?.remove();
+      throw lostDisk();
+    }
     if (error instanceof MachineUnavailable || isStorageFull(error)) throw error;
     throw new MachineUnavailable(`The machine could not be made: ${(error as Error).message}`);
   }

@@ -38,6 +38,7 @@ export {
   readRemovedDisk,
   removeAgentMachine,
   reportMachines,
+  setAgentMachineAside,
   stopMachine,
 } from "./this-host.ts";
 export { type MachineWorkspaceOptions, openMachineWorkspace } from "./workspace.ts";

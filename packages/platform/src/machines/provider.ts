@@ -43,6 +43,8 @@ export interface Machine {
   stats(): Promise<MachineStats>;
   /** Stops it, and removes its disk and everything else of it. */
   remove(): Promise<void>;
+  /** As `remove`, and quick: the returned function removes what takes long. Another machine may have its id before that. */
+  setAside(): Promise<() => Promise<void>>;
 }
 
 /** The workspace server inside, at the other end of one byte stream. It reads its configuration from the first line. */
@@ -137,3 +139,6 @@ export interface MachineStats {
 
 /** There can be no machine here, or not this one. */
 export class MachineUnavailable extends Error {}
+
+/** This machine had a disk, which is gone. */
+export class DiskLost extends MachineUnavailable {}

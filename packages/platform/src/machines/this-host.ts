@@ -47,8 +47,13 @@ export const forgetRemovedDisk = (settings: Settings, id: string): void =>
 
 /** Of an agent that was deleted, or archived a while ago, or that is idle. */
 export async function removeAgentMachine(settings: Settings, id: string): Promise<void> {
+  await (await setAgentMachineAside(settings, id))();
+}
+
+/** As `removeAgentMachine`, and quick: the returned function removes what takes long. */
+export async function setAgentMachineAside(settings: Settings, id: string): Promise<() => Promise<void>> {
   forgetRemovedDisk(settings, id);
-  await (await findMachine(settings, id))?.remove();
+  return (await (await findMachine(settings, id))?.setAside()) ?? (async () => {});
 }
 
 /** Without looking for the programs that machines need, where there is none. */

@@ -26,6 +26,9 @@ const planLabel = "agentcli.plan";
 
 export const containerName = (owner: string, id: string): string => `agentcli-${owner}-${id}`;
 
+/** Of the container that takes over the disk. */
+export const nextName = (name: string): string => `${name}.next`;
+
 export const directoryPath = (index: number): string => join(view.directories, String(index));
 
 /** Nothing of the network. Its own root gets what bubblewrap needs to confine what runs in it; no other process does. */
@@ -158,12 +161,21 @@ export async function startHolder(engine: Engine, container: string, kept: strin
 /** The script comes over the connection: what is kept is known only at the start. */
 export const holderCommand = ["/bin/sh", "-c", 'read script && eval "$(printf %s "$script" | base64 -d)"'];
 
-export async function killContainer(engine: Engine, container: string): Promise<void> {
+/** How long a container may take to end after it was killed. */
+const endMs = 60_000;
+
+/** Throws if it goes on. */
+export async function killContainer(engine: Engine, container: string, limitMs = endMs): Promise<void> {
   const found = await findContainer(engine, container);
   if (!found?.State.Running) return;
   if (found.State.Paused) await engine.call("POST", `/containers/${container}/unpause`).catch(() => {});
-  await engine.call("POST", `/containers/${container}/kill`).catch(() => {});
-  await engine.call("POST", `/containers/${container}/wait`);
+  try {
+    await engine.call("POST", `/containers/${container}/kill`);
+  } catch (error) {
+    // It may have ended meanwhile.
+    if ((await findContainer(engine, container))?.State.Running) throw error;
+  }
+  await engine.callWithin(limitMs, "POST", `/containers/${container}/wait`);
 }
 
 /** Of this provider. Nothing of them runs: a machine is ended before it is removed. */

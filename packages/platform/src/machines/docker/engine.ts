@@ -7,6 +7,8 @@ import { MachineUnavailable } from "../provider.ts";
 export interface Engine {
   /** The answer; null for 404. Throws with the reason of the daemon for every other failure. */
   call<Answer>(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<Answer | null>;
+  /** Throws too if the answer is not complete in time. */
+  callWithin(limitMs: number, method: "GET" | "POST", path: string): Promise<unknown>;
   /** Sends an archive; settles with the end of the answer. */
   upload(path: string, archive: Readable): Promise<string>;
   download(path: string): Promise<Readable>;
@@ -20,13 +22,23 @@ const version = "v1.41";
 export function openEngine(socketPath: string): Engine {
   const send = (method: string, path: string, options: SendOptions = {}) =>
     sendRequest(socketPath, { method, path: `/${version}${path}`, ...options });
+  const ask = async (method: string, path: string, options: SendOptions) => {
+    const response = await send(method, path, options);
+    const answer = await text(response);
+    if (response.statusCode === 404) return null;
+    throwIfFailed(response, answer);
+    return answer === "" ? ({} as never) : JSON.parse(answer);
+  };
   return {
-    async call(method, path, body) {
-      const response = await send(method, path, { body });
-      const answer = await text(response);
-      if (response.statusCode === 404) return null;
-      throwIfFailed(response, answer);
-      return answer === "" ? ({} as never) : JSON.parse(answer);
+    call: (method, path, body) => ask(method, path, { body }),
+    async callWithin(limitMs, method, path) {
+      const signal = AbortSignal.timeout(limitMs);
+      try {
+        return await ask(method, path, { signal });
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        throw new MachineUnavailable(`The Docker daemon did not answer ${path} within ${limitMs / 1_000} seconds.`);
+      }
     },
     async upload(path, archive) {
       const response = await send("POST", path, { archive });
@@ -46,15 +58,16 @@ export function openEngine(socketPath: string): Engine {
 interface SendOptions {
   body?: object | undefined;
   archive?: Readable;
+  signal?: AbortSignal;
 }
 
 function sendRequest(
   socketPath: string,
-  { method, path, body, archive }: SendOptions & { method: string; path: string },
+  { method, path, body, archive, signal }: SendOptions & { method: string; path: string },
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const type = archive ? "application/x-tar" : "application/json";
-    const sent = request({ socketPath, method, path, headers: { "content-type": type } });
+    const sent = request({ socketPath, method, path, headers: { "content-type": type }, ...(signal && { signal }) });
     sent.once("response", resolve);
     sent.once("error", (error: NodeJS.ErrnoException) => reject(unreachable(socketPath, error)));
     if (archive) archive.once("error", (error) => sent.destroy(error)).pipe(sent);

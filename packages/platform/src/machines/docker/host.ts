@@ -34,8 +34,14 @@ export const machineDirectory = ({ machines }: Pick<DockerHost, "machines">, id:
 
 const files = { machine: "machine.json", running: "running.json" };
 
-export const writeMachine = (directory: string, spec: MachineSpec): void => writeRecord(directory, files.machine, spec);
-export const readMachine = (directory: string) => readRecord<MachineSpec>(directory, files.machine);
+interface MachineRecord extends MachineSpec {
+  /** It has had a container, and its disk is there. */
+  hasDisk?: boolean;
+}
+
+export const writeMachine = (directory: string, record: MachineRecord): void =>
+  writeRecord(directory, files.machine, record);
+export const readMachine = (directory: string) => readRecord<MachineRecord>(directory, files.machine);
 
 /** The record of the server that runs it. False if there is another one. */
 export const claimRunning = (directory: string, owner: ProcessIdentity): boolean =>

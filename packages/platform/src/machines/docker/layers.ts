@@ -25,6 +25,8 @@ export interface DockerLayers {
   imageOf(digests: string[]): Promise<string>;
   /** Keeps the layers of an image that the daemon has; returns them, top first. */
   keep(image: string): Promise<string[]>;
+  /** Of the image with these layers; null if the daemon does not have it. */
+  sizeOf(digests: string[]): Promise<number | null>;
   removeOthers(digests: Set<string>, before: number): Promise<number>;
   collect(): Promise<void>;
 }
@@ -66,11 +68,15 @@ export function openDockerLayers(engine: Engine, directory: string, owner: strin
       await composeImage({ engine, directory, owner }, digests);
       return digests;
     },
+    async sizeOf(digests) {
+      const { id } = imageConfig(digests, owner);
+      return (await engine.call<{ Size: number }>("GET", `/images/sha256:${id}/json`))?.Size ?? null;
+    },
     async removeOthers(digests, before) {
       const isUnused = (digest: string) => !digests.has(digest) && statSync(pathOf(digest)).mtimeMs < before;
       const unused = published(directory).filter(isUnused);
       for (const digest of unused) await unpublish(directory, digest);
-      await removeImages(engine, owner, new Set(published(directory)));
+      await removeImages({ engine, owner, before }, new Set(published(directory)));
       return unused.length;
     },
     collect: () => collectDrafts(directory),
@@ -103,8 +109,7 @@ interface ComposeContext {
 
 /** The same layers give the same image. Layers that the daemon has in this order are not sent. */
 async function composeImage({ engine, directory, owner }: ComposeContext, digests: string[]): Promise<string> {
-  const config = JSON.stringify(configOf(digests, owner));
-  const id = createHash("sha256").update(config).digest("hex");
+  const { config, id } = imageConfig(digests, owner);
   if ((await engine.call("GET", `/images/sha256:${id}/json`)) !== null) return `sha256:${id}`;
   const draft = makeDraft(directory, "image");
   try {
@@ -131,6 +136,11 @@ async function load(engine: Engine, entries: string[]): Promise<void> {
   await loaded;
 }
 
+function imageConfig(digests: string[], owner: string) {
+  const config = JSON.stringify(configOf(digests, owner));
+  return { config, id: createHash("sha256").update(config).digest("hex") };
+}
+
 const configOf = (digests: string[], owner: string) => ({
   architecture: process.arch === "x64" ? "amd64" : process.arch,
   os: "linux",
@@ -142,19 +152,51 @@ const configOf = (digests: string[], owner: string) => ({
 
 export const ownerLabel = "agentcli.owner";
 const layersLabel = "agentcli.layers";
+/** The machine whose disk an image has: a part of it, below its container. */
+export const machineLabel = "agentcli.machine";
 
 interface FoundImage {
   Id: string;
+  /** Seconds. */
+  Created: number;
   Labels: Record<string, string> | null;
+  RepoTags: string[] | null;
 }
 
-/** Those with a layer that is gone. One that a container uses stays. */
-async function removeImages(engine: Engine, owner: string, kept: Set<string>): Promise<void> {
-  const filters = encodeURIComponent(JSON.stringify({ label: [`${ownerLabel}=${owner}`] }));
+/** The youngest first: each may be below the one before it. */
+async function listImages(engine: Engine, label: string): Promise<FoundImage[]> {
+  const filters = encodeURIComponent(JSON.stringify({ label: [label] }));
   const images = (await engine.call<FoundImage[]>("GET", `/images/json?filters=${filters}`)) ?? [];
-  for (const { Id, Labels } of images) {
-    const layers = Labels?.[layersLabel]?.split(" ") ?? [];
-    if (layers.every((digest) => kept.has(digest))) continue;
-    await engine.call("DELETE", `/images/${Id}`).catch(() => {});
+  return images.toSorted((one, other) => other.Created - one.Created);
+}
+
+/** Refused for one that a container or another image uses: it stays. */
+const removeImage = (engine: Engine, { Id }: FoundImage) => engine.call("DELETE", `/images/${Id}`).catch(() => {});
+
+interface RemovalContext {
+  engine: Engine;
+  owner: string;
+  before: number;
+}
+
+/** Those with a layer that is gone, and disks that no container has. */
+async function removeImages({ engine, owner, before }: RemovalContext, kept: Set<string>): Promise<void> {
+  for (const image of await listImages(engine, `${ownerLabel}=${owner}`)) {
+    const layers = image.Labels?.[layersLabel]?.split(" ") ?? [];
+    const isNamed = image.RepoTags?.some((tag) => !tag.startsWith("<none>")) ?? false;
+    const isDisk = !isNamed && image.Created * 1_000 < before;
+    if (isDisk || !layers.every((digest) => kept.has(digest))) await removeImage(engine, image);
+  }
+}
+
+/** What was the disk of these machines, as far as no container has it. */
+export async function removeDiskImages(
+  engine: Engine,
+  owner: string,
+  isRemoved: (machineId: string) => boolean,
+): Promise<void> {
+  for (const image of await listImages(engine, `${ownerLabel}=${owner}`)) {
+    const id = image.Labels?.[machineLabel];
+    if (id !== undefined && isRemoved(id)) await removeImage(engine, image);
   }
 }

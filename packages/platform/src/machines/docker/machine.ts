@@ -1,5 +1,5 @@
 // One machine of a Docker daemon, as its provider hands it out.
-import { bubblewrapCommand, unpublish } from "../parts/index.ts";
+import { bubblewrapCommand, setAside } from "../parts/index.ts";
 import {
   type EgressOptions,
   type Machine,
@@ -8,6 +8,7 @@ import {
   type Supervisor,
 } from "../provider.ts";
 import { containerName, findContainer } from "./container.ts";
+import { diskBytes, setDiskAside } from "./disk.ts";
 import { type DockerHost, machineDirectory, readMachine } from "./host.ts";
 import { endContainer, runContainer } from "./running.ts";
 import { takeSnapshot } from "./snapshot.ts";
@@ -39,12 +40,20 @@ export function openDockerMachine(host: DockerHost, spec: MachineSpec): Machine 
       if ((await expectRunning()).Paused) await engine.call("POST", `/containers/${name}/unpause`);
     },
     snapshot: () => takeSnapshot(host, spec),
-    stats: () => readStats(host, name),
-    async remove() {
-      await endContainer(host, spec.id);
-      await engine.call("DELETE", `/containers/${name}?force=true&v=true`);
-      await unpublish(host.machines, spec.id);
-    },
+    stats: () => readStats(host, spec),
+    remove: async () => (await setMachineAside(host, spec.id))(),
+    setAside: () => setMachineAside(host, spec.id),
+  };
+}
+
+/** Its containers first: another machine with its id must not find them. */
+async function setMachineAside(host: DockerHost, id: string): Promise<() => Promise<void>> {
+  await endContainer(host, id);
+  const removeDisk = await setDiskAside(host, id);
+  const removeRecords = setAside(host.machines, id);
+  return async () => {
+    await removeDisk();
+    await removeRecords();
   };
 }
 
@@ -111,17 +120,16 @@ interface ContainerStats {
   pids_stats?: { current?: number };
 }
 
-async function readStats({ engine }: DockerHost, name: string) {
-  const found = await engine.call<{ SizeRw?: number; State: { Running: boolean } }>(
-    "GET",
-    `/containers/${name}/json?size=true`,
-  );
+async function readStats(host: DockerHost, spec: MachineSpec) {
+  const { engine } = host;
+  const name = containerName(host.owner, spec.id);
+  const found = await findContainer(engine, name);
   const live = found?.State.Running
     ? await engine.call<ContainerStats>("GET", `/containers/${name}/stats?stream=false&one-shot=true`)
     : null;
   return {
     memoryBytes: live?.memory_stats?.usage ?? null,
     processes: live?.pids_stats?.current ?? null,
-    diskBytes: found?.SizeRw ?? 0,
+    diskBytes: await diskBytes(host, spec),
   };
 }

@@ -13,10 +13,10 @@ import {
   published,
 } from "../parts/index.ts";
 import { type MachineProvider, type MachineSpec, MachineUnavailable } from "../provider.ts";
-import { containerName, removeContainersExcept } from "./container.ts";
+import { containerName, nextName, removeContainersExcept } from "./container.ts";
 import { openEngine } from "./engine.ts";
 import { type DockerHost, machineDirectory, type Probed, readMachine, readRunning, writeMachine } from "./host.ts";
-import { openDockerLayers } from "./layers.ts";
+import { openDockerLayers, removeDiskImages } from "./layers.ts";
 import { openDockerMachine } from "./machine.ts";
 import { mountDockerMachine } from "./mounted.ts";
 import { probeDaemon } from "./probe.ts";
@@ -112,5 +112,7 @@ async function collect(host: DockerHost): Promise<void> {
     const owner = readRunning(machineDirectory(host, id));
     if (owner && !isRunning(owner)) await endContainer(host, id);
   }
-  await removeContainersExcept(host.engine, host.owner, new Set(ids.map((id) => containerName(host.owner, id))));
+  const names = ids.map((id) => containerName(host.owner, id));
+  await removeContainersExcept(host.engine, host.owner, new Set([...names, ...names.map(nextName)]));
+  await removeDiskImages(host.engine, host.owner, (id) => !ids.includes(id));
 }

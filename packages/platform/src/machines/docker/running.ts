@@ -1,16 +1,8 @@
 // Runs the container of a machine: one server at a time, from the disk as it is, with the plan of that server.
-import { existsSync, realpathSync } from "node:fs";
 import { isRunning, ownIdentity } from "@agentcli/workspace";
 import { type MachineSpec, MachineUnavailable } from "../provider.ts";
-import {
-  containerConfig,
-  containerName,
-  findContainer,
-  type Holder,
-  isMadeBy,
-  killContainer,
-  startHolder,
-} from "./container.ts";
+import { containerName, type Holder, killContainer, startHolder } from "./container.ts";
+import { prepareContainer } from "./disk.ts";
 import { claimRunning, type DockerHost, machineDirectory, readMachine, readRunning, removeRunning } from "./host.ts";
 
 export interface RunningOptions {
@@ -64,34 +56,4 @@ async function claim(host: DockerHost, id: string): Promise<void> {
 export async function endContainer(host: DockerHost, id: string): Promise<void> {
   await killContainer(host.engine, containerName(host.owner, id));
   removeRunning(machineDirectory(host, id));
-}
-
-/** The container with the disk of the machine. Directories and limits of a container cannot be changed: its disk moves to a new one. */
-export async function prepareContainer(
-  host: DockerHost,
-  spec: MachineSpec,
-  { directories, limits }: Pick<RunningOptions, "directories" | "limits">,
-): Promise<string> {
-  const { engine, owner, layers } = host;
-  const name = containerName(owner, spec.id);
-  const found = await findContainer(engine, name);
-  const notes = spec.layers.flatMap((digest) => layers.notes(digest).hostPaths);
-  const plan = {
-    ...{ name, owner, limits, tools: await host.tools() },
-    hostPaths: notes.filter((path) => existsSync(path)),
-    directories: directories.map((each) => realpathSync(each)),
-  };
-  const config = containerConfig({ ...plan, image: "" });
-  if (found && isMadeBy(found, config)) return name;
-  const image = found ? await commit(host, name) : await layers.imageOf(spec.layers);
-  if (found) await engine.call("DELETE", `/containers/${name}?force=true&v=true`);
-  await engine.call("POST", `/containers/create?name=${name}`, { ...config, Image: image });
-  return name;
-}
-
-/** The disk of a container as an image; the daemon stops its processes meanwhile. */
-export async function commit({ engine }: DockerHost, name: string): Promise<string> {
-  const made = await engine.call<{ Id: string }>("POST", `/commit?container=${name}&pause=true`, {});
-  if (made === null) throw new MachineUnavailable(`Container ${name} does not exist any more.`);
-  return made.Id;
 }

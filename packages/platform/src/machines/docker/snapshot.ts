@@ -2,8 +2,8 @@
 import { maxLayers } from "../parts/index.ts";
 import type { MachineSpec } from "../provider.ts";
 import { containerName, findContainer } from "./container.ts";
+import { commit, prepareContainer } from "./disk.ts";
 import type { DockerHost } from "./host.ts";
-import { commit, prepareContainer } from "./running.ts";
 
 /** Top first. At the maximum depth all layers become one. */
 export async function takeSnapshot(host: DockerHost, spec: MachineSpec): Promise<string[]> {
@@ -15,7 +15,7 @@ export async function takeSnapshot(host: DockerHost, spec: MachineSpec): Promise
     const hostPaths = spec.layers.flatMap((digest) => layers.notes(digest).hostPaths);
     return [await layers.unpack(await engine.download(`/containers/${name}/export`), { hostPaths })];
   }
-  const image = await commit(host, name);
+  const image = await commit(host, spec.id);
   try {
     return await layers.keep(image);
   } finally {

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { identityOf, type ProcessIdentity } from "@agentcli/workspace";
-import { unpublish } from "../parts/index.ts";
+import { setAside } from "../parts/index.ts";
 import {
   type EgressOptions,
   type Machine,
@@ -27,6 +27,13 @@ export function openMachine(host: Host, record: MachineRecord, live: LiveMachine
     const end = live.get(directory) ?? (() => endRunning(host.parts, directory));
     await end();
     forget();
+  }
+  // Its user ids are free with its name: later they may be those of the next machine with this id. No machine sees the files.
+  async function aside(): Promise<() => Promise<void>> {
+    await stop();
+    const remove = setAside(host.machines, record.id);
+    host.ranges.release(record.id);
+    return remove;
   }
   return {
     id: record.id,
@@ -52,11 +59,8 @@ export function openMachine(host: Host, record: MachineRecord, live: LiveMachine
       }
     },
     stats: () => readStats(directory, record),
-    async remove() {
-      await stop();
-      await unpublish(host.machines, record.id);
-      host.ranges.release(record.id);
-    },
+    remove: async () => (await aside())(),
+    setAside: aside,
   };
 }
 

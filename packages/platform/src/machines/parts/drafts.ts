@@ -41,15 +41,18 @@ export async function publishWritten(draft: string, path: string): Promise<boole
 }
 
 /** Takes the name away first, so that a removal that is cut short leaves no half of it. */
-export async function unpublish(parent: string, name: string): Promise<void> {
+export const unpublish = (parent: string, name: string): Promise<void> => setAside(parent, name)();
+
+/** Takes the name away; the returned function removes the files. */
+export function setAside(parent: string, name: string): () => Promise<void> {
   const draft = draftPath(parent, name);
   try {
     renameSync(join(parent, name), draft);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return async () => {};
     throw error;
   }
-  await removeTree(draft);
+  return () => removeTree(draft);
 }
 
 export const published = (parent: string): string[] => readdirSync(parent).filter((name) => !name.startsWith("."));
