@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { forgetSync } from "../fleet/index.ts";
 import type { PlatformContext, RetentionRule } from "../foundation/index.ts";
-import { removeAgentMachine } from "../machines/index.ts";
+import { setAgentMachineAside } from "../machines/index.ts";
 import type { Workspaces } from "../repositories/index.ts";
 import {
   forgetDisk,
@@ -102,10 +102,14 @@ async function removeArchived({ platform, workspaces }: WorkspaceRetention, { id
     await forgetMachine(tx, id);
     await forgetDisk(tx, id);
     await removeSavedDisk(platform, directory);
-    await removeAgentMachine(platform.settings, directory);
+    const removeMachine = await setAgentMachineAside(platform.settings, directory);
     await removeAgentSocket(platform.settings, directory);
     await forgetSync(platform.settings, directory);
-    return workspaces.setAside(directory);
+    const removeWorkspace = await workspaces.setAside(directory);
+    return async () => {
+      await removeMachine();
+      await removeWorkspace();
+    };
   });
   await cleanUp?.();
   return cleanUp ? 1 : 0;

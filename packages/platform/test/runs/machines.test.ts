@@ -2,9 +2,11 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { call, type Reply, replyWith } from "@agentcli/testkit";
+import type { Kysely } from "kysely";
 import { expect, test } from "vitest";
 import { machineRetention } from "../../src/agents/machine-retention.ts";
 import type { Settings } from "../../src/foundation/config/index.ts";
+import type { Tables } from "../../src/foundation/index.ts";
 import { reportMachines, stopMachine } from "../../src/machines/index.ts";
 import { applyAll } from "../operations/retention-rules.ts";
 import { openRunHarness } from "./run-harness.ts";
@@ -133,15 +135,37 @@ test("disks over the budget go, the least recently used first, and the next run 
   });
   await expect.poll(isIdle).toBe(true);
   expect(readdirSync(join(dataDirectory, "machines/removed"))).toEqual([]);
-  const ended_at = new Date(Date.now() - 91 * 24 * 3_600_000);
+  await useDaysAgo(db, second ?? "", 92);
+  await useDaysAgo(db, first ?? "", 91);
+  const removal = machineRetention({ db, settings: { ...settings, machines: local } })
+    .remove()
+    [Symbol.asyncIterator]();
+  expect(await removal.next()).toEqual({ done: false, value: 1 });
+  expect(harness.machines()).toEqual([first]);
+  // Used while the rule pauses.
+  await useDaysAgo(db, first ?? "", 0);
+  expect(await removal.next()).toEqual({ done: true, value: undefined });
+  expect(harness.machines()).toEqual([first]);
+  // It has gone on elsewhere: what is here is an older disk.
+  await useDaysAgo(db, first ?? "", 91);
   await db
-    .updateTable("runs")
-    .set({ ended_at })
-    .where("agent_id", "=", second ?? "")
+    .updateTable("agent_disks")
+    .set({ data_id: "another" })
+    .where("agent_id", "=", first ?? "")
     .execute();
   expect(await apply("off")).toBe(1);
-  expect(harness.machines()).toEqual([first]);
+  expect(harness.machines()).toEqual([]);
+  expect(readdirSync(join(dataDirectory, "machines/removed"))).toEqual([second]);
+  const used = db.selectFrom("runs").select("machine_id").where("machine_id", "is not", null);
+  expect(await used.execute()).toEqual([{ machine_id: first }]);
 });
+
+const useDaysAgo = (db: Kysely<Tables>, agentId: string, days: number) =>
+  db
+    .updateTable("runs")
+    .set({ ended_at: new Date(Date.now() - days * 24 * 3_600_000) })
+    .where("agent_id", "=", agentId)
+    .execute();
 
 test("a machine that is stopped during a run is reported on it, and the next run goes on with its disk", async () => {
   const harness = await openWithMachines([
