@@ -1,6 +1,7 @@
 // The metadata that the socket of an agent serves: a tree of plain text.
 import { existsSync, readdirSync } from "node:fs";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
@@ -69,6 +70,21 @@ test("a refusal of the service is passed on, and its failure is a host_error", a
   expect(await ask(refusing.directory, "/v1/meta-data/agent/id")).toMatchObject({ status: 429 });
   const failing = await open({ ...service, metadata: () => Promise.reject(new Error("no")) });
   expect((await ask(failing.directory, "/v1/meta-data/agent/id")).text).toBe('{"error":"host_error"}\n');
+});
+
+test("connections that send nothing are closed beyond a number, and keep later ones from no answer once they end", async () => {
+  const { directory } = await open();
+  let closed = 0;
+  const idle = Array.from({ length: 40 }, () =>
+    connect(join(directory, "api.sock"))
+      .on("error", () => {})
+      .on("close", () => {
+        closed += 1;
+      }),
+  );
+  await expect.poll(() => closed).toBe(8);
+  for (const connection of idle) connection.destroy();
+  await expect.poll(async () => (await ask(directory, "/v1/meta-data/agent/id")).status).toBe(200);
 });
 
 test("a second socket in the directory takes over, and the end of the first leaves it there", async () => {

@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { PolicyOptions } from "../../src/sandbox/policy.ts";
+import { withIgnored } from "../../src/sandbox/ignore-files.ts";
+import { type PolicyOptions, sandboxPolicy } from "../../src/sandbox/policy.ts";
 import { bash } from "../support/commands.ts";
 import { openInSandbox, openUnderLandlock, sandboxes } from "../support/locations.ts";
 
@@ -122,6 +123,58 @@ test("where commands see only the system and their workspace, ignored paths are 
   const shown = await run(openInSandbox, readAll, { mode: "workspace-write", view: "system" });
   expect(shown).not.toContain(canary);
   expect(shown).toContain("for everyone");
+});
+
+test.each(["read-only", "workspace-write"] as const)(
+  "of several repositories in %s each has its own ignore files, and those of the agent's home hide nothing",
+  async (mode) => {
+    write({
+      "one/.agentignore": "*.pem\n",
+      "one/key.pem": canary,
+      "two/.platformignore": "/local.json\n",
+      "two/local.json": canary,
+      "two/public.pem": "for everyone",
+      ".home/.agentignore": "*\n",
+      ".home/notes": "not a secret",
+    });
+    const repositories = [at("one"), at("two")];
+    const writableRoots = mode === "workspace-write" ? [...repositories, at(".home")] : [];
+    const shown = await run(openInSandbox, "cat one/* two/* .home/notes", {
+      mode,
+      view: "system",
+      writableRoots,
+      ignoreTops: repositories,
+    });
+    expect(shown).not.toContain(canary);
+    expect(shown).toContain("for everyone");
+    expect(shown).toContain("not a secret");
+  },
+);
+
+test("a writable directory below the working directory has ignore files of its own", async () => {
+  write({ "one/.agentignore": "*.pem\n", "one/key.pem": canary });
+  const shown = await run(openInSandbox, "cat one/*", { mode: "workspace-write", writableRoots: [at("one")] });
+  expect(shown).not.toContain(canary);
+});
+
+test("a pattern of thousands of characters opens no sandbox, and its line is named", async () => {
+  write({ ".agentignore": `*.pem\n${"**/".repeat(1_000)}x\n` });
+  await expect(run(openInSandbox, "true")).rejects.toThrow(/Line 2 of .*\.agentignore is longer than 1024 characters/);
+});
+
+test("other work goes on while thousands of patterns are matched with one path", async () => {
+  const name = "a".repeat(200);
+  write({ ".agentignore": `${"*a".repeat(50)}b\n`.repeat(3_000), [name]: "" });
+  let turns = 0;
+  const count = () => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const found = await withIgnored(sandboxPolicy({ mode: "read-only", root: join(base, "work") }));
+  clearImmediate(next);
+  expect(found.hidden).toEqual([]);
+  expect(turns).toBeGreaterThan(10);
 });
 
 test("a commit of everything keeps tracked files that are hidden, and adds none that are not tracked", async () => {

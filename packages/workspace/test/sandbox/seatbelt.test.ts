@@ -7,6 +7,7 @@ const policy = (more: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
   mode: "read-only",
   root: "/Users/me/project",
   writableRoots: [],
+  ignoreTops: null,
   network: "off",
   cache: null,
   unixSockets: "refused",
