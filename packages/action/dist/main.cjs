@@ -390,7 +390,7 @@ function checkUser(name) {
 		id,
 		"-u",
 		name
-	]).ok) throw new StepError(`agent-user ${name} does not exist on this runner. Create it in a step before.`);
+	]).ok) throw new StepError(`agent-user ${name} does not exist on this runner. Create it in an earlier step.`);
 	if (execute([
 		id,
 		"-u",
@@ -639,6 +639,27 @@ function readItem(item, result) {
 		default: return "";
 	}
 }
+// packages/action/src/output-file.ts
+/** `path` is absolute. */
+function writeMessage(path, message, workingDirectory) {
+	try {
+		if ((0, node_fs.realpathSync)((0, node_path.dirname)(path)) !== expectedParent((0, node_path.dirname)(path), workingDirectory)) throw new Error("a directory above it is a link");
+		const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = node_fs.constants;
+		const file = (0, node_fs.openSync)(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 438);
+		try {
+			(0, node_fs.writeFileSync)(file, message);
+		} finally {
+			(0, node_fs.closeSync)(file);
+		}
+	} catch (error) {
+		throw new StepError(`output-file ${path} cannot be written: ${error.message}. If it is a link, the agent may have made it.`);
+	}
+}
+/** Links above the working directory are the runner's own, and so is every path outside of it. */
+function expectedParent(parent, workingDirectory) {
+	const below = (0, node_path.relative)(workingDirectory, parent);
+	return below === ".." || below.startsWith("../") ? (0, node_fs.realpathSync)(parent) : (0, node_path.join)((0, node_fs.realpathSync)(workingDirectory), below);
+}
 // packages/action/src/summary.ts
 /** GitHub shows up to one MiB of all steps together. */
 const maxLength = 6e4;
@@ -807,13 +828,13 @@ function parse(line) {
 		};
 	}
 }
-function publish(result, { outputFile }, variables) {
+function publish(result, { outputFile, workingDirectory }, variables) {
 	setOutput(variables, "final-message", result.finalMessage);
 	setOutput(variables, "thread-id", result.threadId);
 	setOutput(variables, "usage", JSON.stringify(result.usage));
 	setOutput(variables, "exit-code", String(result.exitCode));
 	addSummary(variables, summaryOf(result));
-	if (outputFile) (0, node_fs.writeFileSync)(outputFile, result.finalMessage);
+	if (outputFile) writeMessage(outputFile, result.finalMessage, workingDirectory);
 	if (result.exitCode !== 0) reportError(`The agent failed with exit code ${result.exitCode}. ${result.failure}`.trim());
 }
 // packages/action/src/main.ts

@@ -25,6 +25,7 @@ export interface UnusedLayers {
   before: number;
 }
 
+/** Its nine methods are what each provider implements: none of them can be made of the others. */
 export interface Machine {
   readonly id: string;
   /** What its disk began with, top first. */
