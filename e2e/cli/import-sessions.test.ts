@@ -80,8 +80,10 @@ test("a session of Codex goes on with its messages and calls, under the policy o
 
 test("a session of Claude Code is its last branch, without sub-agents and commands of the program", async () => {
   const { run, repository, requests, write, importWith } = await openHome();
-  write(".claude/projects/-work/5f2b.jsonl", claudeLines(repository));
-  const [, id = ""] = /session (\S+): rename total to sum/.exec((await importWith()).stdout) ?? [];
+  for (const project of ["-work", "-copy"]) write(`.claude/projects/${project}/5f2b.jsonl`, claudeLines(repository));
+  const { stdout } = await importWith();
+  expect(stdout).toMatch(/5f2b\.jsonl: it is a copy of .*5f2b\.jsonl/);
+  const [, id = ""] = /session (\S+): rename total to sum/.exec(stdout) ?? [];
   expect((await run(["exec", "resume", id, "go on"])).code).toBe(0);
   const body = JSON.stringify(requests().at(-1)?.body);
   for (const text of ["rename total", "a.ts", "edited", "Renamed."]) expect(body).toContain(text);

@@ -35,9 +35,10 @@ export async function importSessions(
 ): Promise<Applied> {
   const skipped: Skipped[] = [];
   const { agentHome } = program.environment;
-  const found = findConversations(source, request.sinceMs, skipped)
+  const all = findConversations(source, request.sinceMs, skipped)
     .map((conversation) => ({ conversation, threadId: idOf(conversation) }))
     .filter(({ threadId }) => findSessionPath(agentHome, threadId) === null);
+  const found = withoutCopies(all, skipped);
   const taken: string[] = [];
   const store = openFileStore(agentHome);
   try {
@@ -60,6 +61,17 @@ export async function importSessions(
 }
 
 type Found = { conversation: Conversation; threadId: string };
+
+/** Two files have the same conversation where a project was copied with its sessions. */
+function withoutCopies(all: Found[], skipped: Skipped[]): Found[] {
+  const first = new Map<string, Found>();
+  for (const each of all) {
+    const former = first.get(each.threadId);
+    if (former === undefined) first.set(each.threadId, each);
+    else skipped.push({ what: each.conversation.path, reason: `it is a copy of ${former.conversation.path}` });
+  }
+  return [...first.values()];
+}
 
 function byDirectory(found: Found[]): Map<string, Found[]> {
   const groups = new Map<string, Found[]>();

@@ -25,7 +25,7 @@ export interface UnusedLayers {
   before: number;
 }
 
-/** Its nine methods are what each provider implements: none of them can be made of the others. */
+/** Its nine methods are what each provider implements: all but `remove` are needed by themselves. */
 export interface Machine {
   readonly id: string;
   /** What its disk began with, top first. */

@@ -375,6 +375,17 @@ test("a login link is created for a named user, by command and by an administrat
   expect([byKey.status, JSON.stringify(byKey.body)]).toEqual([403, expect.stringContaining("key_not_supported")]);
 });
 
+test("a removed user who is invited by a link again has no secret of before: another person may open the link", async () => {
+  await command(server, "users", "create", "back@example.com");
+  const before = await loggedIn("back@example.com");
+  expect((await ask(before, "PUT", "/v1/me/secrets/MINE", { value: "hunter2-hunter2" })).status).toBe(201);
+  await command(server, "users", "remove", "back@example.com");
+  const after = openBrowser(server.url);
+  expect(await join(after, await invite("back@example.com"))).toMatchObject({ status: 303 });
+  expect(JSON.parse((await after.get("/v1/me")).html).userEmail).toBe("back@example.com");
+  expect(JSON.parse((await after.get("/v1/me/secrets")).html).items).toEqual([]);
+});
+
 test("an unused invitation does not readmit a removed user", async () => {
   const link = await invite("early@example.com");
   await command(server, "users", "create", "early@example.com");

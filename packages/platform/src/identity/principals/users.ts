@@ -41,6 +41,11 @@ export async function proveAddress(db: Queries, userId: number): Promise<void> {
   const proved = { joined_by_link: false, proved_at: now };
   await db.updateTable("users").set(proved).where("id", "=", userId).execute();
   await endAccess(db, userId, now);
+  await removeSettings(db, userId);
+}
+
+/** What reaches agents of the user. */
+async function removeSettings(db: Queries, userId: number): Promise<void> {
   await db.deleteFrom("secrets").where("user_id", "=", userId).execute();
   await db.deleteFrom("user_settings").where("user_id", "=", userId).execute();
   await db.deleteFrom("environments").where("user_id", "=", userId).execute();
@@ -62,6 +67,8 @@ export async function admitUser(
     const restored = { role, removed_at: null, joined_by_link: proof === "link" };
     await db.updateTable("users").set(restored).where("id", "=", member.id).execute();
     if (member.joined_by_link && proof === "address") await proveAddress(db, member.id);
+    // Who opens a link need not be who was removed.
+    if (!member.joined_by_link && proof === "link") await removeSettings(db, member.id);
     return member.id;
   }
   const holder = await (proof === "link" ? findUser(db, email) : claimAddress(db, teamId, email));
