@@ -323,7 +323,8 @@ test("a key allows exactly its scopes, for members and administrators", async ()
         const isGood = scope === undefined || scopesOf[who as keyof typeof keys].includes(scope);
         // A service account has neither secrets of its own nor an inbox, nor sessions or accounts at source hosts.
         const isPersonal = /^\/v1\/me\/(?:secrets|inbox|sessions|accounts)/.test(path) && who === "account";
-        const isKind = !isOfAccounts(path) || who === "account";
+        // A browser that is logged in gets notifications; a key shows none.
+        const isKind = path !== "/v1/me/push" && (!isOfAccounts(path) || who === "account");
         const may = isGood && isKind && !isPersonal && (sharing === "read" || !["member", "account"].includes(who));
         if (may && (method === "delete" || path.endsWith("archive"))) continue;
         // Refused as well, once the name and the value are valid.
