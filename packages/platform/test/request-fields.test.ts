@@ -45,6 +45,7 @@ const acting: Record<string, string[]> = {
   [`${platform}/egress/policy.ts`]: ["egress.mode", "egress.allowlist", "egress.locked"],
   [`${platform}/repositories/credentials/value.ts`]: ["host", "kind", "user", "value"],
   [`${platform}/secrets/store.ts`]: ["type"],
+  [`${platform}/secrets/binding.ts`]: ["hosts", "uses"],
   [`${platform}/environments/choose.ts`]: ["env.buildId"],
   [`${platform}/previews/open.ts`]: ["text"],
   [`${platform}/automations/subscriptions/store.ts`]: [
