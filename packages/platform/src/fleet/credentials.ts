@@ -40,15 +40,23 @@ export function openCredentials({ db, principals }: { db: Kysely<Tables>; princi
     const invalid = await findInvalid(all.map(({ credential }) => credential));
     for (const { credential, end } of all) if (invalid.has(credential)) end();
   };
-  // While the database does not answer, they stay: the next look decides.
-  const timer = setInterval(() => void check().catch(() => {}), checkIntervalMs);
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearInterval(timer);
+    timer = undefined;
+  };
   return {
     isValid: async (credential) => (await findInvalid([credential])).size === 0,
     watch(credential, end) {
       const one = { credential, end };
       watched.add(one);
-      return () => void watched.delete(one);
+      // While the database does not answer, they stay: the next look decides. A program without workers has no timer.
+      timer ??= setInterval(() => void check().catch(() => {}), checkIntervalMs);
+      return () => {
+        watched.delete(one);
+        if (watched.size === 0) stop();
+      };
     },
-    close: () => clearInterval(timer),
+    close: stop,
   };
 }

@@ -1,6 +1,7 @@
 // `agent worker start` as a process: its log, its files, and its end.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
@@ -43,7 +44,8 @@ export function spawnTestWorker(options: TestWorkerOptions): TestWorker {
   const started = [...prefix, process.execPath, workerProgram, "worker", "start", "--data-dir", data, ...args];
   const [program = "", ...words] = started;
   const child = spawn(program, words, {
-    cwd: directory,
+    // In no checkout: a worker in one is for agents of that repository.
+    cwd: tmpdir(),
     env: { PATH, HOME: directory, PLATFORM_BACKEND_URL: url, PLATFORM_API_KEY: key, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
