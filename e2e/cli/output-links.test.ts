@@ -72,6 +72,13 @@ describe.each(["this user", "an ordinary user"] as const)("for %s", (as) => {
   });
 });
 
+test("a pipe that an agent put in the place of -o FILE does not keep the run from ending", async () => {
+  const { run } = await open("this user", () => "mkfifo answer.txt");
+  const ended = await run(["exec", "-s", "workspace-write", "-o", "answer.txt", "go on"]);
+  expect(ended.stdout).toBe("For the file.\n");
+  expect(ended.stderr).toContain("answer.txt is a pipe that no program reads");
+});
+
 test("a link of the user outside of the workspace is followed", async () => {
   const { home, own, run } = await open("this user", () => "true");
   symlinkSync(own, join(home, "last.txt"));

@@ -644,8 +644,8 @@ function readItem(item, result) {
 function writeMessage(path, message, workingDirectory) {
 	try {
 		if ((0, node_fs.realpathSync)((0, node_path.dirname)(path)) !== expectedParent((0, node_path.dirname)(path), workingDirectory)) throw new Error("a directory above it is a link");
-		const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = node_fs.constants;
-		const file = (0, node_fs.openSync)(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 438);
+		const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = node_fs.constants;
+		const file = (0, node_fs.openSync)(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 438);
 		try {
 			(0, node_fs.writeFileSync)(file, message);
 		} finally {

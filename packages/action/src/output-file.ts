@@ -9,8 +9,8 @@ export function writeMessage(path: string, message: string, workingDirectory: st
   try {
     if (realpathSync(dirname(path)) !== expectedParent(dirname(path), workingDirectory))
       throw new Error("a directory above it is a link");
-    const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-    const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o666);
+    const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = constants;
+    const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o666);
     try {
       writeFileSync(file, message);
     } finally {

@@ -249,8 +249,8 @@ async function exportThread(app: App, file: string): Promise<void> {
 
 /** Not through a link: an agent may have led it to another file. */
 function writeOwn(path: string, text: string): void {
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-  const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o600);
   try {
     writeFileSync(file, text);
   } finally {
