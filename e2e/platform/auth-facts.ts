@@ -116,6 +116,11 @@ export const rows: Record<string, Row> = {
   "get /v1/agents/{id}/runs/{runId}": read,
   "get /v1/agents/{id}/runs/{runId}/egress": read,
   "get /v1/agents/{id}/runs/{runId}/stream": read,
+  "get /v1/agents/{id}/runs/{runId}/messages": read,
+  "post /v1/agents/{id}/runs/{runId}/messages": {
+    ...{ ...followUp, state: "at work" },
+    body: () => ({ text: "be quick" }),
+  },
   "post /v1/agents/{id}/runs/{runId}/cancel": { ...manage, state: "at work" },
   "post /v1/environments": {
     scope: "agents:write",

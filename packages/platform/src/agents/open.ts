@@ -13,6 +13,7 @@ import { copyRetention, deletedRetention, workspaceRetention } from "./retention
 import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
 import { addDeliveryRoutes } from "./routes/deliveries.ts";
 import { addDiffRoute } from "./routes/diff.ts";
+import { addMessageRoutes } from "./routes/messages.ts";
 import { addRunRoutes } from "./routes/runs.ts";
 import { addSettingsRoutes } from "./routes/settings.ts";
 import { idempotencyRetention, openSubmit } from "./submit/index.ts";
@@ -75,6 +76,7 @@ export function openAgents(context: ServerContext, options: AgentsOptions): Agen
       addAgentRoutes(api, host);
       addOverviewRoutes(api, overview);
       addRunRoutes(api, host);
+      addMessageRoutes(api, host);
       addDiffRoute(api, { ...host, diffs, forwarding, findHolder });
       addDeliveryRoutes(api, host);
       addSettingsRoutes(api, context);

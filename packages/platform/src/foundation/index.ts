@@ -51,6 +51,7 @@ export {
   type PushMessageTable,
   prepared,
   type Queries,
+  type RunMessageTable,
   type RunStatus,
   type RunTable,
   recordAuditEvent,

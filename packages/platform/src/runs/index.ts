@@ -19,6 +19,7 @@ export { agentLimits, openSandboxes, probeForAgents, type Sandboxes } from "./ex
 export { openSessionStore, readThreadRecords } from "./execution/session-store.ts";
 export { findDriver } from "./leases/driver.ts";
 export { type Fence, type Leases, openLeases } from "./leases/lease.ts";
+export { addMessage, listMessages } from "./messages/index.ts";
 export { openRuns, type Runs } from "./open.ts";
 export { readQueue } from "./queue.ts";
 export { type StreamHost, streamRun } from "./streams/index.ts";

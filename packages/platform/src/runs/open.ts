@@ -17,6 +17,7 @@ import { readReport, readSummary } from "./execution/run-summary.ts";
 import { type Runner, startRunner } from "./execution/runner.ts";
 import { measureStarts, openSandboxes } from "./execution/sandbox/index.ts";
 import { addRunMetrics } from "./execution/telemetry.ts";
+import { openRunMessages } from "./messages/index.ts";
 import { addQueueMetrics } from "./queue.ts";
 import { addStreamRoute, frameRetention, openHub, readFrames, type StreamHost } from "./streams/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
@@ -49,6 +50,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
   const machines = openAgentMachines(settings, options.machines);
   const streams: StreamHost = { platform: context, hub, findAgent };
   const machinesInUse = openMachinesInUse();
+  const messages = await openRunMessages(context);
   return {
     streams,
     machinesInUse,
@@ -63,17 +65,28 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
       artifactRetention({ db, objects: context.objects, ...settings.retention, now: Date.now }),
     ],
     activities: [
-      { role: "runner", start: () => startInMachines(runHost(context, { hub, machines, machinesInUse }, options)) },
+      {
+        role: "runner",
+        start: () => startInMachines(runHost(context, { hub, messages, machines, machinesInUse }, options)),
+      },
       { role: "runner", start: () => startArtifactRetries(context) },
       { role: "scheduler", start: () => repositories.startChecks((runId) => readReport(context, runId)) },
-      { role: "every server", start: () => ({ stop: async () => hub.close() }) },
+      {
+        role: "every server",
+        start: () => ({
+          async stop() {
+            messages.close();
+            hub.close();
+          },
+        }),
+      },
     ],
   };
 }
 
 const runHost = (
   context: ServerContext,
-  opened: Pick<RunHost, "hub" | "machines" | "machinesInUse">,
+  opened: Pick<RunHost, "hub" | "messages" | "machines" | "machinesInUse">,
   {
     repositories,
     endOfRunStatements,

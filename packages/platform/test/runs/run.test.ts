@@ -160,3 +160,27 @@ test("variables reach commands, but no record, frame or result contains them", a
   );
   expect(JSON.stringify(rows)).not.toContain(Buffer.from(secret).toString("hex"));
 });
+
+test("a message to an active run enters its conversation once, before the next request to the model", async () => {
+  const steered = { ...replyWith("Done in French."), when: { bodyIncludes: "now in French" } };
+  const { client, requests } = await openRunHarness({
+    replies: { replies: [steered, shell("sleep 0.5")], repeat: "always" },
+  });
+  const ids = await client.create({ prompt: { text: "write" } });
+  const path = `/v1/agents/${ids.agentId}/runs/${ids.runId}/messages`;
+  const send = (text: string) => client.send("POST", path, { text }, { "idempotency-key": "one" });
+  const [first, second] = [await send("now in French"), await send("now in French")];
+  expect(first).toMatchObject({ status: 200 });
+  expect(JSON.parse(second.text).id).toBe(JSON.parse(first.text).id);
+  expect(await send("in German")).toMatchObject({ status: 409 });
+  const frames = await client.stream(ids);
+  expect(await client.read(ids)).toMatchObject({ status: "FINISHED", result: "Done in French." });
+  const shown = frames.filter(({ data }) => data.type === "user-message-appended");
+  expect(shown.map(({ data }) => (data.userMessage as { text: string }).text)).toEqual(["write", "now in French"]);
+  expect(JSON.stringify(requests().at(-1)?.body).split("now in French")).toHaveLength(2);
+  expect(await client.getJson(path)).toMatchObject({ items: [{ text: "now in French", status: "delivered" }] });
+  const late = await client.post(path, { text: "too late" });
+  expect(JSON.parse(late.text)).toMatchObject({ error: { code: "run_not_active" } });
+  const { messages } = await client.getJson<{ messages: { text: string }[] }>(`/v1/agents/${ids.agentId}/conversation`);
+  expect(messages.map(({ text }) => text)).toContain("now in French");
+});

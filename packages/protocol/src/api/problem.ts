@@ -45,6 +45,8 @@ export const problemStatus = {
   agent_archived: 409,
   agent_id_conflict: 409,
   run_not_cancellable: 409,
+  run_not_active: 409,
+  message_limit_reached: 409,
   idempotency_conflict: 409,
   repository_name_conflict: 409,
   pull_request_conflict: 409,

@@ -90,3 +90,22 @@ export type CreateRun = z.infer<typeof CreateRun>;
 
 export const RunCreated = z.object({ run: Run });
 export const RunPage = pageOf(Run);
+
+export const CreateRunMessage = z
+  .strictObject({ text: z.string().trim().min(1).max(1_000_000) })
+  .meta({ id: "CreateRunMessage" });
+
+export const RunMessage = z
+  .object({
+    id: z.string(),
+    runId: RunId,
+    text: z.string(),
+    status: z
+      .enum(["pending", "delivered", "undelivered"])
+      .describe("Delivered: part of the conversation; undelivered: the run ended before. Send it as a follow-up then"),
+    createdAt: Timestamp,
+  })
+  .meta({ id: "RunMessage" });
+export type RunMessage = z.infer<typeof RunMessage>;
+
+export const RunMessageList = z.object({ items: z.array(RunMessage) }).meta({ id: "RunMessageList" });

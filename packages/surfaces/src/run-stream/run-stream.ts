@@ -87,7 +87,7 @@ function project(stream: Stream, { seq, record }: StoredRecord, sinceLastMs: num
     case "noted":
       return showNote(seq, record);
     case "input.added":
-      return [];
+      return record.origin === "user" ? [userMessage(stream, record)] : [];
   }
 }
 
@@ -142,7 +142,7 @@ function unstreamed(streamed: Stream["streamed"], blocks: Block[]): FrameGroup[]
   ];
 }
 
-function userMessage({ threadId }: Stream, { input }: RecordOf<"turn.begun">): FrameGroup {
+function userMessage({ threadId }: Stream, { input }: RecordOf<"turn.begun" | "input.added">): FrameGroup {
   const text = input.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n\n");
   return [update({ type: "user-message-appended", userMessage: { type: "user_message", session_id: threadId, text } })];
 }

@@ -61,6 +61,7 @@ import * as unprovedAddresses from "./migrations/0057-unproved-addresses.ts";
 import * as provedAddresses from "./migrations/0058-proved-addresses.ts";
 import * as push from "./migrations/0059-push.ts";
 import * as boundSecrets from "./migrations/0060-bound-secrets.ts";
+import * as runMessages from "./migrations/0061-run-messages.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -127,6 +128,7 @@ const migrations: Record<string, Migration> = {
   "0058-proved-addresses": provedAddresses,
   "0059-push": push,
   "0060-bound-secrets": boundSecrets,
+  "0061-run-messages": runMessages,
 };
 
 /** Nothing is missing in a database that lacks them. */

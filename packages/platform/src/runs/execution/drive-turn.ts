@@ -88,6 +88,7 @@ export async function driveTurn(
   const paths = agentPaths(settings.dataDirectory, agent.directory);
   const turn = turnSettings(plan, paths.toSandboxPath(workspace.root), allowance.budget);
   const egress = await openEgress({ activeRun, egressSettings, plan, machine, host });
+  const messages = host.messages.follow({ id: activeRun.run.id, key: activeRun.key });
   let assembly: RunAssembly | undefined;
   let ended: TurnEnd;
   try {
@@ -120,9 +121,15 @@ export async function driveTurn(
       ended = history.ended;
     } else {
       const log = await openTurnLog({ history, activeRun, plan, turn, assembly, warnings });
-      ended = await driveServiceTurn(log, assembly, signal);
+      const { dependencies, endServers } = assembly;
+      ended = await driveServiceTurn(
+        log,
+        { endServers, dependencies: { ...dependencies, steering: messages.take } },
+        signal,
+      );
     }
   } finally {
+    messages.close();
     await assembly?.close();
     await egress.close();
   }

@@ -7,6 +7,7 @@ import type { ServeIdentity } from "../../identity-tokens/index.ts";
 import type { AgentMachines } from "../../machines/index.ts";
 import type { Handoff, Workspaces } from "../../repositories/index.ts";
 import type { Secrets } from "../../secrets/index.ts";
+import type { RunMessages } from "../messages/index.ts";
 import type { Hub } from "../streams/index.ts";
 import type { Artifacts } from "./artifacts.ts";
 import type { EndOfRunStatements } from "./finish.ts";
@@ -16,6 +17,7 @@ import type { Sandboxes } from "./sandbox/index.ts";
 export interface RunHost {
   platform: PlatformContext;
   hub: Hub;
+  messages: RunMessages;
   workspaces: Workspaces;
   handoff: Handoff;
   /** Throws RepositoryFault if the requester of the run no longer has access to a repository. */

@@ -4,6 +4,7 @@ import type { ThreadRecord } from "@agentcli/protocol";
 import { type Kysely, sql } from "kysely";
 import { type DataKey, isUniqueViolation, prepared, retryWhileAway, type Tables } from "../../foundation/index.ts";
 import type { Fence } from "../leases/lease.ts";
+import { deliveredIn } from "../messages/index.ts";
 import { type Frame, type FrameWriter, insertFrames, notifyReaders } from "../streams/index.ts";
 import { type Charges, chargesOf } from "../usage/index.ts";
 import { threadOf } from "./ids.ts";
@@ -108,6 +109,7 @@ async function insert(
         select ${threadId}, seq, at, record
         from fence, unnest(${seqs}::integer[], ${ats}::timestamptz[], ${texts}::bytea[]) as new (seq, at, record)
       ), charged as (${changeRun(stored, news)}),
+      delivered as (${deliveredIn(stored) ?? sql`select`}),
       shown as (${insertFrames(key, fence.runId, frames)})
       select exists (select from fence) as held, (${notifyReaders(fence.runId, frames)}) as told
     `.execute(db),

@@ -1,5 +1,5 @@
 // Agents and their runs, with their threads, frames and artifacts.
-import type { ColumnType } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 
 export interface AgentTable {
@@ -105,6 +105,20 @@ export interface RunTable {
   cost_usd: ColumnType<string | null, string | undefined, string | null>;
   created_at: Stamped;
   updated_at: Stamped;
+}
+
+/** What its requester has added to a run while it was active. */
+export interface RunMessageTable {
+  /** `msg-<uuid>` */
+  id: string;
+  run_id: string;
+  /** In the order in which they came. */
+  number: Generated<string>;
+  idempotency_key: string | null;
+  text: Sealed;
+  created_at: Stamped;
+  /** When it entered the conversation; null: not yet, or the run ended before. */
+  delivered_at: Perhaps<Date>;
 }
 
 /** A call of a model for a program outside. One that is open has cost what was reserved for it. */

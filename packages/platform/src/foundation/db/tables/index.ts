@@ -8,6 +8,7 @@ import type {
   FrameTable,
   IdempotentAnswerTable,
   InferenceCallTable,
+  RunMessageTable,
   RunTable,
   ThreadRecordTable,
   ThreadTable,
@@ -111,6 +112,7 @@ export interface Tables {
   agents: AgentTable;
   agent_disks: AgentDiskTable;
   runs: RunTable;
+  run_messages: RunMessageTable;
   threads: ThreadTable;
   thread_records: ThreadRecordTable;
   frames: FrameTable;

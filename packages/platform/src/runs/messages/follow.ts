@@ -1,0 +1,53 @@
+// The messages of runs that this server drives, each given to its driver once.
+import type { SteeringInput } from "@agentcli/engine";
+import type { DataKey, PlatformContext } from "../../foundation/index.ts";
+import { messagesChannel, readWaiting } from "./store.ts";
+
+export interface RunMessages {
+  /** Those that wait already, and those that come until it is closed. */
+  follow(run: { id: string; key: DataKey }): FollowedMessages;
+  close(): void;
+}
+
+export interface FollowedMessages {
+  /** What has come since the last call. */
+  take(): SteeringInput[];
+  close(): void;
+}
+
+/** A message that is taken and never written stays undelivered: the next driver of the run takes it. */
+export async function openRunMessages({ db, notifications, log }: PlatformContext): Promise<RunMessages> {
+  const followers = new Map<string, () => void>();
+  const unsubscribe = await notifications.subscribe(messagesChannel, {
+    onMessage: (runId) => followers.get(runId)?.(),
+    onGap: () => [...followers.values()].forEach((read) => read()),
+  });
+  return {
+    close: unsubscribe,
+    follow({ id: runId, key }) {
+      const taken = new Set<string>();
+      let waiting: SteeringInput[] = [];
+      const read = async () => {
+        for (const { id, text } of await readWaiting(db, key, runId)) {
+          if (taken.has(id)) continue;
+          taken.add(id);
+          waiting.push({ input: [{ type: "text", text }], clientId: id });
+        }
+      };
+      const readLater = () =>
+        void read().catch((error: unknown) => log.error("messages of a run could not be read", error, { runId }));
+      followers.set(runId, readLater);
+      readLater();
+      return {
+        take() {
+          const now = waiting;
+          waiting = [];
+          return now;
+        },
+        close() {
+          if (followers.get(runId) === readLater) followers.delete(runId);
+        },
+      };
+    },
+  };
+}
