@@ -98,6 +98,8 @@ export const rows: Record<string, Row> = {
   "post /v1/agents/{id}/archive": manage,
   "post /v1/agents/{id}/unarchive": manage,
   "get /v1/agents/{id}/conversation": read,
+  "get /v1/agents/{id}/fork": read,
+  "post /v1/agents/{id}/fork": { scope: "agents:write", sharing: "read", body: () => ({ prompt }) },
   "get /v1/agents/{id}/diff": read,
   "get /v1/agents/{id}/usage": read,
   "get /v1/agents/{id}/ports": { scope: "agents:read", sharing: "own" },

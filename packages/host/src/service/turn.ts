@@ -25,6 +25,8 @@ export interface ServiceTurn {
   systemPrompt?: string | undefined;
   /** Whether the model gets a message when its working directory has changed. */
   onMove: "announce" | "ignore";
+  /** For the model, before the prompt. */
+  context?: ContextMessage[] | undefined;
 }
 
 export async function serviceTurnRecords(state: ThreadState, turn: ServiceTurn): Promise<ThreadRecord[]> {
@@ -48,6 +50,7 @@ async function turnBegun(
   assembly.warnings.push(...warnings);
   const isMoved = turn.onMove === "announce" && before.cwd !== settings.cwd;
   const context: ContextMessage[] = [
+    ...(turn.context ?? []),
     ...(before.sandbox === settings.sandbox ? [] : [permissionsMessage(settings, promptEnvironment)]),
     ...(isMoved ? [environmentMessage(settings, promptEnvironment)] : []),
     ...(mode === "plan" ? [planMessage] : []),

@@ -13,6 +13,7 @@ import { copyRetention, deletedRetention, workspaceRetention } from "./retention
 import { type AgentHost, addAgentRoutes } from "./routes/agents.ts";
 import { addDeliveryRoutes } from "./routes/deliveries.ts";
 import { addDiffRoute } from "./routes/diff.ts";
+import { addForkRoutes } from "./routes/fork.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
 import { addRunRoutes } from "./routes/runs.ts";
 import { addSettingsRoutes } from "./routes/settings.ts";
@@ -53,6 +54,7 @@ export function openAgents(context: ServerContext, options: AgentsOptions): Agen
     checkReceiver: integrations.checkReceiver,
     checkEnv,
     findEnvironment,
+    shown: sources.shown,
   });
   const host: AgentHost = { platform: context, workspaces, access, submit, publicUrl };
   const overview: OverviewHost = { platform: context, access, githost, publicUrl };
@@ -74,6 +76,7 @@ export function openAgents(context: ServerContext, options: AgentsOptions): Agen
     ],
     routes(api) {
       addAgentRoutes(api, host);
+      addForkRoutes(api, host);
       addOverviewRoutes(api, overview);
       addRunRoutes(api, host);
       addMessageRoutes(api, host);

@@ -3,6 +3,7 @@
 export type { GithubSettings, ModelSettings, OidcSettings, Settings, SourceHostSettings } from "./config/index.ts";
 export type { PlatformContext, ServerContext } from "./context.ts";
 export {
+  type AgentFork,
   type AgentRepository,
   type AgentSettings,
   type AgentTable,

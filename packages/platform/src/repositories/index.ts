@@ -17,6 +17,7 @@ export {
 export {
   branchesOf,
   capPatch,
+  commitsAfter,
   type Diffs,
   type HandedOffBranch,
   type Handoff,

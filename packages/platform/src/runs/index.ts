@@ -6,6 +6,7 @@ export { findDiskHolder, forgetDisk, listStates, readDiskWait, removeSavedDisk, 
 export { removeAgentSocket } from "./execution/agent-socket.ts";
 export type { ArtifactOwner, Artifacts } from "./execution/artifacts.ts";
 export { chooseModel, describeModel, identifyModel, isPractice, practiceNotice } from "./execution/compose/index.ts";
+export { copyThread } from "./execution/copy-thread.ts";
 export { RunFault } from "./execution/fault.ts";
 export { newId, threadOf } from "./execution/ids.ts";
 export type { MachineInUse, MachinesInUse } from "./execution/machines-in-use.ts";

@@ -184,3 +184,48 @@ test("a message to an active run enters its conversation once, before the next r
   const { messages } = await client.getJson<{ messages: { text: string }[] }>(`/v1/agents/${ids.agentId}/conversation`);
   expect(messages.map(({ text }) => text)).toContain("now in French");
 });
+
+test("a fork has the conversation and the committed files of an earlier run, and leaves the original alone", async () => {
+  const { client, requests, repository } = await openRunHarness({
+    replies: [
+      shell("echo first > step.txt"),
+      replyWith("First step."),
+      shell("echo second > step.txt"),
+      replyWith("Second step."),
+      shell("cat step.txt"),
+      replyWith("Forked step."),
+    ],
+  });
+  const url = await repository("steps", { "readme.md": "steps\n" });
+  const first = await client.create({ prompt: { text: "take a step" }, repos: [{ url }] });
+  await client.stream(first);
+  const second = await client.followUp(first.agentId, "and another");
+  await client.stream(second);
+
+  const path = `/v1/agents/${first.agentId}/fork`;
+  const preview = await client.getJson<{ files: string; repositories: { commit: string }[] }>(
+    `${path}?runId=${first.runId}`,
+  );
+  expect(preview).toMatchObject({ runId: first.runId, messages: 2 });
+  const answer = await client.post(path, { prompt: { text: "read it" }, runId: first.runId });
+  const { agent, run } = JSON.parse(answer.text);
+  expect(agent).toMatchObject({ forkedFrom: { agentId: first.agentId, runId: first.runId } });
+  const frames = await client.stream({ agentId: agent.id, runId: run.id });
+  expect(frames.at(-2)?.data).toMatchObject({ status: "FINISHED", text: "Forked step." });
+  expect(JSON.stringify(frames)).toContain("first\\n");
+  const input = JSON.stringify(requests().at(-1)?.body);
+  for (const text of ["take a step", "First step.", "forked after its last message", "read it"])
+    expect(input).toContain(text);
+  expect(input).not.toContain("and another");
+  const conversation = await client.getJson<{ messages: { text: string }[] }>(`/v1/agents/${agent.id}/conversation`);
+  expect(conversation.messages.map(({ text }) => text)).toEqual([
+    "take a step",
+    "First step.",
+    "read it",
+    "Forked step.",
+  ]);
+  const original = await client.getJson<{ items: unknown[] }>(`/v1/agents/${first.agentId}/runs`);
+  expect(original.items).toHaveLength(2);
+  const active = await client.post(path, { prompt: { text: "x" }, runId: `run-${agent.id.slice(3)}` });
+  expect(active.status).toBe(404);
+});

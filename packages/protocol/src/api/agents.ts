@@ -78,6 +78,37 @@ export const CreateAgent = z
   });
 export type CreateAgent = z.infer<typeof CreateAgent>;
 
+export const ForkAgent = z
+  .strictObject({
+    prompt: Prompt,
+    runId: RunId.optional().describe("The last run of the conversation to copy; absent: the last one that ended"),
+    name: Name.optional(),
+    model: ModelSelection.optional().describe("Absent: as the original's"),
+    mode: AgentMode.optional(),
+    autoCreatePR: z.boolean().optional().describe("Absent: as the original's"),
+    metadata: Metadata.optional(),
+  })
+  .meta({ id: "ForkAgent" });
+export type ForkAgent = z.infer<typeof ForkAgent>;
+
+export const ForkQuery = z.object({ runId: RunId.optional() });
+
+export const ForkPreview = z
+  .object({
+    runId: RunId.describe("The last run of the conversation that would be copied"),
+    messages: z.int().nonnegative().describe("How many it has"),
+    repositories: z.array(
+      z.object({
+        url: z.string(),
+        commit: z.string().optional().describe("Absent: the starting point of the original, as it is now"),
+        baseBranch: z.string().optional(),
+      }),
+    ),
+    files: z.string().describe("For people: which files the fork starts with, and which are missing"),
+  })
+  .meta({ id: "ForkPreview" });
+export type ForkPreview = z.infer<typeof ForkPreview>;
+
 export const AgentStatus = z.enum(["ACTIVE", "IDLE", "ARCHIVED"]);
 
 export const AgentListItem = z.object({
@@ -94,7 +125,13 @@ export const AgentListItem = z.object({
 });
 export type AgentListItem = z.infer<typeof AgentListItem>;
 
-export const Agent = AgentListItem.extend(agentOptions);
+export const Agent = AgentListItem.extend({
+  ...agentOptions,
+  forkedFrom: z
+    .object({ agentId: AgentId, runId: RunId.describe("The last run of the conversation that was copied") })
+    .optional()
+    .describe("Absent: it began with an empty conversation"),
+});
 export type Agent = z.infer<typeof Agent>;
 
 export const AgentCreated = z.object({ agent: Agent, run: Run });

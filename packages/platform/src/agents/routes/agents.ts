@@ -1,10 +1,12 @@
 // Agents over HTTP: create, list, read, archive, delete.
+import type { Agent, Run } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { type Api, type PlatformContext, schema } from "../../foundation/index.ts";
+import type { Principal } from "../../identity/index.ts";
 import type { Workspaces } from "../../repositories/index.ts";
 import type { AgentAccess } from "../access.ts";
 import { findAgent, findRun } from "../store.ts";
-import type { Submit } from "../submit/index.ts";
+import type { CreatedAgent, Submit } from "../submit/index.ts";
 import { readMessages } from "../views/conversation.ts";
 import { readAgentPage } from "../views/read.ts";
 import { agentAsCreated, agentOf, runAsCreated, runOf } from "../views/views.ts";
@@ -32,8 +34,8 @@ export function addAgentRoutes(api: Api, host: AgentHost): void {
   addDelete(api, host);
 }
 
-function addCreate(api: Api, { platform, submit, publicUrl }: AgentHost): void {
-  const { db, vault } = platform;
+function addCreate(api: Api, host: AgentHost): void {
+  const { submit } = host;
   api.route(
     {
       method: "post",
@@ -58,15 +60,24 @@ function addCreate(api: Api, { platform, submit, publicUrl }: AgentHost): void {
       const { body, principal } = call;
       const request = { ...body, webhook: body.webhook && { ...body.webhook, version: "v1" as const } };
       const created = await submitCall(call, (submission) => submit.createAgent(request, submission));
-      const agent = await findAgent(db, principal.teamId, created.agentId);
-      const dataKey = await vault.unwrap(agent.data_key);
-      const run = runOf(runAsCreated(await findRun(db, created.agentId, created.runId)), dataKey, null);
-      const shown = agentOf(agentAsCreated(agent, created.runId), dataKey, publicUrl());
+      const { agent: shown, run } = await createdAnswer(host, principal, created);
       // Clients compare it with what they sent, to the letter.
       const id = body.agentId ?? shown.id;
       return { agent: { ...shown, id }, run: { ...run, agentId: id } };
     },
   );
+}
+
+/** The same one to every repetition of the request. */
+export async function createdAnswer(
+  { platform: { db, vault }, publicUrl }: AgentHost,
+  { teamId }: Principal,
+  { agentId, runId }: CreatedAgent,
+): Promise<{ agent: Agent; run: Run }> {
+  const agent = await findAgent(db, teamId, agentId);
+  const key = await vault.unwrap(agent.data_key);
+  const run = runOf(runAsCreated(await findRun(db, agentId, runId)), key, null);
+  return { agent: agentOf(agentAsCreated(agent, runId), key, publicUrl()), run };
 }
 
 function addList(api: Api, host: AgentHost): void {

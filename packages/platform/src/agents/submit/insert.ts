@@ -9,6 +9,7 @@ import { insertWebhook, type NewWebhook } from "../../integrations/index.ts";
 import { branchName } from "../../repositories/index.ts";
 import {
   agentNameAad,
+  copyThread,
   findUnpriced,
   identifyModel,
   insertRun,
@@ -24,6 +25,7 @@ import {
   type UsedModel,
 } from "../../runs/index.ts";
 import { lockAgent, type Transaction } from "../store.ts";
+import type { ForkedConversation } from "./fork.ts";
 
 /** Who creates an agent or a run, and through which client. */
 export interface Requester {
@@ -48,6 +50,7 @@ export type CreateAgentRequest = Omit<CreateAgent, "webhook"> & {
   webhook?: NewWebhook | undefined;
   /** Of automations alone. */
   effects?: AgentSettings["effects"];
+  fork?: ForkedConversation | undefined;
 };
 
 export interface CreateContext {
@@ -97,6 +100,7 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
     .returning("id")
     .executeTakeFirst();
   if (!inserted) throw new ApiError("agent_id_conflict", `agentId: agent ${agentId} already exists.`);
+  if (body.fork) await copyThread(tx, { agentId, key, ...body.fork });
   if (body.webhook) await insertWebhook(tx, { agentId, key, webhook: body.webhook });
   await startRun(context, {
     ...{ id: runId, agentId, key, request, number: 1, now, needsWorker: needsWorker(body.env) },
@@ -179,6 +183,7 @@ function settingsOf(agentId: string, body: CreateAgentRequest, principal: Princi
     openAsApp: body.openAsPlatformGithubApp ?? body.openAsCursorGithubApp ?? principal.kind === "service_account",
     ...(body.recordRuns && { recordRuns: true }),
     ...(body.effects && { effects: body.effects }),
+    ...(body.fork && { fork: body.fork.settings }),
     // Names of branches are published with the code and cannot be sealed: they tell nothing of prompt or name.
     branchName: body.branchName ?? branchName("", agentId),
   };

@@ -1,11 +1,14 @@
 // The one way to create agents and runs: every client translates its input into a request and submits it here.
+import type { ForkAgent, ForkPreview } from "@agentcli/protocol/api";
 import type { FindNamedEnvironment, NamedEnvironment } from "../../environments/index.ts";
 import type { EnvCheck } from "../../fleet/index.ts";
 import type { PlatformContext } from "../../foundation/index.ts";
+import type { Principal } from "../../identity/index.ts";
 import { readStartSettings, relationOf, settingsOfTeam } from "../../identity/index.ts";
 import type { AgentAccess } from "../access.ts";
 import type { ListedAgent } from "../views/views.ts";
 import { checkedDefault, defaultModel } from "./default-model.ts";
+import { planFork, previewOf, requestOf } from "./fork.ts";
 import { type IdempotencyKey, once } from "./idempotency.ts";
 import {
   type CreateAgentRequest,
@@ -27,6 +30,10 @@ export type CreatedAgent = CreatedIds & { replayed: boolean };
 export type CreatedRun = CreatedAgent & { agent: ListedAgent };
 
 export interface Submit {
+  /** What a fork of the agent, which the principal may read, would start with. Throws ApiError. */
+  previewFork(principal: Principal, agentId: string, runId: string | undefined): Promise<ForkPreview>;
+  /** A new agent that begins with the conversation of another. Throws ApiError; nothing is created then. */
+  forkAgent(agentId: string, request: ForkAgent, submission: Submission): Promise<CreatedAgent>;
   /** Throws ApiError; nothing is created then. */
   createAgent(request: CreateAgentRequest, submission: Submission): Promise<CreatedAgent>;
   /** Throws ApiError; nothing is created then. */
@@ -41,13 +48,24 @@ export interface SubmitOptions {
   /** Throws ApiError for a place to work that there is not. */
   checkEnv: EnvCheck;
   findEnvironment: FindNamedEnvironment;
+  /** A repository URL as shown to users. */
+  shown(url: string): string;
   /** Throws ApiError for an address that no webhook may be sent to. */
   checkReceiver(url: string): Promise<void>;
 }
 
 export function openSubmit(options: SubmitOptions): Submit {
   const { platform, access, checkRepositories, checkReceiver, checkEnv, findEnvironment } = options;
-  return {
+  const planned = async (principal: Principal, agentId: string, runId: string | undefined) => {
+    const agent = await access.find(principal, agentId, "read");
+    return planFork(platform, { principal, agent, runId, shown: options.shown });
+  };
+  const submit: Submit = {
+    previewFork: async (principal, agentId, runId) => previewOf(await planned(principal, agentId, runId)),
+    async forkAgent(agentId, request, requester) {
+      const plan = await planned(requester.principal, agentId, request.runId);
+      return submit.createAgent(requestOf(plan, request), requester);
+    },
     async createAgent(given, requester) {
       const { principal } = requester;
       const { settings, defaultModels } = await readStartSettings(platform, {
@@ -77,6 +95,7 @@ export function openSubmit(options: SubmitOptions): Submit {
       return { ...created, agent };
     },
   };
+  return submit;
 }
 
 /** Its repositories are the agent's, with its name where only a build was named. */

@@ -23,12 +23,17 @@ export async function readMessages({ db, vault }: PlatformContext, agent: Listed
       messages.set(turnId, messages.get(turnId) ?? []);
       messages.get(turnId)?.push(...messagesIn(stored));
     }
-  return runs.flatMap(({ id, request, created_at }) => {
+  const own = new Set(runs.map(({ id }) => id));
+  // Of a fork: what it was copied with.
+  const copied = [...messages].filter(([id]) => !own.has(id));
+  const before = copied.flatMap(([runId, list]) => list.map((message) => ({ ...message, runId })));
+  const after = runs.flatMap(({ id, request, created_at }) => {
     const { prompt }: RunRequest = JSON.parse(key.openText(request, requestAad(id)));
     const unstarted = { id: `msg-${id}`, type: "user_message" as const, text: prompt.text };
     const found = messages.get(id) ?? [{ ...unstarted, createdAt: created_at.toISOString() }];
     return found.map((message) => ({ ...message, runId: id }));
   });
+  return [...before, ...after];
 }
 
 type Message = Omit<ConversationMessage, "runId">;

@@ -45,6 +45,7 @@ export function agentOf(row: ListedAgent, key: DataKey, publicUrl: string): Agen
     skipReviewerRequest: settings.skipReviewerRequest,
     openAsPlatformGithubApp: settings.openAsApp,
     openAsCursorGithubApp: settings.openAsApp,
+    ...(settings.fork && { forkedFrom: { agentId: settings.fork.agentId, runId: settings.fork.runId } }),
     ...(settings.recordRuns && { recordRuns: true }),
     ...(customSubagents.length > 0 && { customSubagents }),
   };

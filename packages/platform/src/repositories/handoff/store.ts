@@ -98,6 +98,28 @@ export const sealHeldBack = (row: HandoffId, key: DataKey, files: HeldBackFile[]
 export const openHeldBack = (row: HandoffRow, key: DataKey): HeldBackFile[] =>
   row.held_back === null ? [] : JSON.parse(key.openText(row.held_back, heldBackAad(row)));
 
+export type HandedOffCommit = Pick<HandoffRow, "repo_url" | "base_branch"> & { commit: string };
+
+/** Where each repository was after a run: what that run or an earlier one pushed last, else where the agent began. */
+export async function commitsAfter(
+  db: Queries,
+  { agentId, runNumber }: { agentId: string; runNumber: number },
+): Promise<HandedOffCommit[]> {
+  const rows = await db.selectFrom("handoffs").selectAll().where("agent_id", "=", agentId).execute();
+  const pushed = await db
+    .selectFrom("handoff_checks")
+    .innerJoin("runs", "runs.id", "handoff_checks.run_id")
+    .select(["repo_url", "commit_name"])
+    .where("runs.agent_id", "=", agentId)
+    .where("runs.number", "<=", runNumber)
+    .orderBy("runs.number", "desc")
+    .execute();
+  return rows.map(({ repo_url, base_branch, base_commit }) => ({
+    ...{ repo_url, base_branch },
+    commit: pushed.find((one) => one.repo_url === repo_url)?.commit_name ?? base_commit,
+  }));
+}
+
 /** Null before the first push. */
 export async function findPushed(
   db: Queries,

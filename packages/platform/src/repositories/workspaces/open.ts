@@ -230,7 +230,9 @@ async function resolveStart(
   { agent, repository, options, source }: SourceContext & { source: Source },
   signal: AbortSignal,
 ): Promise<StartingPoint> {
-  const { startingRef } = repository;
+  const { startingRef, url } = repository;
+  const forked = agent.fork?.starts.find((start) => start.url === url);
+  if (forked) return { commit: forked.commit, branch: ownBranch(agent), baseBranch: forked.baseBranch };
   // Already validated when the agent was created; the code below relies on it.
   if (startingRef !== undefined && !isReference(startingRef))
     throw new RepositoryFault("ref_not_found", `"${startingRef}" cannot be the name of a branch, tag or commit.`);

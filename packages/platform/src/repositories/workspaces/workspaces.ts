@@ -1,5 +1,5 @@
 // A directory per agent, with its repositories at the commit it starts from.
-import type { AgentRepository } from "../../foundation/index.ts";
+import type { AgentFork, AgentRepository } from "../../foundation/index.ts";
 
 export interface Workspaces {
   /**
@@ -38,6 +38,7 @@ export interface AgentWork {
   workOnCurrentBranch: boolean;
   /** Name of the branch to create; derived from the agent's name if absent. */
   branchName?: string | undefined;
+  fork?: Pick<AgentFork, "starts"> | undefined;
 }
 
 export interface OpenWorkspace {

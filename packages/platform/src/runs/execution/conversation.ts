@@ -102,12 +102,21 @@ export async function openTurnLog({
           stringEdits: !plan.selectedModel.facts.patches,
         },
         program: { name: "platform", version },
+        context: forkContext(history, agent),
         // After a restore the agent has another directory with the same content.
         onMove: "announce",
       })),
       ...warnings.map(repositoryWarning),
     );
   return log;
+}
+
+/** For the first turn of a fork: the files may be others than those that the conversation speaks of. */
+function forkContext({ state }: RunHistory, { settings: { fork, repos } }: ActiveRun["agent"]) {
+  if (fork === undefined || state.account.turnId !== fork.runId) return undefined;
+  const shared = repos.length === 0 ? "The workspace is empty." : "The workspace has what was committed until then.";
+  const text = `You are in a copy of the conversation above, forked after its last message. ${shared} Files that were never committed, processes and sub-agents of the original are not here: look before you rely on them.`;
+  return [{ role: "developer" as const, parts: [{ type: "text" as const, text }] }];
 }
 
 const repositoryWarning = (message: string): ThreadRecord => ({

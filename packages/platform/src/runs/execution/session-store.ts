@@ -40,6 +40,8 @@ export function openSessionStore(options: StoreOptions): SessionStore {
       return stored;
     },
     async *read(threadId, after) {
+      // A fork names the sub-agents of its original, which are sealed with another key.
+      if (threadId !== threadOf(options.agentId) && !(await belongsTo(options, threadId))) return;
       for await (const stored of readThreadRecords(db, key, threadId, after)) {
         // For the main thread, readHistory recalls only the records of this run.
         if (threadId !== threadOf(options.agentId)) for (const one of stored) options.frameWriter.recall(threadId, one);
@@ -47,6 +49,11 @@ export function openSessionStore(options: StoreOptions): SessionStore {
       }
     },
   };
+}
+
+async function belongsTo({ db, agentId }: StoreOptions, threadId: string): Promise<boolean> {
+  const thread = await db.selectFrom("threads").select("agent_id").where("id", "=", threadId).executeTakeFirst();
+  return thread?.agent_id === agentId;
 }
 
 /** In order, one page at a time. */

@@ -20,7 +20,9 @@ export async function openRunMessages({ db, notifications, log }: PlatformContex
   const followers = new Map<string, () => void>();
   const unsubscribe = await notifications.subscribe(messagesChannel, {
     onMessage: (runId) => followers.get(runId)?.(),
-    onGap: () => [...followers.values()].forEach((read) => read()),
+    onGap() {
+      for (const read of [...followers.values()]) read();
+    },
   });
   return {
     close: unsubscribe,

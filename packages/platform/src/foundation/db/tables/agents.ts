@@ -41,6 +41,24 @@ export interface AgentSettings {
   effects?: "shadow" | "backtest" | undefined;
   /** Of the branch it makes; absent: named after the agent. */
   branchName?: string | undefined;
+  /** What it was forked from; absent: it began with an empty conversation. */
+  fork?: AgentFork | undefined;
+}
+
+export interface AgentFork {
+  agentId: string;
+  /** The last run of the conversation that was copied. */
+  runId: string;
+  /** Where repositories begin; of others as `repos` says. */
+  starts: ForkStart[];
+}
+
+export interface ForkStart {
+  /** As in `repos`. */
+  url: string;
+  commit: string;
+  /** The target branch of a pull request. */
+  baseBranch: string;
 }
 
 export interface AgentRepository {
