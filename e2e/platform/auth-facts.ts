@@ -123,6 +123,8 @@ export const rows: Record<string, Row> = {
     ...{ ...followUp, state: "at work" },
     body: () => ({ text: "be quick" }),
   },
+  "get /v1/agents/{id}/runs/{runId}/subagents": read,
+  "get /v1/agents/{id}/runs/{runId}/subagents/{subagentId}": { ...read, status: 404 },
   "post /v1/agents/{id}/runs/{runId}/cancel": { ...manage, state: "at work" },
   "post /v1/environments": {
     scope: "agents:write",

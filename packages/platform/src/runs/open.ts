@@ -20,6 +20,7 @@ import { addRunMetrics } from "./execution/telemetry.ts";
 import { openRunMessages } from "./messages/index.ts";
 import { addQueueMetrics } from "./queue.ts";
 import { addStreamRoute, frameRetention, openHub, readFrames, type StreamHost } from "./streams/index.ts";
+import { addSubagentRoutes } from "./subagents/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
 
 export interface Runs extends Subject {
@@ -58,6 +59,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
       addStreamRoute(api, streams, authenticate);
       addArtifactRoutes(api, { platform: context, findAgent, publicUrl });
       addUsageRoute(api, { db, findAgent });
+      addSubagentRoutes(api, { platform: context, findAgent });
       addEgressRoute(api, { platform: context, findAgent });
     },
     retention: [

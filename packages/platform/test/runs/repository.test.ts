@@ -86,6 +86,15 @@ test("sub-agents of the request and of the repository are threads of the run, an
   expect(used.totalUsage).toMatchObject({ inputTokens: 400, outputTokens: 40 });
   const ended = frames.find(({ data }) => data.type === "turn-ended");
   expect(ended?.data.usage).toMatchObject({ inputTokens: 400, outputTokens: 40 });
+  const path = `/v1/agents/${ids.agentId}/runs/${ids.runId}/subagents`;
+  const { items } = await client.getJson<{ items: { id: string; cost: { chargedCents: number } }[] }>(path);
+  expect(items).toMatchObject([{ name: "counter", task: "count the files", status: "completed" }]);
+  expect(items[0]?.cost.chargedCents).toBeCloseTo((100 * 1 + 10 * 10) / 1_000_000 / 0.01, 10);
+  const started = tasks[1]?.data.result as { success: { agentId: string } };
+  expect(started.success.agentId).toBe(items[0]?.id);
+  expect(await client.getJson(`${path}/${items[0]?.id}`)).toMatchObject({
+    events: [{ event: "assistant", data: { text: "There are three." } }],
+  });
 });
 
 test("sub-agents with a model of another provider are asked there", async () => {

@@ -1,6 +1,8 @@
-// Sub-agents in a request.
+// Sub-agents: those that a request brings, and those that a run began.
 import { z } from "zod";
-import { ModelSelection } from "./common.ts";
+import { ModelSelection, Timestamp } from "./common.ts";
+import { ToolCallFrame } from "./stream.ts";
+import { Cost } from "./usage.ts";
 
 /** Names that agents have from the start. */
 export const builtInSubagents = ["explore", "explorer", "worker", "debug", "shell", "computerUse"];
@@ -27,3 +29,34 @@ export const CustomSubagents = z
       names.add(name);
     });
   });
+
+const runSubagent = {
+  id: z.string(),
+  parentId: z.string().optional().describe("The sub-agent that began it; absent: the agent itself"),
+  name: z.string(),
+  role: z.string(),
+  task: z.string().describe("What it was asked first"),
+  status: z.enum(["running", "completed", "failed", "cancelled"]),
+  startedAt: Timestamp,
+  durationMs: z.int().nonnegative().optional().describe("Until its last turn ended; absent while it runs"),
+  model: z.object({ id: z.string() }).optional(),
+  cost: Cost.optional().describe("Part of the cost of the run; absent where a price is not known"),
+};
+
+export const RunSubagent = z.object(runSubagent).meta({ id: "RunSubagent" });
+export type RunSubagent = z.infer<typeof RunSubagent>;
+
+export const RunSubagentList = z.object({ items: z.array(RunSubagent) }).meta({ id: "RunSubagentList" });
+export type RunSubagentList = z.infer<typeof RunSubagentList>;
+
+export const SubagentEvent = z.discriminatedUnion("event", [
+  z.object({ event: z.literal("assistant"), data: z.object({ text: z.string() }) }),
+  z.object({ event: z.literal("thinking"), data: z.object({ text: z.string() }) }),
+  z.object({ event: z.literal("tool_call"), data: ToolCallFrame }),
+]);
+export type SubagentEvent = z.infer<typeof SubagentEvent>;
+
+export const RunSubagentDetails = z
+  .object({ ...runSubagent, events: z.array(SubagentEvent).describe("As those of a run's stream") })
+  .meta({ id: "RunSubagentDetails" });
+export type RunSubagentDetails = z.infer<typeof RunSubagentDetails>;
