@@ -7,6 +7,7 @@ import { checkFinalMessage } from "./answer/answer.ts";
 import { addLedgers, emptyLedger, estimateNextRequest } from "./budget/ledger.ts";
 import type { Log } from "./log/log.ts";
 import { nextStep } from "./next.ts";
+import type { Model } from "./ports.ts";
 import { injectInstructions } from "./prompt/repository.ts";
 import { ask } from "./requests/ask.ts";
 import {
@@ -42,16 +43,16 @@ export async function drive(log: Log, dependencies: Dependencies, signal: AbortS
     }
     switch (step.kind) {
       case "request-model":
-        await withReservation(run, async () => {
+        await withReservation(run, async (reserved) => {
           // If instructions were added, loop again: the next pass sends the request.
-          if ((await injectInstructions(run)) === "none") await ask(run);
+          if ((await injectInstructions(reserved)) === "none") await ask(reserved);
         });
         break;
       case "run-calls":
         await (await import("./calls/run-calls.ts")).runCalls(step.calls, run);
         break;
       case "compact":
-        await withReservation(run, async () => (await import("./requests/compact.ts")).compact(run));
+        await withReservation(run, async (reserved) => (await import("./requests/compact.ts")).compact(reserved));
         break;
       // Sends one last request without tools for the model to sum up what was done.
       case "wrap-up":
@@ -138,8 +139,8 @@ function endOnAbort(signal: AbortSignal): AbnormalEnd {
 }
 
 /** Reserves the expected cost synchronously, before the first await, so that two agents of one run cannot both spend the rest of the budget. */
-async function withReservation(run: ThreadRun, spend: () => Promise<void>): Promise<void> {
-  const { log, reservations, signal } = run;
+async function withReservation(run: ThreadRun, spend: (run: ThreadRun) => Promise<void>): Promise<void> {
+  const { log, reservations } = run;
   const { threadId, seq, turn, tokens } = log.state;
   const ledger = turn?.ledger ?? emptyLedger();
   const requestsBefore = ledger.requests;
@@ -150,12 +151,27 @@ async function withReservation(run: ThreadRun, spend: () => Promise<void>): Prom
     requests: 1,
   };
   reservations.set(threadId, expected);
+  let wasAbortedInFlight = false;
+  const model = observeAborts(run.model, () => {
+    wasAbortedInFlight = true;
+  });
   try {
-    await spend();
+    await spend({ ...run, model });
   } finally {
     reservations.delete(threadId);
     // Writing a finished request to the log updates this same ledger object. A request that was aborted in flight has an
     // unknown cost: its reservation is never removed, and has a key of its own, so that every thread counts it.
-    if (signal.aborted && ledger.requests === requestsBefore) reservations.set(`${threadId} at ${seq}`, expected);
+    if (wasAbortedInFlight && ledger.requests === requestsBefore) reservations.set(`${threadId} at ${seq}`, expected);
   }
 }
+
+/** Calls `onAbort` for requests that were under way when they were aborted: those may have a cost. */
+const observeAborts = (model: Model, onAbort: () => void): Model => ({
+  ...model,
+  async reply(request, onProgress, signal) {
+    const wasStarted = !signal.aborted;
+    const reply = await model.reply(request, onProgress, signal);
+    if (wasStarted && signal.aborted) onAbort();
+    return reply;
+  },
+});

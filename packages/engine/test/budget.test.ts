@@ -1,8 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Ledger } from "../src/budget/ledger.ts";
 import { builtInTools, type Dependencies, drive, type ModelRequest, openLog, readThread } from "../src/index.ts";
 import { estimateMessage, estimateText } from "../src/state/tokens.ts";
-import { calls, memoryStore, openHarness, replies, settings, type ThreadHarness, textReply } from "./thread-harness.ts";
+import {
+  calls,
+  memoryStore,
+  openHarness,
+  replies,
+  settings,
+  type ThreadHarness,
+  textReply,
+  usage,
+} from "./thread-harness.ts";
 
 const runs = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
 const never = new AbortController().signal;
@@ -136,3 +146,45 @@ test("a budget can be in USD", async () => {
   expect(costs.reduce((total, cost) => total + cost, 0)).toBeLessThanOrEqual(0.02);
   expect(thread.log.state.end).toMatchObject({ code: "budget", limit: "usd" });
 });
+
+describe("a thread that is stopped", () => {
+  test("before its request is sent leaves the budget to the other agents of its run", async () => {
+    const stop = new AbortController();
+    const reservations = new Map<string, Ledger>();
+    const thread = await openHarness(() => replies([look()]), noWorkspace);
+    const repository = {
+      async textsFor() {
+        stop.abort();
+        return { texts: [{ source: "AGENTS.md", text: "Mind the sub." }], warnings: [] };
+      },
+    };
+    await thread.begin("stopped while instructions are read", { budget: { turns: 3 } });
+    await readOneFile(thread);
+    await drive(thread.log, { ...thread.dependencies, repository, reservations }, stop.signal);
+    expect(thread.requests).toHaveLength(0);
+    expect(thread.log.state.end).toMatchObject({ status: "cancelled" });
+    expect(reservations.size).toBe(0);
+  });
+
+  test("while its request is under way keeps what the request may have cost", async () => {
+    const stop = new AbortController();
+    const reservations = new Map<string, Ledger>();
+    const thread = await openHarness(() => {
+      stop.abort();
+      return { kind: "fault", fault: { code: "network", message: "aborted" } };
+    }, noWorkspace);
+    await thread.begin("stopped in a request", { budget: { turns: 3 } });
+    await drive(thread.log, { ...thread.dependencies, reservations }, stop.signal);
+    expect([...reservations.values()]).toMatchObject([{ requests: 1 }]);
+  });
+});
+
+async function readOneFile({ log }: ThreadHarness): Promise<void> {
+  const call = calls("read_file", { path: "sub/a.txt" });
+  await log.write({ type: "model.replied", blocks: [call], usage: usage(), model: "scripted" });
+  const callId = `${log.state.seq}.0`;
+  await log.write(
+    { type: "tool.begun", callId, name: "read_file", args: { path: "sub/a.txt" }, incarnation: "i", onResume: "rerun" },
+    { type: "tool.settled", callId, outcome: { status: "completed", parts: [], detail: { kind: "none" } } },
+  );
+}
