@@ -46,6 +46,7 @@ const agent = createRoute({
 const conversation = createRoute({
   getParentRoute: () => agent,
   path: "/",
+  validateSearch: ({ fork }: Record<string, unknown>): { fork?: string } => (typeof fork === "string" ? { fork } : {}),
   component: lazyRouteComponent(() => import("./agents/conversation.tsx"), "ConversationTab"),
 });
 

@@ -3,7 +3,7 @@ import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { loginLink } from "../../platform/src/pages/index.ts";
 import { openRunHarness } from "../../platform/test/runs/run-harness.ts";
-import { expectNoOverflow, startChromium, visit } from "./chromium.ts";
+import { expectNoOverflow, photograph, startChromium, visit } from "./chromium.ts";
 import { openProxy } from "./proxy.ts";
 
 startChromium();
@@ -56,6 +56,57 @@ test("a person starts an agent, follows it, answers it and finds it again, by ke
   await page.keyboard.press("Enter");
   await page.waitForURL("**/agents/bc-*");
   expect(await page.title()).not.toBe("hacked");
+  expect(complaints).toEqual([]);
+});
+
+test("a message is queued or sent into the run, sub-agents fold out, and a fork goes another way", async () => {
+  const { fixture, client, repository } = await openRunHarness({
+    replies: {
+      replies: [
+        { ...replyWith("Went the other way."), when: { bodyIncludes: "forked task" } },
+        { ...replyWith("The queued answer."), when: { bodyIncludes: "queued question" } },
+        { ...replyWith("Done in French."), when: { bodyIncludes: "also in French" } },
+        { ...replyWith("There are **three**."), when: { bodyIncludes: "You are a counter." } },
+        { ...call("exec_command", { cmd: "sleep 1" }), when: { bodyIncludes: "count the files" } },
+        call("spawn_agent", { message: "count the files", agent_type: "counter" }),
+      ],
+      repeat: "always",
+    },
+  });
+  const url = await repository("notes", { "notes.txt": "old line\n" });
+  const { agentId, runId } = await client.create({
+    ...{ prompt: { text: "How many?" }, repos: [{ url }] },
+    customSubagents: [{ name: "counter", description: "Counts.", prompt: "You are a counter." }],
+  });
+  const { page, complaints, findBarriers } = await visit(await loginLink(fixture.platform, client.url));
+  await page.goto(`${client.url}/agents/${agentId}`);
+  await page.getByLabel("Message").fill("queued question");
+  await page.keyboard.press("Enter");
+  await page.getByText("Sent when this run ends:").waitFor();
+  const subagent = page.locator('.subagent[data-subagent="completed"]');
+  await subagent.getByRole("button").first().click();
+  await subagent.getByText("There are three.").waitFor();
+  await photograph(page, "running");
+  expect(await findBarriers()).toEqual([]);
+  await page.getByLabel("Message", { exact: true }).fill("also in French");
+  await page.keyboard.press("Control+Enter");
+  await page.locator(".prompt-added", { hasText: "also in French" }).waitFor();
+  await page.getByText("Done in French.").waitFor();
+  await page.getByText("The queued answer.").waitFor();
+  await page.getByLabel("On the way").waitFor({ state: "hidden" });
+
+  await page.locator(`#${runId}`).getByRole("link", { name: "Fork from here" }).click();
+  await page.getByText(/This one stays as it is\. The fork starts with .*notes(\.git)? at [0-9a-f]{12}\./).waitFor();
+  await photograph(page, "fork");
+  expect(await findBarriers()).toEqual([]);
+  await page.keyboard.type("forked task");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("Went the other way.").waitFor();
+  await page.getByRole("button", { name: "Show it" }).click();
+  await page.locator(".inherited", { hasText: "Done in French." }).waitFor();
+  expect(await page.locator(".inherited", { hasText: "The queued answer." }).count()).toBe(0);
+  await photograph(page, "forked");
+  expect(await findBarriers()).toEqual([]);
   expect(complaints).toEqual([]);
 });
 

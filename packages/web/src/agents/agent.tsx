@@ -95,6 +95,11 @@ const AgentFacts = ({ agent }: { agent: AgentDetails }) => {
       {pullRequests.map((pull) => (
         <PullLink key={pull.url} pull={pull} />
       ))}
+      {agent.forkedFrom && (
+        <Link className="fact" to="/agents/$id" params={{ id: agent.forkedFrom.agentId }} hash={agent.forkedFrom.runId}>
+          <Icon name="branch" size={14} /> Fork
+        </Link>
+      )}
       <span className="fact">{owner.isCaller ? "You" : owner.name}</span>
       <span className="fact">
         <Moment at={agent.createdAt} />

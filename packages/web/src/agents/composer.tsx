@@ -1,86 +1,106 @@
-// Where a person writes to an agent. A message to a running agent waits in this browser until the run has ended.
+// Where a person writes to an agent. While it works, a message waits for the end of the run, or is sent into it at once.
 import type { AgentDetails } from "@agentcli/protocol/api";
-import { useQueryClient } from "@tanstack/react-query";
-import { type KeyboardEvent, useEffect, useRef } from "react";
-import { request } from "../api/request.ts";
+import { type KeyboardEvent, useRef } from "react";
 import { Button, IconButton, Keys } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { useStored } from "../components/stored.ts";
-import { useAction } from "./use-action.ts";
+import { newMessage, type Outgoing, type OutgoingMessage, useOutgoing } from "./outgoing.ts";
 
-interface QueuedMessage {
-  text: string;
-  /** Two tabs that send it create one run. */
-  key: string;
-}
-
-export function Composer({ agent: { id, group, status, permissions } }: { agent: AgentDetails }) {
-  const queries = useQueryClient();
+export function Composer({ agent }: { agent: AgentDetails }) {
+  const { id, group, status, permissions } = agent;
   const [draft, setDraft] = useStored<string>(`draft:${id}`, "");
-  const [queued, setQueued] = useStored<QueuedMessage | null>(`queued:${id}`, null);
+  const outgoing = useOutgoing(agent);
   const isRunning = group === "running";
-  const send = useAction(async (message: QueuedMessage) => {
-    const body = { prompt: { text: message.text } };
-    await request(`/v1/agents/${id}/runs`, { method: "POST", body, idempotencyKey: message.key });
-    setQueued(null);
-    await queries.invalidateQueries({ queryKey: ["agent", id] });
-  });
-  const isIdle = !isRunning && status === "IDLE";
-  const sendQueued = send.run;
-  useEffect(() => {
-    if (isIdle && queued && !send.isPending && send.error === null) void sendQueued(queued);
-  }, [isIdle, queued, send.isPending, send.error, sendQueued]);
   if (!permissions.followUp || status === "ARCHIVED") return null;
 
-  const submit = () => {
+  const take = (send: (text: string) => void) => {
     const text = draft.trim();
     if (text === "") return;
-    setQueued({ text, key: crypto.randomUUID() });
+    send(text);
     setDraft("");
   };
   return (
     <div className="composer">
-      {send.error !== null && <Failure error={send.error} {...(queued && { retry: () => void send.run(queued) })} />}
-      {queued && (isRunning || send.error !== null) && (
-        <div className="queued">
-          <span className="queued-text">
-            <strong>{isRunning ? "Sent when this run ends:" : "Not sent:"}</strong> {queued.text}
-          </span>
-          <IconButton
-            icon="close"
-            label="Take the message back"
-            onClick={() => {
-              setDraft(queued.text);
-              setQueued(null);
-            }}
-          />
-        </div>
+      {outgoing.error !== null && (
+        <Failure
+          error={outgoing.error}
+          {...(!isRunning && outgoing.messages.length > 0 && { retry: outgoing.retry })}
+        />
       )}
+      <Waiting outgoing={outgoing} isRunning={isRunning} edit={setDraft} />
       <MessageBox
         draft={draft}
-        isBusy={send.isPending}
-        placeholder={isRunning ? "Write the next message; it is sent when this run ends" : "Send a follow-up"}
+        isBusy={outgoing.isBusy}
+        isRunning={isRunning}
         onChange={setDraft}
-        onSubmit={submit}
+        onQueue={() => take(outgoing.queue)}
+        onSendNow={() => take((text) => outgoing.sendNow(newMessage(text)))}
       />
     </div>
   );
 }
 
+interface WaitingProps {
+  outgoing: Outgoing;
+  isRunning: boolean;
+  edit(text: string): void;
+}
+
+function Waiting({ outgoing: { messages, sendNow, remove, isBusy, error }, isRunning, edit }: WaitingProps) {
+  const shown = isRunning || error !== null ? messages : messages.slice(1);
+  if (shown.length === 0) return null;
+  return (
+    <ul className="queue" aria-label="On the way">
+      {shown.map((message) => (
+        <li key={message.key} className="queued" data-sent={message.sentTo !== undefined}>
+          {message.sentTo && <span className="spinner" aria-hidden="true" />}
+          <span className="queued-text" title={message.text}>
+            <strong>{stateOf(message, isRunning)}</strong> {message.text}
+          </span>
+          {!message.sentTo && isRunning && (
+            <Button look="quiet" icon="send" disabled={isBusy} onClick={() => sendNow(message)}>
+              Send now
+            </Button>
+          )}
+          {!message.sentTo && (
+            <IconButton
+              icon="close"
+              label="Take the message back"
+              onClick={() => {
+                edit(message.text);
+                remove(message);
+              }}
+            />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function stateOf({ sentTo }: OutgoingMessage, isRunning: boolean): string {
+  if (sentTo) return "Reaches it at its next step:";
+  return isRunning ? "Sent when this run ends:" : "Not sent:";
+}
+
 interface MessageBoxProps {
   draft: string;
   isBusy: boolean;
-  placeholder: string;
+  isRunning: boolean;
   onChange(text: string): void;
-  onSubmit(): void;
+  /** Also where there is no run to wait for. */
+  onQueue(): void;
+  onSendNow(): void;
 }
 
-function MessageBox({ draft, isBusy, placeholder, onChange, onSubmit }: MessageBoxProps) {
+function MessageBox({ draft, isBusy, isRunning, onChange, onQueue, onSendNow }: MessageBoxProps) {
   const box = useRef<HTMLTextAreaElement>(null);
+  const isEmpty = draft.trim() === "";
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    onSubmit();
+    if (isRunning && (event.ctrlKey || event.metaKey)) onSendNow();
+    else onQueue();
   };
   return (
     <div className="message-box">
@@ -88,18 +108,43 @@ function MessageBox({ draft, isBusy, placeholder, onChange, onSubmit }: MessageB
         ref={box}
         className="message-input"
         aria-label="Message"
-        placeholder={placeholder}
+        placeholder={isRunning ? "Write to it while it works" : "Send a follow-up"}
         rows={1}
         value={draft}
         onChange={({ target }) => onChange(target.value)}
         onKeyDown={onKeyDown}
       />
-      <span className="message-keys">
-        <Keys>Shift Enter</Keys> new line
-      </span>
-      <Button look="primary" icon="send" isBusy={isBusy} disabled={draft.trim() === ""} onClick={onSubmit}>
-        Send
-      </Button>
+      {isRunning ? (
+        <>
+          <Button
+            look="quiet"
+            icon="send"
+            disabled={isEmpty || isBusy}
+            title="It gets the message at its next step (Ctrl Enter)"
+            onClick={onSendNow}
+          >
+            Send now
+          </Button>
+          <Button
+            look="primary"
+            icon="clock"
+            disabled={isEmpty}
+            title="It gets the message when this run ends (Enter)"
+            onClick={onQueue}
+          >
+            Queue
+          </Button>
+        </>
+      ) : (
+        <>
+          <span className="message-keys">
+            <Keys>Shift Enter</Keys> new line
+          </span>
+          <Button look="primary" icon="send" isBusy={isBusy} disabled={isEmpty} onClick={onQueue}>
+            Send
+          </Button>
+        </>
+      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // The conversation with an agent: each run as people read it, and the composer below.
 import type { AgentDetails, RunWithPrompt } from "@agentcli/protocol/api";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { agentQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
@@ -9,6 +9,8 @@ import { Button } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Composer } from "./composer.tsx";
+import { ForkDialog } from "./fork.tsx";
+import { Inherited } from "./inherited.tsx";
 import { Run } from "./run.tsx";
 import { useTail } from "./tail.ts";
 import { useAction } from "./use-action.ts";
@@ -18,8 +20,16 @@ const openRuns = 3;
 
 export function ConversationTab() {
   const { id } = useParams({ from: "/agents/$id" });
+  const { fork } = useSearch({ from: "/agents/$id/" });
   const { data: agent } = useQuery(agentQuery(id));
-  return agent && <Conversation agent={agent} />;
+  return (
+    agent && (
+      <>
+        <Conversation agent={agent} />
+        {fork !== undefined && <ForkDialog key={fork} agent={agent} runId={fork} />}
+      </>
+    )
+  );
 }
 
 function Conversation({ agent }: { agent: AgentDetails }) {
@@ -30,6 +40,7 @@ function Conversation({ agent }: { agent: AgentDetails }) {
   return (
     <div className="conversation">
       <h2 className="sr-only">Conversation</h2>
+      {agent.forkedFrom && <Inherited agent={agent} />}
       {hidden > 0 && (
         <Button look="quiet" onClick={() => setWhole(true)}>
           Show {hidden} earlier {hidden === 1 ? "run" : "runs"}

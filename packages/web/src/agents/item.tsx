@@ -1,12 +1,14 @@
 // One step of a run as people read it.
-import { memo, type ReactNode, useMemo, useState } from "react";
+import { memo, useMemo } from "react";
 import { Hunks, LineCount } from "../components/diff.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { Markdown } from "../components/markdown.tsx";
 import { Output } from "../components/output.tsx";
-import type { CallStatus, Item } from "../stream/transcript.ts";
+import type { Item } from "../stream/transcript.ts";
 import { duration } from "../text/format.ts";
 import { readHunks } from "../text/patch.ts";
+import { Step } from "./step.tsx";
+import { Subagent, TaskCall } from "./subagent.tsx";
 
 export const TranscriptItem = memo(({ item }: { item: Item }) => {
   switch (item.kind) {
@@ -21,7 +23,9 @@ export const TranscriptItem = memo(({ item }: { item: Item }) => {
     case "plan":
       return <Plan item={item} />;
     case "task":
-      return <Task item={item} />;
+      return item.action === "start" ? <Subagent item={item} /> : <TaskCall item={item} />;
+    case "user":
+      return <Added text={item.text} />;
     case "tool":
       return <Tool item={item} />;
     case "note":
@@ -29,45 +33,14 @@ export const TranscriptItem = memo(({ item }: { item: Item }) => {
   }
 });
 
+const Added = ({ text }: { text: string }) => (
+  <div className="prompt prompt-added">
+    <p className="prompt-text">{text}</p>
+    <span className="prompt-note">sent while it worked</span>
+  </div>
+);
+
 type Of<Kind extends Item["kind"]> = Extract<Item, { kind: Kind }>;
-
-interface StepProps {
-  icon: IconName;
-  title: ReactNode;
-  status: CallStatus;
-  /** Shown without a click. */
-  startsOpen?: boolean;
-  children?: ReactNode;
-}
-
-/** A line about a call; what it printed or changed folds out below. */
-function Step({ icon, title, status, startsOpen = false, children }: StepProps) {
-  const [choice, setChoice] = useState<boolean | null>(null);
-  const isOpen = choice ?? startsOpen;
-  const content = (
-    <>
-      <span className={`step-icon step-${status}`}>
-        {status === "running" ? <span className="spinner" aria-hidden="true" /> : <Icon name={icon} size={14} />}
-      </span>
-      <span className="step-title">{title}</span>
-    </>
-  );
-  return (
-    <div className={`step step-is-${status}`}>
-      {children ? (
-        <button type="button" className="step-line" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
-          {content}
-          <span className="step-chevron">
-            <Icon name="chevron" size={12} />
-          </span>
-        </button>
-      ) : (
-        <div className="step-line">{content}</div>
-      )}
-      {children && isOpen && <div className="step-body">{children}</div>}
-    </div>
-  );
-}
 
 function Thinking({ item: { text, durationMs } }: { item: Of<"thinking"> }) {
   const title = durationMs === undefined ? "Thinking" : `Thought for ${duration(durationMs)}`;
@@ -138,12 +111,6 @@ function Plan({ item: { todos, status } }: { item: Of<"plan"> }) {
     </Step>
   );
 }
-
-const Task = ({ item: { description, prompt, status } }: { item: Of<"task"> }) => (
-  <Step icon="people" title={`Sub-agent: ${description || "task"}`} status={status}>
-    {prompt !== "" && <p className="thinking">{prompt}</p>}
-  </Step>
-);
 
 const verbs: Record<string, string> = { read: "Read", ls: "Listed", grep: "Searched for" };
 

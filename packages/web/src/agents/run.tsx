@@ -2,9 +2,11 @@
 import type { RunWithPrompt } from "@agentcli/protocol/api";
 import { describeRunModel } from "@agentcli/protocol/outcomes";
 import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { memo, useMemo, useSyncExternalStore } from "react";
 import { Blocks } from "../components/blocks.tsx";
 import { Notice, Skeleton } from "../components/feedback.tsx";
+import { Icon } from "../components/icon.tsx";
 import { Markdown } from "../components/markdown.tsx";
 import { StatusIcon, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
@@ -13,6 +15,7 @@ import type { Connection, RunView } from "../stream/run-state.ts";
 import type { Item } from "../stream/transcript.ts";
 import { duration, money } from "../text/format.ts";
 import { TranscriptItem } from "./item.tsx";
+import { RunPlaceContext } from "./run-place.ts";
 
 const isActive = ({ status }: RunWithPrompt): boolean => status === "RUNNING" || status === "CREATING";
 
@@ -32,13 +35,20 @@ export const Run = memo(({ run }: { run: RunWithPrompt }) => {
   const { transcript, connection } = useSyncExternalStore(feed.subscribe, feed.read);
   const isEmpty = transcript.items.length === 0;
   const result = resultBefore(run, { transcript, connection });
+  const isRunActive = isActive(run);
+  const place = useMemo(
+    () => ({ agentId, runId: id, isActive: isRunActive, render: renderItem }),
+    [agentId, id, isRunActive],
+  );
   return (
     <section className="run" id={id} aria-label={`Run ${id}`} data-connection={connection} data-status={run.status}>
       <div className="prompt">
         <p className="prompt-text">{run.prompt}</p>
       </div>
       <div className="items">
-        <Blocks items={transcript.items} render={renderItem} />
+        <RunPlaceContext value={place}>
+          <Blocks items={transcript.items} render={renderItem} />
+        </RunPlaceContext>
         {isEmpty && connection === "connecting" && result === null && <Skeleton lines={2} />}
         {result !== null && <Markdown text={result} />}
       </div>
@@ -106,6 +116,17 @@ function RunEnd({ run }: { run: RunWithPrompt }) {
         {cost && <span className="numeric">{money(cost.chargedCents)}</span>}
         {model && <span>{describeRunModel(model)}</span>}
         <Moment at={run.createdAt} />
+        {!isActive(run) && (
+          <Link
+            className="fork-link"
+            to="/agents/$id"
+            params={{ id: run.agentId }}
+            search={{ fork: run.id }}
+            resetScroll={false}
+          >
+            <Icon name="branch" size={14} /> Fork from here
+          </Link>
+        )}
       </p>
     </footer>
   );

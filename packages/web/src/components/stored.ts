@@ -1,8 +1,13 @@
 // State that survives a reload of the page and is shared by tabs.
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
-export function useStored<Value>(name: string, initial: Value): [Value, (value: Value) => void] {
+/** Given the value or how it follows from the one before, which another tab may have changed. */
+export type Store<Value> = (next: Value | ((before: Value) => Value)) => void;
+
+export function useStored<Value>(name: string, initial: Value): [Value, Store<Value>] {
   const [value, setValue] = useState<Value>(() => read(name) ?? initial);
+  const latest = useRef(value);
+  latest.current = value;
   useEffect(() => {
     const onChange = (event: StorageEvent) => {
       if (event.key === name) setValue(read<Value>(name) ?? initial);
@@ -11,7 +16,9 @@ export function useStored<Value>(name: string, initial: Value): [Value, (value: 
     return () => window.removeEventListener("storage", onChange);
   }, [name, initial]);
   const store = useCallback(
-    (next: Value) => {
+    (change: Value | ((before: Value) => Value)) => {
+      const next = change instanceof Function ? change(latest.current) : change;
+      latest.current = next;
       setValue(next);
       write(name, next);
     },

@@ -48,7 +48,15 @@ export const sampleItems: Item[] = [
     subject: "src/paging.js",
     result: "export const a = 1;\n",
   },
-  { kind: "task", key: "7", status: "running", description: "Review the change", prompt: "Read it carefully." },
+  {
+    kind: "task",
+    action: "start",
+    subagentId: "",
+    key: "7",
+    status: "running",
+    description: "Review the change",
+    prompt: "Read it carefully.",
+  },
 ];
 
 export const sampleMarkdown = `## Done

@@ -12,13 +12,18 @@ interface Call {
 
 export type Item =
   | { kind: "text"; key: string; text: string }
+  /** What its requester added while it ran. */
+  | { kind: "user"; key: string; text: string }
   | { kind: "thinking"; key: string; text: string; durationMs?: number }
   | ({ kind: "command"; command: string; output: string; exitCode?: number; durationMs?: number } & Call)
   | ({ kind: "edit"; path: string; diff: string; added: number; removed: number } & Call)
   | ({ kind: "plan"; todos: Todo[] } & Call)
-  | ({ kind: "task"; description: string; prompt: string } & Call)
+  | ({ kind: "task"; description: string; prompt: string; action: TaskAction; subagentId: string } & Call)
   | ({ kind: "tool"; name: string; subject: string; result: string } & Call)
   | { kind: "note"; key: string; text: string };
+
+/** What a call does with sub-agents. */
+export type TaskAction = "start" | "wait" | "write" | "close";
 
 export interface Todo {
   content: string;
@@ -31,11 +36,15 @@ export interface Transcript {
   /** Where each call is among the items. */
   calls: Map<string, number>;
   status: string | null;
+  /** The prompt was received: later messages of people were added to the run. */
+  hasPrompt: boolean;
   /** The whole run was received. */
   isDone: boolean;
 }
 
-export const emptyTranscript = (): Transcript => ({ items: [], calls: new Map(), status: null, isDone: false });
+export const emptyTranscript = (): Transcript => ({
+  ...{ items: [], calls: new Map(), status: null, hasPrompt: false, isDone: false },
+});
 
 /** More of a command's output is not kept: its end is what is new. */
 const maxOutput = 200_000;
@@ -57,7 +66,8 @@ export function applyFrame(transcript: Transcript, frame: StreamFrame): void {
       applyCall(transcript, frame.data);
       break;
     case "interaction_update":
-      applyUpdate(transcript, frame.data);
+      if (frame.data.type === "user-message-appended") applyMessage(transcript, frame.data.userMessage.text);
+      else applyUpdate(transcript, frame.data);
       break;
     case "result":
       transcript.status = frame.data.status;
@@ -74,6 +84,12 @@ export function applyFrame(transcript: Transcript, frame: StreamFrame): void {
     case "heartbeat":
       break;
   }
+}
+
+function applyMessage(transcript: Transcript, text: string): void {
+  const { items } = transcript;
+  if (transcript.hasPrompt) items.push({ kind: "user", key: nextKey(items), text });
+  transcript.hasPrompt = true;
 }
 
 const nextKey = (items: Item[]): string => `item-${items.length}`;
@@ -133,10 +149,27 @@ function callItem({ callId, name, status, args, result }: CallData, before: Item
     case "warning":
       return { kind: "note", key: callId, text: problem };
     case "task":
-      return { kind: "task", ...call, description: textIn(given, "description"), prompt: textIn(given, "prompt") };
+      return taskItem(call, given, success);
     default:
       return { kind: "tool", ...call, name: toolName(name, given), subject: subjectOf(given), result: textOf(success) };
   }
+}
+
+function taskItem(call: Call, given: Fields, success: Fields): Item {
+  const prompt = textIn(given, "prompt");
+  const action: TaskAction =
+    prompt !== ""
+      ? "start"
+      : given.targets !== undefined
+        ? "wait"
+        : textIn(given, "message") !== ""
+          ? "write"
+          : "close";
+  return {
+    ...{ kind: "task", ...call, action, description: textIn(given, "description") },
+    prompt: prompt || textIn(given, "message"),
+    subagentId: textIn(success, "agentId"),
+  };
 }
 
 interface CommandFields {

@@ -1,0 +1,13 @@
+// The run that an item belongs to, for items that read more of it than its stream has.
+import { createContext, type ReactNode } from "react";
+import type { Item } from "../stream/transcript.ts";
+
+export interface RunPlace {
+  agentId: string;
+  runId: string;
+  isActive: boolean;
+  /** Sub-agents have items of their own. */
+  render(item: Item): ReactNode;
+}
+
+export const RunPlaceContext = createContext<RunPlace | null>(null);
