@@ -32,7 +32,7 @@ export { compactionPrompt, estimateRequest } from "./state/compaction.ts";
 export { answerOf, callsOf, isShown, textOf } from "./state/messages.ts";
 export { emptyThread, type ThreadState } from "./state/state.ts";
 export { estimateMessage, estimateText } from "./state/tokens.ts";
-export { readPaths } from "./state/touched.ts";
+export { readPaths, touchedPaths } from "./state/touched.ts";
 export { agentToolNames } from "./subagents/names.ts";
 export { openSubagents } from "./subagents/open.ts";
 export { type AgentRole, builtInRoles } from "./subagents/role.ts";

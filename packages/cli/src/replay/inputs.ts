@@ -1,6 +1,6 @@
 // What a run was started from, recorded and now: the first difference between them.
 import { relative } from "node:path";
-import { apply, emptyThread, type StoredRecord, textOf } from "@agentcli/engine";
+import { apply, emptyThread, type StoredRecord, textOf, touchedPaths } from "@agentcli/engine";
 import { callbacksFor, type RunOptions, threadCreated } from "@agentcli/host";
 import { type Cassette, firstDifference } from "@agentcli/host/cassette";
 import { openMemoryStore } from "@agentcli/host/sessions";
@@ -53,9 +53,10 @@ async function changedLater(records: StoredRecord[], created: Created, run: Prog
   for (const stored of records) {
     const { record } = stored;
     const isRead = record.type === "input.added" && record.origin === "repository";
-    if (state.touched.length > 0 && (isRead || record.type === "model.replied")) {
+    const touched = isRead || record.type === "model.replied" ? touchedPaths(state.settledCalls) : [];
+    if (touched.length > 0) {
       const sent = state.instructions.flatMap(({ sources }) => sources);
-      const { texts } = await run.dependencies.repository.textsFor([...state.touched], sent);
+      const { texts } = await run.dependencies.repository.textsFor(touched, sent);
       const now = texts.map(({ source, text }) => [relative(run.settings.cwd, source), text]);
       const before = isRead ? recordedTexts(record, created.settings.cwd) : [];
       const difference = firstDifference(Object.fromEntries(before), Object.fromEntries(now));

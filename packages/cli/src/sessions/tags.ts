@@ -1,7 +1,7 @@
 // Labels of a run: `--tag team=web`. A thread keeps them; a later turn may add to them or change them.
 import { CommandError } from "@agentcli/command-line";
 import type { StoredRecord } from "@agentcli/engine";
-import type { Tags } from "@agentcli/protocol";
+import type { Tags, ThreadRecord } from "@agentcli/protocol";
 
 export function parseTags(values: string[]): Tags {
   return Object.fromEntries(values.map(parseTag));
@@ -9,9 +9,12 @@ export function parseTags(values: string[]): Tags {
 
 /** Those that hold after these records. */
 export function tagsOf(records: StoredRecord[]): Tags {
-  const tagged = records.findLast(({ record }) => "tags" in record && record.tags !== undefined)?.record;
-  return (tagged && "tags" in tagged && tagged.tags) || {};
+  const tagged = records.findLast(({ record }) => tagsIn(record) !== undefined);
+  return (tagged && tagsIn(tagged.record)) ?? {};
 }
+
+const tagsIn = (record: ThreadRecord): Tags | undefined =>
+  record.type === "turn.begun" || record.type === "thread.created" ? record.tags : undefined;
 
 /** Nothing rather than an empty table in the record. */
 export const recordedTags = (tags: Tags): { tags?: Tags } => (Object.keys(tags).length > 0 ? { tags } : {});

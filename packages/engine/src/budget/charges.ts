@@ -19,11 +19,24 @@ export const addUsage = (left: Usage, right: Usage): Usage => ({
 
 export const noCharges = (): Charges => ({ usage: noUsage(), costUsd: 0 });
 
+interface Paid {
+  usage: Usage;
+  costUsd?: number | null;
+}
+
 /** A sum with an unknown part would be a wrong figure: its cost is unknown. */
-export const addCharges = (
-  left: Charges,
-  { usage, costUsd = null }: { usage: Usage; costUsd?: number | null },
-): Charges => ({
-  usage: addUsage(left.usage, usage),
-  costUsd: left.costUsd === null || costUsd === null ? null : left.costUsd + costUsd,
-});
+export function addCharges({ usage, costUsd }: Charges, paid: Paid): Charges {
+  const sum = { usage: { ...usage }, costUsd };
+  increaseCharges(sum, paid);
+  return sum;
+}
+
+/** In place: with a copy for each reply, the fold of a long thread costs more. */
+export function increaseCharges(sum: Charges, { usage, costUsd = null }: Paid): void {
+  sum.usage.inputTokens += usage.inputTokens;
+  sum.usage.cachedInputTokens += usage.cachedInputTokens;
+  sum.usage.cacheWriteInputTokens += usage.cacheWriteInputTokens;
+  sum.usage.outputTokens += usage.outputTokens;
+  sum.usage.reasoningOutputTokens += usage.reasoningOutputTokens;
+  sum.costUsd = sum.costUsd === null || costUsd === null ? null : sum.costUsd + costUsd;
+}

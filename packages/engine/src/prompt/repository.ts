@@ -2,6 +2,7 @@
 import type { Part, ThreadRecord } from "@agentcli/protocol";
 import type { Log } from "../log/log.ts";
 import { textPart } from "../state/messages.ts";
+import { touchedPaths } from "../state/touched.ts";
 
 export interface Repository {
   /**
@@ -25,7 +26,8 @@ interface Injection {
 export const noRepository: Repository = { textsFor: async () => ({ texts: [], warnings: [] }) };
 
 export async function injectInstructions({ log, repository }: Injection): Promise<"injected" | "none"> {
-  const { touched, instructions } = log.state;
+  const { settledCalls, instructions } = log.state;
+  const touched = touchedPaths(settledCalls);
   if (touched.length === 0) return "none";
   const { texts, warnings } = await repository.textsFor(
     touched,

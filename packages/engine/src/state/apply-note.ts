@@ -1,6 +1,6 @@
 // Applies notes to the state of a thread.
 import type { NoteData, Noted, TurnSettings } from "@agentcli/protocol";
-import { addCharges } from "../budget/charges.ts";
+import { increaseCharges } from "../budget/charges.ts";
 import { chargeAside } from "../budget/ledger.ts";
 import { findOpenCall, type ThreadState } from "./state.ts";
 
@@ -30,7 +30,7 @@ function applyHook({ turn, account }: ThreadState, data: NoteData<"hook">): void
   const paid = chargeOf(data);
   if (paid) {
     chargeAside(account.ledger, paid);
-    account.charges = addCharges(account.charges, paid);
+    increaseCharges(account.charges, paid);
   }
   if (!turn) return;
   if (paid) chargeAside(turn.ledger, paid);

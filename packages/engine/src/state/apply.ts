@@ -1,6 +1,6 @@
 // The fold of a log into the state of its thread. `apply` is the only place where the state changes.
 import type { Block, Frozen, Outcome, RecordOf, ThreadRecord, ToolSpec, Usage } from "@agentcli/protocol";
-import { addCharges } from "../budget/charges.ts";
+import { increaseCharges } from "../budget/charges.ts";
 import { charge, emptyLedger } from "../budget/ledger.ts";
 import type { Message, StoredRecord } from "../ports.ts";
 import { applyNote } from "./apply-note.ts";
@@ -10,7 +10,6 @@ import { noteBegun, noteReported, noteSettled } from "./known-agents.ts";
 import { callsOf, finalMessage, textOf } from "./messages.ts";
 import { findOpenCall, type OpenCall, type OpenTurn, openAccount, type ThreadState } from "./state.ts";
 import { estimateMessage, estimateText } from "./tokens.ts";
-import { touchedPaths } from "./touched.ts";
 import { noteWork } from "./work.ts";
 
 /** Changes `state` in place: a copying fold of 10,000 records took 112 ms, this one a few. */
@@ -81,9 +80,13 @@ function changeAccount(state: ThreadState, turnId: string): void {
   if (state.account.turnId !== turnId) state.account = openAccount(turnId);
 }
 
-function chargeAccount({ account }: ThreadState, paid: Parameters<typeof addCharges>[1], sizeAfter?: number): void {
+function chargeAccount(
+  { account }: ThreadState,
+  paid: Parameters<typeof increaseCharges>[1],
+  sizeAfter?: number,
+): void {
   charge(account.ledger, paid, sizeAfter);
-  account.charges = addCharges(account.charges, paid);
+  increaseCharges(account.charges, paid);
 }
 
 function changeTools(state: ThreadState, tools: ToolSpec[]): void {
@@ -122,13 +125,13 @@ function ownMessages({ messages, instructions }: ThreadState): Message[] {
 function applyInstructions(state: ThreadState, sources: string[]): void {
   const message = state.messages.at(-1);
   if (message) state.instructions.push({ sources, message });
-  state.touched = [];
+  state.settledCalls = [];
 }
 
 function applyReply(state: ThreadState, seq: number, record: RecordOf<"model.replied">): void {
   state.messages.push({ role: "assistant", blocks: record.blocks });
   state.repliesSinceCompaction += 1;
-  state.touched = [];
+  state.settledCalls = [];
   state.tokens = sizeAfterReply(state, record.blocks, record.usage);
   chargeAccount(state, record, state.tokens);
   if (!state.turn) return;
@@ -151,7 +154,7 @@ function applySettled(state: ThreadState, record: RecordOf<"tool.settled">): voi
   if (!turn || !call) return;
   turn.calls = turn.calls.filter((open) => open !== call);
   turn.streak = countCall(turn.streak, call, record.outcome);
-  state.touched.push(...touchedPaths(call.begun, record.outcome));
+  state.settledCalls.push({ begun: call.begun, outcome: record.outcome });
   const { parts, status } = record.outcome;
   const { wireId, form } = call.block;
   addMessage(state, { role: "tool", wireId, form, parts, ...(status !== "completed" && { failed: true }) });

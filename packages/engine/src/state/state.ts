@@ -14,6 +14,7 @@ import { noCharges } from "../budget/charges.ts";
 import { emptyLedger, type Ledger } from "../budget/ledger.ts";
 import type { Message } from "../ports.ts";
 import type { SubagentRecords } from "./known-agents.ts";
+import type { SettledCall } from "./touched.ts";
 import { newWork, type WorkState } from "./work.ts";
 
 export interface OpenCall {
@@ -96,8 +97,8 @@ export interface ThreadState {
   turns: number;
   backgroundProcesses: Map<number, ProcessSession>;
   work: WorkState;
-  /** Paths that calls have touched since the last reply. */
-  touched: string[];
+  /** Calls since the last reply: instructions for the files they touched are injected with the next request. */
+  settledCalls: SettledCall[];
   /** Repository instructions that were injected and are still among the messages. */
   instructions: SentInstructions[];
   turn: OpenTurn | null;
@@ -122,7 +123,7 @@ export function emptyThread(threadId: string): ThreadState {
     turns: 0,
     backgroundProcesses: new Map(),
     work: newWork(),
-    touched: [],
+    settledCalls: [],
     instructions: [],
     turn: null,
     agents: new Map(),
@@ -143,8 +144,8 @@ export const findOpenCall = (state: ThreadState, callId: string): OpenCall | und
 
 /** Calls in a row that led nowhere. */
 export interface CallStreak {
-  /** Name and input of the newest call. */
-  newest: string;
+  /** The newest call. */
+  newest: CallBlock | null;
   length: number;
   /** The replies that made the first and the newest of these calls. */
   firstReply: string;

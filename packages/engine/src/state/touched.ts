@@ -1,9 +1,14 @@
-// The files that a settled call touched, as far as its arguments and outcome tell. They need not exist.
+// The files that settled calls touched, as far as their arguments and outcomes tell. They need not exist.
 import type { FileChange, Outcome, RecordOf } from "@agentcli/protocol";
 
-type Begun = Pick<RecordOf<"tool.begun">, "name" | "args">;
+export interface SettledCall {
+  begun: Pick<RecordOf<"tool.begun">, "name" | "args"> | null;
+  outcome: Outcome;
+}
 
-export function touchedPaths(begun: Begun | null, { detail }: Outcome): string[] {
+export const touchedPaths = (calls: SettledCall[]): string[] => calls.flatMap(touchedBy);
+
+function touchedBy({ begun, outcome: { detail } }: SettledCall): string[] {
   if (detail.kind === "patch") return detail.changes.flatMap(pathsOf);
   const args = begun?.args as Partial<Record<string, unknown>> | undefined;
   switch (begun?.name) {

@@ -1,6 +1,6 @@
 // The sub-agents of one thread. Each is a separate thread in the same loop, never with more rights or budget than its parent.
 import type { AgentState, Charges, Part } from "@agentcli/protocol";
-import { addCharges } from "../budget/charges.ts";
+import { addCharges, noCharges } from "../budget/charges.ts";
 import { openLog } from "../log/log.ts";
 import type { SubagentSupervisor, ThreadRun } from "../running.ts";
 import { textOf } from "../state/messages.ts";
@@ -60,7 +60,7 @@ function chargesOf({ members, root }: Tree): Charges | null {
   const paid = states.filter(
     ({ account }) => account.ledger.requests > 0 && account.turnId === root().log.state.account.turnId,
   );
-  return paid.length === 0 ? null : paid.map(({ account }) => account.charges).reduce(addCharges);
+  return paid.length === 0 ? null : paid.map(({ account }) => account.charges).reduce(addCharges, noCharges());
 }
 
 const nameOf = ({ id, nickname }: Member): SubagentName => ({ id, nickname });
