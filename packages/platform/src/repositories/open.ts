@@ -12,6 +12,7 @@ import {
   type RepositoryChecks,
   reviewersOf,
 } from "./accounts/index.ts";
+import { addBrowseRoutes } from "./browse/index.ts";
 import {
   addCredentialRoutes,
   type CredentialStore,
@@ -39,6 +40,7 @@ import {
   openHandoff,
   startChecks,
 } from "./handoff/index.ts";
+import { openFetchImport } from "./import-url.ts";
 import { addPullRequestRoutes } from "./pulls/index.ts";
 import {
   type Github,
@@ -109,6 +111,7 @@ export function openRepositories(
   });
   const fileRetention = { dataDirectory, locks, ...settings.retention, now: Date.now };
   const store = { db, vault };
+  const checks = openRepositoryChecks({ sources, userAccess: openUserAccess(store, accounts), publicUrl });
   return {
     githost,
     sources,
@@ -119,7 +122,7 @@ export function openRepositories(
     namesOf: (repositories) => directoryNames(repositories, sources),
     diffs: openDiffs({ db, workspaces, sources }),
     reading: openRepositoryReading({ store, github: accounts, now: Date.now }),
-    ...openRepositoryChecks({ sources, userAccess: openUserAccess(store, accounts), publicUrl }),
+    ...checks,
     list: (principal) => listRepositories({ store, githost, github, sources, policy: network }, principal),
     openHandoff: (readSummary) =>
       openHandoff({
@@ -143,7 +146,8 @@ export function openRepositories(
       serveSigningKey(app, signingKey, committer);
       addCredentialRoutes(api, store);
       addAccountRoutes(api, { db, host: accounts?.host ?? null });
-      addCreateRoute(api, githost);
+      addCreateRoute(api, { host: githost, fetchImport: openFetchImport(checkouts, checks) });
+      addBrowseRoutes(api, githost);
       addPullRequestRoutes(api, { db, host: githost });
     },
     retention: [mirrorRetention(fileRetention), unfinishedRetention(fileRetention)],

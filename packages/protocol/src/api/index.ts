@@ -24,6 +24,7 @@ export * from "./problem.ts";
 export * from "./prompts.ts";
 export * from "./pulls.ts";
 export * from "./push.ts";
+export * from "./repositories.ts";
 export * from "./runs.ts";
 export * from "./secrets.ts";
 export * from "./servers.ts";

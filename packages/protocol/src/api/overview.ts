@@ -86,7 +86,15 @@ export const HostedRepositoryList = z.object({ items: z.array(HostedRepositoryEn
 export type HostedRepositoryList = z.infer<typeof HostedRepositoryList>;
 
 export const NewRepository = z
-  .strictObject({ name: z.string().min(1).max(100).describe("Letters, digits, dots, dashes and underscores") })
+  .strictObject({
+    name: z.string().min(1).max(100).describe("Letters, digits, dots, dashes and underscores"),
+    importUrl: z
+      .string()
+      .min(1)
+      .max(2048)
+      .optional()
+      .describe("Its branches and tags are copied from this git URL, as far as agents of the caller may read it"),
+  })
   .meta({ id: "NewRepository" });
 
 export const FleetOverview = z

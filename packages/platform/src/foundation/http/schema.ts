@@ -30,6 +30,7 @@ const modules = {
   prompts: () => import("@agentcli/protocol/api/prompts"),
   pulls: () => import("@agentcli/protocol/api/pulls"),
   push: () => import("@agentcli/protocol/api/push"),
+  repositories: () => import("@agentcli/protocol/api/repositories"),
   runs: () => import("@agentcli/protocol/api/runs"),
   secrets: () => import("@agentcli/protocol/api/secrets"),
   servers: () => import("@agentcli/protocol/api/servers"),

@@ -70,6 +70,15 @@ export interface DiffRequest {
   flags?: string[];
 }
 
+/** The same patch whatever the configuration is; no program of a repository is run. */
+export const stableDiffFlags = [
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--find-renames",
+  "--ignore-submodules=all",
+];
+
 /** As of its latest push, also when the branch is gone. */
 export const headCommit = async (
   repository: HostedRepository,
@@ -83,10 +92,9 @@ export async function readDiff(repository: HostedRepository, { pull, flags = [] 
   const base = merged ?? (await branchTip(repository, pull.base));
   if (head === undefined || base === undefined) return "";
   const range = merged === undefined ? [`${base}...${head}`] : [base, head];
-  const stableFlags = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--ignore-submodules=all"];
   return runGit({
     location: { directory: repository.directory },
-    args: ["diff", ...stableFlags, ...flags, ...range, "--"],
+    args: ["diff", ...stableDiffFlags, ...flags, ...range, "--"],
   });
 }
 

@@ -1,13 +1,27 @@
-// `POST /v1/repositories`: an empty repository of the embedded git host.
-import { type Api, schema } from "../../foundation/index.ts";
+// `POST /v1/repositories`: a repository of the embedded git host, empty or with the commits of another.
+import { type Api, type Principal, schema } from "../../foundation/index.ts";
 import type { GitHost } from "./host.ts";
 
-export function addCreateRoute(api: Api, host: GitHost): void {
+export interface CreateRouteOptions {
+  host: GitHost;
+  /** Returns a git directory with all branches and tags of this URL. Throws ApiError. */
+  fetchImport(request: ImportRequest, signal: AbortSignal): Promise<string>;
+}
+
+export interface ImportRequest {
+  principal: Principal;
+  url: string;
+}
+
+const createMs = 60_000;
+const importMs = 15 * 60_000;
+
+export function addCreateRoute(api: Api, { host, fetchImport }: CreateRouteOptions): void {
   api.route(
     {
       method: "post",
       path: "/v1/repositories",
-      summary: "Create an empty repository on the embedded git host",
+      summary: "Create a repository on the embedded git host, empty or as a copy of another one",
       tag: "account",
       scope: "repositories:write",
       body: schema("overview", "NewRepository"),
@@ -17,11 +31,17 @@ export function addCreateRoute(api: Api, host: GitHost): void {
         schema: schema("overview", "HostedRepositoryEntry"),
         description: "The repository, to push to",
       },
-      problems: ["repository_name_conflict"],
+      problems: ["repository_name_conflict", "repository_access", "integration_not_connected", "unavailable"],
     },
-    async ({ body: { name }, principal: { teamId } }) => {
-      const signal = AbortSignal.timeout(60_000);
-      const { defaultBranch } = await host.repositories.create({ teamId, name, from: null }, signal);
+    async ({ body: { name, importUrl: url }, principal, context }) => {
+      const { teamId } = principal;
+      const signal = AbortSignal.timeout(url === undefined ? createMs : importMs);
+      if (url !== undefined) {
+        api.admission.admitGitProcess(context, teamId);
+        await host.repositories.checkNew(teamId, name);
+      }
+      const from = url === undefined ? null : await fetchImport({ principal, url }, signal);
+      const { defaultBranch } = await host.repositories.create({ teamId, name, from }, signal);
       return { name, url: host.cloneUrl(name), defaultBranch };
     },
   );

@@ -1,9 +1,9 @@
 // The embedded git host.
 
 export { openAuthenticator } from "./authenticator.ts";
-export { type DiffRequest, headCommit, readDiff } from "./changes.ts";
+export { type DiffRequest, headCommit, readDiff, stableDiffFlags } from "./changes.ts";
 export type { CommentRecord, CommentStore, ReviewRecord } from "./comments.ts";
-export { addCreateRoute } from "./create-route.ts";
+export { addCreateRoute, type ImportRequest } from "./create-route.ts";
 export type { HostEvent, RecordEvent } from "./events.ts";
 export { type GitHost, type GitHostOptions, openGitHost } from "./host.ts";
 export type { HostedRepository } from "./hosted-repository.ts";

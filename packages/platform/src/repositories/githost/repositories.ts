@@ -13,6 +13,8 @@ export interface HostedRepositories {
   /** Whether each server has a copy, so that changes must be published. */
   isShared: boolean;
   /** Throws ApiError if the name is invalid or already in use. */
+  checkNew(teamId: number, name: string): Promise<void>;
+  /** Throws ApiError as `checkNew` does. */
   create(request: CreateRepositoryRequest, signal: AbortSignal): Promise<HostedRepository>;
   /** Undefined if this team has no repository with that name. Other teams may have one. */
   find(teamId: number, name: string): Promise<HostedRepository | undefined>;
@@ -56,6 +58,10 @@ export function openRepositories({ db, dataDirectory, shared }: RepositoriesOpti
   });
   return {
     isShared: shared !== undefined,
+    async checkNew(teamId, name) {
+      checkName(name);
+      if ((await findRow(db, teamId, name)) !== undefined) throw nameConflict(name);
+    },
     async create({ teamId, name, from }, signal) {
       checkName(name);
       await mkdir(root, { recursive: true, mode: 0o700 });
@@ -66,8 +72,7 @@ export function openRepositories({ db, dataDirectory, shared }: RepositoriesOpti
           .onConflict((conflict) => conflict.doNothing())
           .returningAll()
           .executeTakeFirst();
-        if (row === undefined)
-          throw new ApiError("repository_name_conflict", `Repository "${name}" already exists. Choose another name.`);
+        if (row === undefined) throw nameConflict(name);
         const { directory } = fromRow(row);
         const branch = await fill(directory, from, signal);
         await transaction
@@ -115,6 +120,9 @@ function beginPush(shared: SharedRepositories, repository: HostedRepository): Pu
     },
   };
 }
+
+const nameConflict = (name: string) =>
+  new ApiError("repository_name_conflict", `Repository "${name}" already exists. Choose another name.`);
 
 const findRow = (db: Kysely<Tables>, teamId: number, name: string) =>
   db

@@ -1,0 +1,2 @@
+// Files and commits of repositories of the embedded git host in the API.
+export { addBrowseRoutes } from "./routes.ts";
