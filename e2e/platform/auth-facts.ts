@@ -51,7 +51,7 @@ const changesAutomation = { scope: "agents:write", sharing: null, about: "automa
 /** There is nothing with these ids. */
 const administers = { scope: "admin", sharing: null, status: 404 } as const;
 /** There is no repository of that name. */
-const readsPull = { scope: "repositories:read", sharing: null, status: 404 } as const;
+const readsRepository = { scope: "repositories:read", sharing: null, status: 404 } as const;
 const changesPull = { scope: "repositories:write", sharing: null, status: 404 } as const;
 const byBrowser = { scope: "agents:write", sharing: null, about: "session" } as const;
 const lists = { scope: "agents:read", sharing: null } as const;
@@ -142,6 +142,11 @@ export const rows: Record<string, Row> = {
   "get /v1/environments/{environmentId}/builds/active": readsEnvironment,
   "get /v1/environments/{environmentId}/builds/{buildId}": readsEnvironment,
   "get /v1/environments/{environmentId}/builds/{buildId}/logs": readsEnvironment,
+  "get /v1/environments/{environmentId}/builds/{buildId}/diff": {
+    ...readsEnvironment,
+    query: "?from=bld-none",
+    status: 404,
+  },
   "post /v1/environments/{environmentId}/builds/{buildId}/activate": changesEnvironment,
   "post /v1/environments/{environmentId}/builds/{buildId}/cancel": changesEnvironment,
   "post /v1/automations": {
@@ -248,9 +253,13 @@ export const rows: Record<string, Row> = {
     body: () => ({ name: `made-${randomUUID()}` }),
   },
   "get /v1/repositories": { scope: "repositories:read", sharing: null },
-  "get /v1/repositories/{name}/pulls": readsPull,
-  "get /v1/repositories/{name}/pulls/{number}": readsPull,
-  "get /v1/repositories/{name}/pulls/{number}/diff": readsPull,
+  "get /v1/repositories/{name}": readsRepository,
+  "get /v1/repositories/{name}/contents": readsRepository,
+  "get /v1/repositories/{name}/commits": readsRepository,
+  "get /v1/repositories/{name}/commits/{commit}": readsRepository,
+  "get /v1/repositories/{name}/pulls": readsRepository,
+  "get /v1/repositories/{name}/pulls/{number}": readsRepository,
+  "get /v1/repositories/{name}/pulls/{number}/diff": readsRepository,
   "patch /v1/repositories/{name}/pulls/{number}": { ...changesPull, body: () => ({ draft: false }) },
   "post /v1/repositories/{name}/pulls/{number}/merge": changesPull,
   "post /v1/repositories/{name}/pulls/{number}/comments": { ...changesPull, body: () => ({ body: "Why?" }) },

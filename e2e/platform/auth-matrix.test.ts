@@ -247,6 +247,7 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
     sessionId: "none",
     host: "git.example.com",
     number: "1",
+    commit: "0".repeat(40),
   };
   const targets = { ...environment, ...automation, ...others };
   const ids: Record<string, string> = { id: agentId, runId, deliveryId, name: "A_SECRET", ...targets };

@@ -12,8 +12,18 @@ export interface DiskDifference {
   bytes: [number, number];
 }
 
-export async function compareDisks(machines: Machines, first: string[], second: string[]): Promise<DiskDifference> {
-  const [left, right] = [await listDisk(machines, first), await listDisk(machines, second)];
+/** The layers of two disks, and until when they are read. */
+export interface DiskComparison {
+  layers: [string[], string[]];
+  signal?: AbortSignal;
+}
+
+/** Throws if a disk has more files than can be compared. */
+export async function compareDisks(
+  machines: Machines,
+  { layers: [first, second], signal = new AbortController().signal }: DiskComparison,
+): Promise<DiskDifference> {
+  const [left, right] = [await listDisk(machines, first, signal), await listDisk(machines, second, signal)];
   return {
     packages: difference(left.packages, right.packages),
     files: difference(left.files, right.files),
@@ -42,7 +52,10 @@ const listFiles =
   "find / -xdev -name .git -prune -o \\( -type f -printf '%p (%s bytes)\\n' -o -type l -printf '%p -> %l\\n' \\)";
 const listPackages = "command -v dpkg-query > /dev/null && dpkg-query --show --showformat '${Package} ${Version}\\n'";
 
-async function listDisk(machines: Machines, layers: string[]): Promise<DiskListing> {
+/** Far more than an image of a whole distribution has. */
+const maxListCharacters = 256 * 1024 * 1024;
+
+async function listDisk(machines: Machines, layers: string[], signal: AbortSignal): Promise<DiskListing> {
   const provider = await machines.provider();
   const machine = await provider.create({ id: `list-${randomUUID()}`, layers, limits: machines.limits });
   try {
@@ -52,9 +65,11 @@ async function listDisk(machines: Machines, layers: string[]): Promise<DiskListi
     const read = async (id: string, command: string) => {
       let text = "";
       const take = (chunk: { stream: string; text: string }) => {
-        if (chunk.stream === "stdout") text += chunk.text;
+        if (chunk.stream === "stdout" && text.length <= maxListCharacters) text += chunk.text;
       };
-      await workspace.exec({ id, start: { argv: ["/bin/sh", "-c", command] } }, take, new AbortController().signal);
+      await workspace.exec({ id, start: { argv: ["/bin/sh", "-c", command] } }, take, signal);
+      signal.throwIfAborted();
+      if (text.length > maxListCharacters) throw new Error("The disk has too many files to be compared.");
       return text.split("\n").filter((line) => line !== "");
     };
     const files = await read("files", listFiles);

@@ -14,6 +14,7 @@ import type { EnvironmentHost } from "./host.ts";
 import { type EnvironmentLookup, openEnvironmentLookup } from "./lookup.ts";
 import { type FindNamedEnvironment, openFindNamed } from "./named.ts";
 import { buildRetention, layerRetention } from "./retention.ts";
+import { addBuildDiff } from "./routes/build-diff.ts";
 import { addBuildRoutes } from "./routes/builds.ts";
 import { addEnvironmentRoutes } from "./routes/environments.ts";
 import { addLogRoute } from "./routes/logs.ts";
@@ -63,6 +64,7 @@ export function openEnvironments(
     routes(api) {
       addEnvironmentRoutes(api, host);
       addBuildRoutes(api, host);
+      addBuildDiff(api, host, executor === null ? null : machines);
       addLogRoute(api, host);
       serveSchema(api, context.publicUrl);
     },

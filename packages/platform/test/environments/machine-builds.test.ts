@@ -123,12 +123,29 @@ test("an operator builds by name, and the disks of two builds are compared file 
   const [changed, same, first] = (await operator.builds(id)).filter(({ status }) => status !== "SKIPPED");
   if (!changed || !same || !first) return expect.fail("three builds expected");
   const machines = machinesOf(harness);
-  expect(await compareDisks(machines, diskOf(first), diskOf(same))).toMatchObject({ packages: [], files: [] });
-  const { files, bytes } = await compareDisks(machines, diskOf(first), diskOf(changed));
+  expect(await compareDisks(machines, { layers: [diskOf(first), diskOf(same)] })).toMatchObject({
+    packages: [],
+    files: [],
+  });
+  const { files, bytes } = await compareDisks(machines, { layers: [diskOf(first), diskOf(changed)] });
   expect(files).toEqual([
     ...["- /root/both (4 bytes)", "+ /root/both (6 bytes)", "- /root/gone (1 bytes)", "+ /root/new (1 bytes)"],
   ]);
   expect(bytes[1] - bytes[0]).toBe(2);
+  const { client } = harness;
+  const diffOf = (build: { id: string }, from: { id: string }) =>
+    client.send("GET", `/v1/environments/${id}/builds/${build.id}/diff?from=${from.id}`);
+  expect(JSON.parse((await diffOf(changed, first)).bytes.toString())).toMatchObject({
+    ...{ from: first.id, to: changed.id, packages: [], truncated: false, bytesBefore: bytes[0], bytesAfter: bytes[1] },
+    files: [
+      { path: "/root/both", before: "4 bytes", after: "6 bytes" },
+      { path: "/root/gone", before: "1 bytes" },
+      { path: "/root/new", after: "1 bytes" },
+    ],
+  });
+  const skipped = (await operator.builds(id)).find(({ status }) => status === "SKIPPED");
+  if (skipped) expect((await diffOf(changed, skipped)).status).toBe(409);
+  expect((await diffOf(changed, { id: "bld-none" })).status).toBe(404);
   await operator.activate(first);
   expect(await harness.active(id)).toBe(first.id);
   await expect(operator.find("none")).rejects.toThrow(

@@ -149,6 +149,26 @@ export const ActiveBuild = z.object({
 });
 export type ActiveBuild = z.infer<typeof ActiveBuild>;
 
+export const BuildDiffQuery = z.object({ from: z.string().min(1).max(100).describe("The build before") });
+
+const sides = {
+  before: z.string().optional().describe("Absent: it was not there"),
+  after: z.string().optional().describe("Absent: it is gone"),
+};
+
+export const BuildDiff = z.object({
+  from: z.string(),
+  to: z.string(),
+  packages: z.array(z.object({ name: z.string(), ...sides })).describe("Debian packages with their versions"),
+  files: z
+    .array(z.object({ path: z.string(), ...sides }))
+    .describe("With their sizes, or where a link leads; those of the same size count as equal"),
+  truncated: z.boolean().describe("Only the first 5,000 files and packages are there"),
+  bytesBefore: z.int().describe("All files together"),
+  bytesAfter: z.int(),
+});
+export type BuildDiff = z.infer<typeof BuildDiff>;
+
 /** Which environment a run uses, which build of it, and why. */
 export const RunEnvironment = z.object({
   source: z.enum(["repository_file", "personal", "team", "named", "none"]),

@@ -11,7 +11,7 @@ export const run = (invocation: Invocation, program: Program): Promise<number> =
     const usage = "platform env diff BUILD BUILD";
     const first = await environments.findBuild(requirePositional(invocation, 0, usage));
     const second = await environments.findBuild(requirePositional(invocation, 1, usage));
-    const found = await compareDisks(openMachines(settings), diskOf(first), diskOf(second));
+    const found = await compareDisks(openMachines(settings), { layers: [diskOf(first), diskOf(second)] });
     program.print(invocation.has("json") ? `${JSON.stringify(found)}\n` : describeDifference(found));
     return 0;
   });

@@ -20,7 +20,7 @@ export const run = (invocation: Invocation, program: Program): Promise<number> =
     if ((await followBuild(command, id)) !== "SUCCEEDED")
       throw new CommandError("failed", `${environment.name} cannot be built again; the log above says why.`);
     const rebuilt = await environments.findBuild(id);
-    const found = await compareDisks(openMachines(settings), diskOf(active), diskOf(rebuilt));
+    const found = await compareDisks(openMachines(settings), { layers: [diskOf(active), diskOf(rebuilt)] });
     program.print(`${active.id}, then ${id}\n${describeDifference(found)}`);
     return found.packages.length + found.files.length === 0 ? 0 : 1;
   });
