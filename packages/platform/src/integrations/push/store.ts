@@ -1,6 +1,6 @@
 // Subscriptions of browsers: one for each session, and gone with it. The address and the keys of one suffice to send messages.
 import type { PushSubscription } from "@agentcli/protocol/api";
-import { type PlatformContext, type Queries, teamKey } from "../../foundation/index.ts";
+import { type PlatformContext, type Queries, recordAuditEvent, teamKey } from "../../foundation/index.ts";
 
 export const subscriptionAad = (sessionId: string): string => `push_subscriptions.subscription ${sessionId}`;
 
@@ -16,16 +16,23 @@ export async function storeSubscription(
 ): Promise<void> {
   const key = await teamKey(db, vault, teamId);
   const subscription = key.seal(JSON.stringify({ endpoint, keys }), subscriptionAad(sessionId));
-  await db
-    .insertInto("push_subscriptions")
-    .values({ session_id: sessionId, subscription })
-    .onConflict((conflict) => conflict.column("session_id").doUpdateSet({ subscription }))
-    .execute();
+  await db.transaction().execute(async (tx) => {
+    await tx
+      .insertInto("push_subscriptions")
+      .values({ session_id: sessionId, subscription })
+      .onConflict((conflict) => conflict.column("session_id").doUpdateSet({ subscription }))
+      .execute();
+    await recordAuditEvent(tx, { action: "push.subscribed", subject: sessionId, data: {} });
+  });
 }
 
-/** With what was still to be sent. */
-export async function removeSubscription(db: Queries, sessionId: string): Promise<void> {
-  await db.deleteFrom("push_subscriptions").where("session_id", "=", sessionId).execute();
+/** With what was still to be sent. Nothing is recorded where there was none. */
+export async function removeSubscription(db: PlatformContext["db"], sessionId: string): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const removed = await tx.deleteFrom("push_subscriptions").where("session_id", "=", sessionId).executeTakeFirst();
+    if (removed.numDeletedRows === 0n) return;
+    await recordAuditEvent(tx, { action: "push.unsubscribed", subject: sessionId, data: {} });
+  });
 }
 
 export async function isSubscribed(db: Queries, sessionId: string): Promise<boolean> {
