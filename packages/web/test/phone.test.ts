@@ -85,6 +85,25 @@ test("notifications are turned on and off in a browser, and its service worker s
   });
   await expect.poll(shown).toEqual(["bc-1: <b>Finished</b>"]);
 
+  const deliver = async (agent: number, body: string) => {
+    const next = { title: `Agent ${agent}`, body, tag: `bc-${agent}`, path: `/agents/bc-${agent}` };
+    await devtools.send("ServiceWorker.deliverPushMessage", {
+      ...{ origin: client.url, registrationId, data: JSON.stringify(next) },
+    });
+    await expect.poll(async () => String(await shown())).toContain(`bc-${agent}: ${body}`);
+  };
+  const titles = () =>
+    page.evaluate(`navigator.serviceWorker.ready.then((registration) => registration.getNotifications())
+      .then((all) => all.map(({ title }) => title).sort())`);
+  await deliver(1, "Failed");
+  await expect.poll(titles).toEqual(["Agent 1 (2)"]);
+  for (const agent of [2, 3, 4, 5, 6, 7, 8, 9]) await deliver(agent, "Finished");
+  const rest = [2, 3, 4, 5, 6, 7, 8, 9].map((agent) => `Agent ${agent}`);
+  await expect.poll(titles).toEqual(["1 more agent", ...rest]);
+  await page.goto(`${client.url}/inbox`);
+  await expect.poll(titles).toEqual(rest);
+  await page.goto(`${client.url}/settings`);
+
   await turnOff.click();
   await page.getByRole("button", { name: "Turn on in this browser" }).waitFor();
   expect(complaints).toEqual([]);

@@ -139,6 +139,8 @@ test("a browser that subscribed receives a message about each ended run, encrypt
     sub: expect.stringMatching(/^mailto:/),
   });
 
+  const recorded = (await ask("GET", "/v1/audit?action=push.subscribed")).body.items as { actorName: string }[];
+  expect(recorded.map(({ actorName }) => actorName)).toEqual(["admin@localhost"]);
   const { items } = (await ask("GET", "/v1/me/sessions")).body;
   const [{ id }] = items.filter(({ isCurrent }: { isCurrent: boolean }) => isCurrent);
   await ask("DELETE", `/v1/me/sessions/${id}`);

@@ -2,6 +2,7 @@
 import type { ChangeInbox, Inbox } from "@agentcli/protocol/api";
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { closeNotifications } from "../push/shown.ts";
 import { request, requestChanged, type TaggedAnswer } from "./request.ts";
 
 const path = "/v1/me/inbox";
@@ -57,4 +58,5 @@ export function useReadOnView(agentId: string): void {
   useEffect(() => {
     if (id !== undefined && document.visibilityState === "visible") mutate({ items: [id], state: "read" });
   }, [id, mutate]);
+  useEffect(() => void closeNotifications(agentId), [agentId]);
 }

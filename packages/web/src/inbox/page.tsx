@@ -10,9 +10,12 @@ import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { Moment } from "../components/time.tsx";
+import { othersTag } from "../push/newest.ts";
+import { closeNotifications } from "../push/shown.ts";
 import { repositoryName } from "../text/format.ts";
 
 export function InboxPage() {
+  useEffect(() => void closeNotifications(othersTag), []);
   const { data, error, isPending, refetch } = useQuery(inboxQuery);
   const [onlyUnread, setOnlyUnread] = useState(false);
   const [done, setDone] = useState<InboxItem | null>(null);

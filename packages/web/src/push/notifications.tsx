@@ -20,8 +20,8 @@ export const Notifications = () => (
   <section className="section notifications">
     <h2>Notifications</h2>
     <p className="page-lead">
-      This browser shows when a run of yours finishes or fails, also while the app is closed. At most eight agents are
-      shown, the newest ones.
+      This browser shows when a run of yours finishes or fails, also while the app is closed: one notification for each
+      of the eight newest agents, and one for all others together.
     </p>
     {isSupported() ? <Switch /> : <Unsupported />}
   </section>

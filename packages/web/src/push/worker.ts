@@ -1,11 +1,20 @@
 // The service worker: shows notifications that arrive while no page is open, and opens the page that one is about. It caches nothing.
-import type { PushMessage } from "@agentcli/protocol/api";
-import { type AgentNotification, givingWay } from "./newest.ts";
+import type { Inbox, PushMessage } from "@agentcli/protocol/api";
+import {
+  type AgentNotification,
+  countOf,
+  describeOthers,
+  givingWay,
+  type NotificationFacts,
+  othersAfter,
+  othersTag,
+  titleOf,
+} from "./newest.ts";
 
 /** What it uses of its global scope; the types of service workers and of pages exclude each other. */
 interface WorkerScope {
   registration: {
-    showNotification(title: string, options: NotificationOptions): Promise<void>;
+    showNotification(title: string, options: ShowOptions): Promise<void>;
     getNotifications(): Promise<ShownNotification[]>;
   };
   clients: {
@@ -13,10 +22,18 @@ interface WorkerScope {
     openWindow(url: string): Promise<unknown>;
   };
   location: Location;
+  /** Absent where an app has no icon to put a number on. */
+  navigator: { setAppBadge?(count: number): Promise<void> };
   skipWaiting(): Promise<void>;
   addEventListener(type: "install", listener: () => void): void;
   addEventListener(type: "push", listener: (event: PushEvent) => void): void;
   addEventListener(type: "notificationclick", listener: (event: ClickEvent) => void): void;
+}
+
+interface ShowOptions extends NotificationOptions {
+  data: NotificationFacts;
+  /** Sounds again for the same agent. */
+  renotify?: boolean;
 }
 
 interface ShownNotification extends AgentNotification {
@@ -55,9 +72,32 @@ scope.addEventListener("notificationclick", (event) => {
 async function show(message: PushMessage | undefined): Promise<void> {
   if (message === undefined) return;
   const { title, body, tag, path } = message;
-  const data = { path, at: Date.now() };
-  await scope.registration.showNotification(title, { body, tag, data, icon: "/assets/icon.svg" });
-  for (const old of givingWay(await scope.registration.getNotifications(), tag)) old.close();
+  const { registration } = scope;
+  const before = await registration.getNotifications();
+  const count = countOf(before, tag);
+  const data = { path, at: Date.now(), title, count };
+  await registration.showNotification(titleOf(title, count), { body, tag, data, icon, renotify: count > 1 });
+  const closed = givingWay(await registration.getNotifications(), tag);
+  const others = othersAfter(before, tag, closed);
+  for (const old of closed) old.close();
+  if (others.length > 0) {
+    const group = describeOthers(others);
+    const facts = { path: "/inbox", at: 0, others };
+    await registration.showNotification(group.title, {
+      ...{ body: group.body, tag: othersTag, data: facts, icon, silent: true },
+    });
+  } else for (const old of before.filter((one) => one.tag === othersTag)) old.close();
+  await showUnread();
+}
+
+const icon = "/assets/icon.svg";
+
+/** The number on the icon of the installed app. Where it cannot be read now, the next page shows it. */
+async function showUnread(): Promise<void> {
+  const { navigator } = scope;
+  if (navigator.setAppBadge === undefined) return;
+  const answer = await fetch("/v1/me/inbox", { headers: { accept: "application/json" } }).catch(() => null);
+  if (answer?.ok) await navigator.setAppBadge(((await answer.json()) as Inbox).unread).catch(() => {});
 }
 
 /** In a window that is open already, if there is one. */
