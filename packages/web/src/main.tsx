@@ -10,6 +10,8 @@ import "./styles/base.css";
 import "./styles/components.css";
 import "./styles/pages.css";
 import "./styles/lists.css";
+import "./styles/reference.css";
+import "./styles/repositories.css";
 
 /** A refusal stays one; only what may pass by itself is tried again. */
 const mayPass = (error: unknown): boolean =>

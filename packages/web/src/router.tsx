@@ -5,6 +5,9 @@ import { readFilter } from "./agents/filter.ts";
 import { readGiven } from "./agents/given.ts";
 import { AgentsPage } from "./agents/list.tsx";
 import { Failure } from "./components/feedback.tsx";
+import { readCompared } from "./environments/queries.ts";
+import { readReferencePlace } from "./reference/place.ts";
+import { readPlace } from "./repositories/queries.ts";
 import { MissingPage } from "./shell/missing.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { readUsageFilter } from "./usage/filter.ts";
@@ -123,6 +126,20 @@ const build = createRoute({
   component: lazyRouteComponent(() => import("./environments/build.tsx"), "BuildPage"),
 });
 
+const buildDiff = createRoute({
+  getParentRoute: () => root,
+  path: "/environments/$id/diff",
+  validateSearch: readCompared,
+  component: lazyRouteComponent(() => import("./environments/diff.tsx"), "BuildDiffPage"),
+});
+
+const apiReference = createRoute({
+  getParentRoute: () => root,
+  path: "/api-reference",
+  validateSearch: readReferencePlace,
+  component: lazyRouteComponent(() => import("./reference/page.tsx"), "ReferencePage"),
+});
+
 const secrets = createRoute({
   getParentRoute: () => root,
   path: "/secrets",
@@ -174,9 +191,35 @@ const repositories = createRoute({
   component: lazyRouteComponent(() => import("./repositories/page.tsx"), "RepositoriesPage"),
 });
 
-const pulls = createRoute({
+const repository = createRoute({
   getParentRoute: () => root,
   path: "/repositories/$name",
+  component: lazyRouteComponent(() => import("./repositories/repository.tsx"), "RepositoryPage"),
+});
+
+const repositoryFiles = createRoute({
+  getParentRoute: () => repository,
+  path: "/",
+  validateSearch: readPlace,
+  component: lazyRouteComponent(() => import("./repositories/files.tsx"), "FilesPage"),
+});
+
+const commits = createRoute({
+  getParentRoute: () => repository,
+  path: "/commits",
+  validateSearch: readPlace,
+  component: lazyRouteComponent(() => import("./repositories/commits.tsx"), "CommitsPage"),
+});
+
+const commit = createRoute({
+  getParentRoute: () => repository,
+  path: "/commits/$commit",
+  component: lazyRouteComponent(() => import("./repositories/commit.tsx"), "CommitPage"),
+});
+
+const pulls = createRoute({
+  getParentRoute: () => repository,
+  path: "/pulls",
   component: lazyRouteComponent(() => import("./pulls/list.tsx"), "PullsPage"),
 });
 
@@ -221,6 +264,8 @@ const tree = root.addChildren([
   environments,
   environment,
   build,
+  buildDiff,
+  apiReference,
   secrets,
   usage,
   audit,
@@ -229,7 +274,7 @@ const tree = root.addChildren([
   serviceAccounts,
   settings,
   repositories,
-  pulls,
+  repository.addChildren([repositoryFiles, commits, commit, pulls]),
   pull,
   accounts,
   sessions,

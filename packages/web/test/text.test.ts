@@ -2,11 +2,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StreamFrame } from "@agentcli/protocol/api";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changedSince, noLongerChanged, reviewOf } from "../src/agents/reviewed.ts";
-import { givingWay } from "../src/push/newest.ts";
+import { countOf, describeOthers, givingWay, othersAfter, othersTag, titleOf } from "../src/push/newest.ts";
+import { resolveLink } from "../src/repositories/links.ts";
 import { applyFrame, emptyTranscript, type Item } from "../src/stream/transcript.ts";
 import { readAnsi } from "../src/text/ansi.ts";
+import { familyOf, highlight } from "../src/text/highlight.ts";
 import { readHunks, readPatch } from "../src/text/patch.ts";
 
 test("terminal output keeps its colours and loses everything else", () => {
@@ -152,9 +155,63 @@ test("since a review a diff shows the parts that are new, whatever lines they ha
   expect(since(other.replaceAll("b.txt", "c.txt"))).toMatchObject([{ path: "c.txt" }]);
 });
 
-test("notifications are one for each agent, of the eight newest", () => {
-  const shown = [3, 1, 2, 9, 8, 7, 6, 5, 4].map((at) => ({ tag: `bc-${at}`, data: { path: "/", at } }));
-  expect(givingWay(shown, "bc-9").map(({ tag }) => tag)).toEqual(["bc-1"]);
+test("notifications are one for each of the eight newest agents, and one for all others with their number", () => {
+  const shown = [3, 1, 2, 9, 8, 7, 6, 5, 4].map((at) => ({
+    tag: `bc-${at}`,
+    data: { path: "/", at, title: `A${at}` },
+  }));
+  const closed = givingWay(shown, "bc-9");
+  expect(closed.map(({ tag }) => tag)).toEqual(["bc-1"]);
   expect(givingWay(shown, "bc-1").map(({ tag }) => tag)).toEqual(["bc-2"]);
   expect(givingWay(shown.slice(1), "bc-1")).toEqual([]);
+
+  const first = othersAfter(shown, "bc-9", closed);
+  expect(describeOthers(first)).toEqual({ title: "1 more agent", body: "A1" });
+  const grouped = [...shown.slice(1), { tag: othersTag, data: { path: "/inbox", at: 0, others: first } }];
+  expect(givingWay(grouped, "bc-1")).toEqual([]);
+  expect(othersAfter(grouped, "bc-1", [])).toEqual([]);
+  const many = Array.from({ length: 300 }, (_, at) => ({ tag: `bc-${at + 10}`, data: null }));
+  const others = othersAfter(grouped, "bc-9", many);
+  expect(others).toHaveLength(100);
+  expect(describeOthers(others)).toEqual({
+    title: "100 more agents",
+    body: "An agent\nAn agent\nAn agent\nAn agent\nand 96 more",
+  });
+  expect([countOf(shown, "bc-4"), titleOf("A4", 1), titleOf("A4", 2)]).toEqual([2, "A4", "A4 (2)"]);
+});
+
+test("colours of source code lose and add no character, whatever the text is, and long unfinished parts are read at once", () => {
+  const paths = ["a.ts", "b.py", "c.sql", "d.html", "e.json", "f.css", "g.unknown"];
+  const marks = ["/*", "*/", "//", "#", '"', "'", "`", "\\", "\n", "<!--", "-->", "const", " ", "7.5", "é", "😀"];
+  const texts = fc
+    .array(fc.oneof(fc.constantFrom(...marks), fc.string()), { maxLength: 40 })
+    .map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(texts, fc.constantFrom(...paths), (text, path) => {
+      const lines = highlight(text, familyOf(path)).map((tokens) => tokens.map((token) => token.text).join(""));
+      expect(lines.join("\n")).toBe(text);
+    }),
+  );
+  for (const part of ["/*", '"\\', "`", "'".repeat(3), "<!--", "a{", "0", "-", "a "])
+    for (const path of paths) expect(highlight(part.repeat(50_000), familyOf(path)).length).toBeGreaterThan(0);
+  expect(highlight('const a = "x"; // b', familyOf("a.ts"))).toEqual([
+    [
+      { kind: "word", text: "const" },
+      { kind: "plain", text: " a = " },
+      { kind: "string", text: '"x"' },
+      { kind: "plain", text: "; " },
+      { kind: "comment", text: "// b" },
+    ],
+  ]);
+});
+
+test("links of Markdown in a repository lead to its files, and to nothing outside of it", () => {
+  const resolve = (href: string) => resolveLink(href, { name: "shop", ref: "topic", path: "docs/a/page.md" });
+  const at = (path: string) => `/repositories/shop?${new URLSearchParams({ ref: "topic", path })}`;
+  expect(resolve("../b.md#part")).toBe(at("docs/b.md"));
+  expect(resolve("/src/main.ts")).toBe(at("src/main.ts"));
+  expect(resolve("./c%20d.md?x=1")).toBe(at("docs/a/c d.md"));
+  expect(resolve("../../../../keys")).toBe(at("keys"));
+  for (const kept of ["https://example.com/x", "javascript:alert(1)", "//evil.example", "#part", "mailto:a@b"])
+    expect(resolve(kept)).toBe(kept);
 });

@@ -2,6 +2,9 @@
 export interface Given {
   repository?: string;
   prompt?: string;
+  /** Its name; the agent starts from the build beside it. */
+  environment?: string;
+  build?: string;
   /** Unlike a prompt it is added to one that was typed before: it exists nowhere else. */
   shared?: string;
 }
@@ -9,7 +12,7 @@ export interface Given {
 const maxLength = 20_000;
 
 export function readGiven(search: Record<string, unknown>): Given {
-  const { repository, prompt } = search;
+  const { repository, prompt, environment, build } = search;
   const parts = ["title", "text", "url", "shared"].map((name) => textOf(search[name])).filter((text) => text !== "");
   // Many apps repeat the address in the text.
   const shared = [...new Set(parts)].filter(
@@ -18,6 +21,7 @@ export function readGiven(search: Record<string, unknown>): Given {
   return {
     ...(isText(repository) && { repository }),
     ...(isText(prompt) && { prompt }),
+    ...(isText(environment) && isText(build) && { environment, build }),
     ...(shared.length > 0 && { shared: shared.join("\n").slice(0, maxLength) }),
   };
 }

@@ -18,6 +18,9 @@ interface Draft {
   prompt: string;
   /** Null until a person chose: then it is the first one that is offered. */
   repository: string | null;
+  /** Of a build of an environment, which brings its own repositories; empty: none. */
+  environment: string;
+  build: string;
   branch: string;
   model: string;
   effort: string;
@@ -26,7 +29,7 @@ interface Draft {
 }
 
 const emptyDraft: Draft = {
-  ...{ prompt: "", repository: null, branch: "", model: "", effort: "" },
+  ...{ prompt: "", repository: null, environment: "", build: "", branch: "", model: "", effort: "" },
   ...{ mode: "agent", opensPullRequest: true },
 };
 
@@ -62,7 +65,7 @@ export function NewAgentPage() {
     const { agent } = await request<{ agent: { id: string } }>("/v1/agents", {
       ...{ method: "POST", body, idempotencyKey: key.current },
     });
-    setDraft({ ...draft, prompt: "" });
+    setDraft({ ...draft, prompt: "", environment: "", build: "" });
     await navigate({ to: "/agents/$id", params: { id: agent.id } });
   });
   const submit = (event?: FormEvent) => {
@@ -120,6 +123,47 @@ function Options({ draft, onChange }: PartProps) {
   const { data: offered } = useQuery(repositoriesQuery);
   return (
     <div className="options">
+      {draft.build === "" ? (
+        <Place draft={draft} onChange={onChange} />
+      ) : (
+        <Notice>
+          <span className="notice-text">
+            Starts from build <code>{draft.build}</code> of {draft.environment}, with its repositories.
+          </span>
+          <Button onClick={() => onChange({ environment: "", build: "" })}>Do not use it</Button>
+        </Notice>
+      )}
+      <ModelFields draft={draft} onChange={onChange} />
+      <Field label="Mode">
+        <Select
+          value={draft.mode}
+          onChange={({ target }) => onChange({ mode: target.value === "plan" ? "plan" : "agent" })}
+        >
+          <option value="agent">Work</option>
+          <option value="plan">Plan only</option>
+        </Select>
+      </Field>
+      {(draft.repository !== "" || draft.build !== "") && (
+        <Check
+          label="Open a draft pull request"
+          checked={draft.opensPullRequest}
+          onChange={(opensPullRequest) => onChange({ opensPullRequest })}
+        />
+      )}
+      {offered?.unavailable?.map(({ host, message }) => (
+        <Notice key={host} tone="busy">
+          {host}: {message}
+        </Notice>
+      ))}
+    </div>
+  );
+}
+
+/** Where it works. */
+function Place({ draft, onChange }: PartProps) {
+  const { data: offered } = useQuery(repositoriesQuery);
+  return (
+    <>
       <Field label="Repository" hint="Choose one, or give any git URL. Empty: none.">
         <input
           className="input"
@@ -144,29 +188,7 @@ function Options({ draft, onChange }: PartProps) {
           onChange={({ target }) => onChange({ branch: target.value })}
         />
       </Field>
-      <ModelFields draft={draft} onChange={onChange} />
-      <Field label="Mode">
-        <Select
-          value={draft.mode}
-          onChange={({ target }) => onChange({ mode: target.value === "plan" ? "plan" : "agent" })}
-        >
-          <option value="agent">Work</option>
-          <option value="plan">Plan only</option>
-        </Select>
-      </Field>
-      {draft.repository !== "" && (
-        <Check
-          label="Open a draft pull request"
-          checked={draft.opensPullRequest}
-          onChange={(opensPullRequest) => onChange({ opensPullRequest })}
-        />
-      )}
-      {offered?.unavailable?.map(({ host, message }) => (
-        <Notice key={host} tone="busy">
-          {host}: {message}
-        </Notice>
-      ))}
-    </div>
+    </>
   );
 }
 
@@ -205,7 +227,7 @@ function ModelFields({ draft, onChange }: PartProps) {
 type PromptImage = NonNullable<CreateAgent["prompt"]["images"]>[number];
 
 function bodyOf(draft: Draft & { repository: string }, images: PromptImage[]): CreateAgent {
-  const { prompt, repository, branch, model, effort, mode, opensPullRequest } = draft;
+  const { prompt, repository, environment, build, branch, model, effort, mode, opensPullRequest } = draft;
   const startingRef = branch.trim();
   return {
     prompt: { text: prompt, ...(images.length > 0 && { images }) },
@@ -213,9 +235,14 @@ function bodyOf(draft: Draft & { repository: string }, images: PromptImage[]): C
     ...(model !== "" && {
       model: { id: model, ...(effort !== "" && { params: [{ id: "reasoning_effort", value: effort }] }) },
     }),
-    ...(repository.trim() !== "" && {
-      repos: [{ url: repository.trim(), ...(startingRef !== "" && { startingRef }) }],
+    ...(build !== "" && {
+      env: { type: "cloud", name: environment, buildId: build } as const,
       autoCreatePR: opensPullRequest,
     }),
+    ...(build === "" &&
+      repository.trim() !== "" && {
+        repos: [{ url: repository.trim(), ...(startingRef !== "" && { startingRef }) }],
+        autoCreatePR: opensPullRequest,
+      }),
   };
 }

@@ -26,9 +26,9 @@ export function AutomationsPage() {
                 An automation starts an agent by a schedule, a webhook or an event of a source host. Create one with{" "}
                 <code>POST /v1/automations</code>.
               </p>
-              <a className="button button-plain" href="/docs/api">
+              <Link className="button button-plain" to="/api-reference" search={{ q: "automations" }}>
                 API
-              </a>
+              </Link>
             </Empty>
           ) : (
             <ul className="rows" ref={list}>

@@ -21,15 +21,16 @@ export interface FileDiffProps {
   mode: DiffMode;
   /** Absent where lines take no comments. */
   notes?: LineNotes | undefined;
-  isViewed: boolean;
-  onViewed(isViewed: boolean): void;
+  isViewed?: boolean;
+  /** Absent where no marks are kept. */
+  onViewed?(isViewed: boolean): void;
 }
 
-export const FileDiff = memo(({ file, mode, notes, isViewed, onViewed }: FileDiffProps) => {
+export const FileDiff = memo(({ file, mode, notes, isViewed = false, onViewed }: FileDiffProps) => {
   const lines = file.hunks.reduce((total, hunk) => total + hunk.lines.length, 0);
   const [isOpen, setOpen] = useState(lines <= maxOpenLines && !isViewed);
   const view = (next: boolean) => {
-    onViewed(next);
+    onViewed?.(next);
     setOpen(!next);
   };
   return (
@@ -51,10 +52,12 @@ export const FileDiff = memo(({ file, mode, notes, isViewed, onViewed }: FileDif
         </code>
         {file.change !== "changed" && <span className="tag">{file.change}</span>}
         <LineCount added={file.added} removed={file.removed} />
-        <label className="check file-viewed">
-          <input type="checkbox" checked={isViewed} onChange={(event) => view(event.target.checked)} />
-          Viewed
-        </label>
+        {onViewed && (
+          <label className="check file-viewed">
+            <input type="checkbox" checked={isViewed} onChange={(event) => view(event.target.checked)} />
+            Viewed
+          </label>
+        )}
       </header>
       {isOpen && <FileBody file={file} mode={mode} notes={notes} />}
       {!isOpen && lines > maxOpenLines && !isViewed && (

@@ -38,6 +38,7 @@ const shapes = {
   down: <path d="M8 3v10M4 9l4 4 4-4" />,
   terminal: <path d="m3.5 5 3 3-3 3M8.5 11.500h4" />,
   edit: <path d="M3 13h2l7.5-7.5-2-2L3 11v2Z" />,
+  folder: <path d="M2 4.500h4l1.500 1.500H14v7H2z" />,
   file: <path d="M4 2.500h5l3 3v8H4v-11ZM9 2.500v3h3" />,
   brain: (
     <path d="M8 3a2.5 2.5 0 0 0-4.5 1.500A2.5 2.5 0 0 0 3 9a2.5 2.5 0 0 0 5 1.500V3Zm0 0a2.5 2.5 0 0 1 4.5 1.500A2.5 2.5 0 0 1 13 9a2.5 2.5 0 0 1-5 1.5" />
@@ -48,6 +49,8 @@ const shapes = {
   more: <path d="M4 8h.01M8 8h.01M12 8h.01" strokeWidth="2" />,
   close: <path d="m4 4 8 8M12 4l-8 8" />,
   check: <path d="m3.5 8.5 3 3 6-7" />,
+  code: <path d="M6 4.500 2.500 8 6 11.500M10 4.500 13.500 8 10 11.500" />,
+  commit: <path d="M1.500 8h3.500M11 8h3.500M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z" />,
   copy: <path d="M5.5 5.500h7v7h-7zM10.5 5.500v-2h-7v7h2" />,
   image: <path d="M2.5 3.500h11v9h-11zM2.5 11l3-3 2.5 2.5 2-2 3.5 3.500M10 6.500h.01" />,
   warning: <path d="M8 2.5 14 13H2L8 2.500ZM8 6.500V9M8 11h.01" />,

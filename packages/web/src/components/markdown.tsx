@@ -1,6 +1,6 @@
 // Text of a model as Markdown. HTML in it stays text; images of other sites are links, since loading them would tell those sites.
 import { memo, type ReactNode } from "react";
-import ReactMarkdown, { type Components } from "react-markdown";
+import ReactMarkdown, { type Components, defaultUrlTransform } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import gfm from "remark-gfm";
 
@@ -30,9 +30,20 @@ const components: Components = {
   ),
 };
 
-export const Markdown = memo(({ text }: { text: string }) => (
+export interface MarkdownProps {
+  text: string;
+  /** Where links of the text lead; absent: where they say. */
+  resolve?: (href: string) => string;
+}
+
+export const Markdown = memo(({ text, resolve }: MarkdownProps) => (
   <div className="markdown">
-    <ReactMarkdown remarkPlugins={[gfm]} rehypePlugins={[rehypeSanitize]} components={components}>
+    <ReactMarkdown
+      remarkPlugins={[gfm]}
+      rehypePlugins={[rehypeSanitize]}
+      components={components}
+      {...(resolve && { urlTransform: (href: string) => defaultUrlTransform(resolve(href)) })}
+    >
       {text}
     </ReactMarkdown>
   </div>

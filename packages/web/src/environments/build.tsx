@@ -7,6 +7,7 @@ import { Output } from "../components/output.tsx";
 import { Loaded, Page } from "../components/page.tsx";
 import { Moment } from "../components/time.tsx";
 import { type FollowedText, followText } from "../stream/follow-text.ts";
+import { BuildActions } from "./build-actions.tsx";
 import { BuildBadge } from "./build-status.tsx";
 import { buildQuery, pathOf } from "./queries.ts";
 
@@ -23,17 +24,20 @@ export function BuildPage() {
       </p>
       <Loaded query={query}>
         {(build) => (
-          <p className="row-facts is-wrapping">
-            <BuildBadge status={build.status} />
-            <code>{build.id}</code>
-            <Moment at={build.createdAt} />
-            {build.failure && <span className="tone-bad">{build.failure.code ?? build.failure.type}</span>}
-            {build.commits?.map(({ repoUrl, commit }) => (
-              <span key={repoUrl} className="fact">
-                {repoUrl} at <code>{commit.slice(0, 12)}</code>
-              </span>
-            ))}
-          </p>
+          <>
+            <BuildActions build={build} />
+            <p className="row-facts is-wrapping">
+              <BuildBadge status={build.status} />
+              <code>{build.id}</code>
+              <Moment at={build.createdAt} />
+              {build.failure && <span className="tone-bad">{build.failure.code ?? build.failure.type}</span>}
+              {build.commits?.map(({ repoUrl, commit }) => (
+                <span key={repoUrl} className="fact">
+                  {repoUrl} at <code>{commit.slice(0, 12)}</code>
+                </span>
+              ))}
+            </p>
+          </>
         )}
       </Loaded>
       {log.connection === "reconnecting" && (

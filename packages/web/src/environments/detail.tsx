@@ -6,6 +6,7 @@ import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
+import { Icon } from "../components/icon.tsx";
 import { Loaded, Page } from "../components/page.tsx";
 import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
@@ -27,11 +28,18 @@ export function EnvironmentPage() {
     <Page
       title={environment?.name ?? "Environment"}
       actions={
-        mayChange && (
-          <Button icon="play" isBusy={act.isPending} onClick={() => act.run("builds")}>
-            Build now
-          </Button>
-        )
+        <>
+          {(query.data?.builds.length ?? 0) > 1 && (
+            <Link className="button button-plain" to="/environments/$id/diff" params={{ id }}>
+              <Icon name="list" /> Compare builds
+            </Link>
+          )}
+          {mayChange && (
+            <Button icon="play" isBusy={act.isPending} onClick={() => act.run("builds")}>
+              Build now
+            </Button>
+          )}
+        </>
       }
     >
       {act.error !== null && <Failure error={act.error} />}

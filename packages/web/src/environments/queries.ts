@@ -1,5 +1,12 @@
 // What the pages of environments read.
-import type { ActiveBuild, Build, Environment, EnvironmentDetail, EnvironmentVersion } from "@agentcli/protocol/api";
+import type {
+  ActiveBuild,
+  Build,
+  BuildDiff,
+  Environment,
+  EnvironmentDetail,
+  EnvironmentVersion,
+} from "@agentcli/protocol/api";
 import { queryOptions } from "@tanstack/react-query";
 import { request } from "../api/request.ts";
 import { session } from "../api/session.ts";
@@ -36,6 +43,30 @@ export const buildQuery = (id: string, buildId: string) =>
     queryFn: ({ signal }) => request<Build>(`${pathOf(id)}/builds/${encodeURIComponent(buildId)}`, { signal }),
     refetchInterval: ({ state }) => (state.data && isRunning(state.data) ? liveMs : false),
   });
+
+/** A build never changes. */
+export const buildDiffQuery = (id: string, { from, to }: { from: string; to: string }) =>
+  queryOptions({
+    queryKey: ["environments", id, "diff", from, to],
+    queryFn: ({ signal }) =>
+      request<BuildDiff>(`${pathOf(id)}/builds/${encodeURIComponent(to)}/diff?${new URLSearchParams({ from })}`, {
+        signal,
+      }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    enabled: from !== to,
+  });
+
+/** Which two builds are compared; absent: the active one, and the newest other one. */
+export interface ComparedBuilds {
+  from?: string;
+  to?: string;
+}
+
+export const readCompared = ({ from, to }: Record<string, unknown>): ComparedBuilds => ({
+  ...(typeof from === "string" && { from }),
+  ...(typeof to === "string" && { to }),
+});
 
 export const isRunning = ({ status }: Build): boolean => status === "IN_PROGRESS";
 

@@ -18,7 +18,7 @@ export function KeysPage() {
   return (
     <Page title="Keys" actions={session.isAdmin && <Link to="/service-accounts">Service accounts</Link>}>
       <p className="page-lead">
-        Programs use the <a href="/docs/api">API</a> and git with a key, with your rights or fewer.
+        Programs use the <Link to="/api-reference">API</Link> and git with a key, with your rights or fewer.
       </p>
       <KeyForm onCreated={setShown} />
       {shown !== null && <ShownKeyCard shown={shown} />}

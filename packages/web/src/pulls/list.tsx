@@ -1,40 +1,24 @@
-// A repository of the embedded git host: how to clone it, and its pull requests.
+// The pull requests of a repository of the embedded git host.
 import type { PullRequestEntry } from "@agentcli/protocol/api";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useRef } from "react";
 import { useListKeys } from "../agents/list-keys.ts";
 import { Button } from "../components/controls.tsx";
 import { Empty } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
-import { Loaded, Page } from "../components/page.tsx";
+import { Loaded } from "../components/page.tsx";
 import { PullStateBadge } from "../components/pull-state.tsx";
 import { Moment } from "../components/time.tsx";
-import { hostedQuery } from "../repositories/queries.ts";
 import { pullsQuery } from "./queries.ts";
 
 export function PullsPage() {
   const { name } = useParams({ from: "/repositories/$name" });
   const query = useInfiniteQuery(pullsQuery(name));
-  const { data: hosted } = useQuery(hostedQuery);
-  const repository = hosted?.items.find((one) => one.name === name);
   const list = useRef<HTMLUListElement>(null);
   useListKeys(list);
   return (
-    <Page
-      title={name}
-      actions={
-        <Link className="button button-primary" to="/agents/new" search={repository && { repository: repository.url }}>
-          <Icon name="plus" /> New agent
-        </Link>
-      }
-    >
-      {repository && (
-        <p className="page-lead">
-          <code>git clone {repository.url}</code>
-        </p>
-      )}
-      <h2>Pull requests</h2>
+    <>
       <Loaded query={query}>
         {({ pages }) =>
           pages[0]?.items.length === 0 ? (
@@ -53,7 +37,7 @@ export function PullsPage() {
           Show older ones
         </Button>
       )}
-    </Page>
+    </>
   );
 }
 

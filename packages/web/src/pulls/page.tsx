@@ -44,7 +44,7 @@ const PullHeader = ({ pull, details }: { pull: PullName; details: PullRequestDet
     <div className="agent-title">
       <Link
         className="icon-button agent-back"
-        to="/repositories/$name"
+        to="/repositories/$name/pulls"
         params={{ name: pull.name }}
         aria-label={`All pull requests of ${pull.name}`}
       >

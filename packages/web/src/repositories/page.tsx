@@ -7,6 +7,7 @@ import { useListKeys } from "../agents/list-keys.ts";
 import { useAction } from "../agents/use-action.ts";
 import { repositoriesQuery as offeredQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
+import { session } from "../api/session.ts";
 import { Button, Field } from "../components/controls.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -23,7 +24,13 @@ export function RepositoriesPage() {
     <Page title="Repositories">
       <p className="page-lead">
         Of the git host of this platform. Agents also work on repositories of other hosts: give their URL when you start
-        one.
+        one. For private ones <Link to="/accounts">connect your account</Link>
+        {session.isAdmin && (
+          <>
+            , or set a <Link to="/settings">credential of the team</Link>
+          </>
+        )}
+        .
       </p>
       <RepositoryForm />
       <Loaded query={query}>
@@ -31,7 +38,8 @@ export function RepositoriesPage() {
           items.length === 0 ? (
             <Empty icon="repository" title="No repositories yet">
               <p>
-                Create one above, or import one with <code>platform repos create NAME --from PATH</code>.
+                Create one above, empty or as a copy of another one. A folder of the server becomes one with{" "}
+                <code>platform repos create NAME --from PATH</code>.
               </p>
             </Empty>
           ) : (
@@ -49,16 +57,24 @@ export function RepositoriesPage() {
 
 function RepositoryForm() {
   const [name, setName] = useState("");
+  const [url, setUrl] = useState("");
   const queries = useQueryClient();
-  const create = useAction(async (body: { name: string }) => {
+  const { data: offered } = useQuery(offeredQuery);
+  const create = useAction(async (body: { name: string; importUrl?: string }) => {
     await request("/v1/repositories", { method: "POST", body });
     setName("");
+    setUrl("");
     await queries.invalidateQueries({ queryKey: hostedQuery.queryKey });
     await queries.invalidateQueries({ queryKey: offeredQuery.queryKey });
   });
+  /** The name is that of the address, unless another was typed. */
+  const changeUrl = (next: string) => {
+    if (name === "" || name === lastPart(url)) setName(lastPart(next));
+    setUrl(next);
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void create.run({ name: name.trim() });
+    void create.run({ name: name.trim(), ...(url.trim() !== "" && { importUrl: url.trim() }) });
   };
   return (
     <form className="card form-row" aria-label="New repository" onSubmit={submit}>
@@ -74,13 +90,32 @@ function RepositoryForm() {
           onChange={({ target }) => setName(target.value)}
         />
       </Field>
+      <Field label="Copy from (optional)">
+        <input
+          className="input"
+          list="importable"
+          maxLength={2048}
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="https://github.com/owner/name"
+          value={url}
+          onChange={({ target }) => changeUrl(target.value)}
+        />
+      </Field>
+      <datalist id="importable">
+        {offered?.items.map((one) => (
+          <option key={one.url} value={one.url} />
+        ))}
+      </datalist>
       <Button type="submit" look="primary" isBusy={create.isPending}>
-        Create repository
+        {url.trim() === "" ? "Create repository" : create.isPending ? "Copying…" : "Copy repository"}
       </Button>
       {create.error !== null && <Failure error={create.error} />}
     </form>
   );
 }
+
+const lastPart = (url: string): string => /([\w.-]+?)(?:\.git)?\/?$/.exec(url.trim())?.[1] ?? "";
 
 const RepositoryRow = ({ repository: { name, url, defaultBranch } }: { repository: Repository }) => (
   <li className="row" data-repository={name}>

@@ -1,9 +1,67 @@
-// Repositories of the embedded git host.
-import type { HostedRepositoryList } from "@agentcli/protocol/api";
-import { queryOptions } from "@tanstack/react-query";
+// Repositories of the embedded git host, their files and commits.
+import type {
+  CommitDetails,
+  CommitPage,
+  HostedRepositoryList,
+  RepositoryContent,
+  RepositoryDetails,
+} from "@agentcli/protocol/api";
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { request } from "../api/request.ts";
 
 export const hostedQuery = queryOptions({
   queryKey: ["hosted-repositories"],
   queryFn: ({ signal }) => request<HostedRepositoryList>("/v1/overview/repositories", { signal }),
 });
+
+const calmMs = 15_000;
+
+const pathOf = (name: string): string => `/v1/repositories/${encodeURIComponent(name)}`;
+
+export const repositoryQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["repository", name],
+    queryFn: ({ signal }) => request<RepositoryDetails>(pathOf(name), { signal }),
+    refetchInterval: calmMs,
+  });
+
+/** Where people are in a repository; absent: the default branch, the root. */
+export interface Place {
+  ref?: string;
+  path?: string;
+}
+
+/** The router reads values as JSON: a branch that is called 7 is a number there. */
+export function readPlace({ ref, path }: Record<string, unknown>): Place {
+  const text = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : "");
+  return { ...(text(ref) !== "" && { ref: text(ref) }), ...(text(path) !== "" && { path: text(path) }) };
+}
+
+const queryOf = ({ ref, path }: Place): string =>
+  new URLSearchParams({ ...(ref !== undefined && { ref }), ...(path !== undefined && { path }) }).toString();
+
+export const contentQuery = (name: string, place: Place) =>
+  queryOptions({
+    queryKey: ["repository", name, "contents", place],
+    queryFn: ({ signal }) => request<RepositoryContent>(`${pathOf(name)}/contents?${queryOf(place)}`, { signal }),
+  });
+
+/** All pages begin at the commit of the first one, whatever is pushed meanwhile. */
+export const commitsQuery = (name: string, place: Place) =>
+  infiniteQueryOptions({
+    queryKey: ["repository", name, "commits", place],
+    queryFn: ({ pageParam: { ref, skip }, signal }) => {
+      const at = { ...place, ...(ref !== undefined && { ref }) };
+      return request<CommitPage>(`${pathOf(name)}/commits?${queryOf(at)}&skip=${skip}`, { signal });
+    },
+    initialPageParam: { skip: 0 } as { ref?: string; skip: number },
+    getNextPageParam: ({ commit, nextSkip }) => (nextSkip === undefined ? undefined : { ref: commit, skip: nextSkip }),
+  });
+
+export const commitQuery = (name: string, commit: string) =>
+  queryOptions({
+    queryKey: ["repository", name, "commit", commit],
+    queryFn: ({ signal }) =>
+      request<CommitDetails>(`${pathOf(name)}/commits/${encodeURIComponent(commit)}`, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });

@@ -24,5 +24,6 @@ export const pages: PageEntry[] = [
   { href: "/accounts", icon: "link", name: "Accounts" },
   { href: "/audit", icon: "list", name: "Audit", isForAdmins: true },
   { href: "/settings", icon: "settings", name: "Settings" },
+  { href: "/api-reference", icon: "code", name: "API" },
   { href: "/docs", icon: "book", name: "Docs", isServerPage: true },
 ];

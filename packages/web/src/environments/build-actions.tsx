@@ -1,0 +1,53 @@
+// What can be done with one build.
+import type { Build } from "@agentcli/protocol/api";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useAction } from "../agents/use-action.ts";
+import { request } from "../api/request.ts";
+import { Button } from "../components/controls.tsx";
+import { Failure } from "../components/feedback.tsx";
+import { Icon } from "../components/icon.tsx";
+import { environmentQuery, isRunning, mayManage, pathOf } from "./queries.ts";
+
+export function BuildActions({ build }: { build: Build }) {
+  const { environmentId: id } = build;
+  const { data } = useQuery(environmentQuery(id));
+  const queries = useQueryClient();
+  const act = useAction(async (path: string) => {
+    await request(`${pathOf(id)}/builds/${encodeURIComponent(build.id)}/${path}`, { method: "POST", body: {} });
+    await queries.invalidateQueries({ queryKey: ["environments", id] });
+  });
+  if (!data) return null;
+  const { environment, active, builds } = data;
+  const hasDisk = build.status === "SUCCEEDED" || build.status === "FAILED";
+  const mayChange = mayManage(environment);
+  return (
+    <div className="page-actions build-actions">
+      {mayChange && isRunning(build) && (
+        <Button icon="stop" isBusy={act.isPending} onClick={() => act.run("cancel")}>
+          Cancel
+        </Button>
+      )}
+      {mayChange && build.status === "SUCCEEDED" && build.id !== active.buildId && (
+        <Button look="primary" isBusy={act.isPending} onClick={() => act.run("activate")}>
+          Activate
+        </Button>
+      )}
+      {hasDisk && (
+        <Link
+          className="button button-plain"
+          to="/agents/new"
+          search={{ environment: environment.name, build: build.id }}
+        >
+          <Icon name="plus" /> {build.status === "FAILED" ? "Start an agent to find out why" : "Start an agent from it"}
+        </Link>
+      )}
+      {hasDisk && builds.length > 1 && (
+        <Link className="button button-plain" to="/environments/$id/diff" params={{ id }} search={{ to: build.id }}>
+          <Icon name="list" /> Compare
+        </Link>
+      )}
+      {act.error !== null && <Failure error={act.error} />}
+    </div>
+  );
+}
