@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -149,6 +150,7 @@ async function newDisk() {
   const fence = { runId, epoch: claim?.epoch ?? 0 };
   const agent = { id: agentId, directory: agentId };
   const fetchedAt: string[] = [];
+  const removedAt: string[] = [];
   const open = ({ maxEntries, at = "a", isOnWorker = false, isResumed = false, isShared = true }: OpenedDisk) => {
     // Each data directory has its own notes of what was saved.
     const settings = { ...platform.settings, dataDirectory: join(directory, `data-${at}`) };
@@ -159,6 +161,9 @@ async function newDisk() {
         async replace() {
           fetchedAt.push(at);
         },
+        async remove() {
+          removedAt.push(at);
+        },
       },
       location: { dataId: `data-${at}`, nodeName: `node-${at}` },
       run: { agent, key, fence, isOnWorker, isResumed },
@@ -167,7 +172,7 @@ async function newDisk() {
     const work = {} as Parameters<RunDisk["prepare"]>[0];
     return { save: disk.save, prepare: () => disk.prepare(work, new AbortController().signal) };
   };
-  return { roots, open, fetchedAt, read: () => readDisk(platform.db, agentId) };
+  return { roots, open, fetchedAt, removedAt, read: () => readDisk(platform.db, agentId) };
 }
 
 test("an agent with more files than are copied stays with its server and says so, until it has fewer", async () => {
@@ -225,6 +230,22 @@ test("the files of an agent on a worker are saved however many they are, and ano
   expect(await read()).toMatchObject({ dataId: "data-a", saveId: expect.any(String), isBound: false });
   expect(await open({ maxEntries: 5, isOnWorker: true, at: "b" }).prepare()).toEqual([]);
   expect(fetchedAt).toEqual(["b"]);
+});
+
+test("a server that goes on without the files of a lost one removes what it has from before", async () => {
+  const { open, removedAt } = await newDisk();
+  await open({ maxEntries: 1_000, at: "b" }).save();
+  await open({ maxEntries: 5 }).save();
+  await expect(open({ maxEntries: 5, isResumed: true, at: "b" }).prepare()).rejects.toThrow("Another prompt goes on");
+  expect(removedAt).toEqual(["b"]);
+  expect(existsSync(join(directory, "data-b/disks"))).toBe(true);
+  expect(readdirSync(join(directory, "data-b/disks"))).toEqual([]);
+  await open({ maxEntries: 5 }).save();
+  const next = open({ maxEntries: 5, at: "b" });
+  expect(await next.prepare()).toEqual([expect.stringContaining("The repositories begin with what was pushed")]);
+  expect(removedAt).toEqual(["b", "b"]);
+  expect(await next.prepare()).toEqual([]);
+  expect(removedAt).toEqual(["b", "b"]);
 });
 
 test("a run on a worker whose files only another server has says so when it begins, and ends when it goes on", async () => {

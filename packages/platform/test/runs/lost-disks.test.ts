@@ -27,7 +27,10 @@ const diskOf = ({ fixture }: RunHarness) =>
 
 test("a follow-up waits for the server with the files, then begins with what was pushed and says so", async () => {
   const harness = await openLost();
-  const { client, fixture, agentId } = harness;
+  const { client, fixture, agentId, dataDirectory } = harness;
+  const [name = ""] = readdirSync(join(dataDirectory, "workspaces"));
+  const old = join(dataDirectory, "workspaces", name, "old.txt");
+  writeFileSync(old, "from when this server had the agent last");
   const ids = await client.followUp(agentId, "go on");
   expect(await client.read(ids)).toMatchObject({
     status: "CREATING",
@@ -40,6 +43,7 @@ test("a follow-up waits for the server with the files, then begins with what was
   const warnings = frames.filter(({ data }) => data.name === "warning");
   expect(JSON.stringify(warnings)).toContain("were on node-b, which has not been there for 15 minutes");
   expect((await diskOf(harness))[0]?.data_id).not.toBe(goneId);
+  expect(existsSync(old)).toBe(false);
 });
 
 test("a run that is cancelled while it waits for its server leaves the files to that server", async () => {

@@ -5,7 +5,7 @@ import type { SessionStore } from "@agentcli/engine";
 import { forgetSync } from "../../fleet/index.ts";
 import { type DataKey, Fault, type PlatformContext } from "../../foundation/index.ts";
 import type { AgentWork, Workspaces } from "../../repositories/index.ts";
-import { type LocalState, readState, writeState } from "./local-state.ts";
+import { type LocalState, readState, removeState, writeState } from "./local-state.ts";
 import { restoreDisk } from "./restore.ts";
 import { type DiskFence, type DiskRow, forgetDisk, readOrAddDisk, writeDisk } from "./rows.ts";
 import { IncompleteSave, openSavedDisks, type SavedDisks } from "./saved-disk.ts";
@@ -25,7 +25,7 @@ export interface RunDisk {
 
 export interface RunDiskOptions {
   platform: Pick<PlatformContext, "db" | "settings" | "objects">;
-  workspaces: Pick<Workspaces, "replace" | "directories">;
+  workspaces: Pick<Workspaces, "replace" | "directories" | "remove">;
   /** Of this server. */
   location: { dataId: string; nodeName: string };
   run: DiskRun;
@@ -64,6 +64,8 @@ export function openRunDisk(options: RunDiskOptions): RunDisk {
       const warnings: string[] = [];
       if (isUnsaved && (await readState(platform.settings, agent.directory)).isTooLarge) warnings.push(tooLarge);
       if (row.dataId !== own.dataId && row.isBound) {
+        // A backup has the files as they were when it was made.
+        if (row.saveId === null && row.dataId !== "") await removeCopy(options);
         if (row.saveId === null && isResumed) {
           await forgetDisk(db, agent.id);
           throw lostDisk(row, run);
@@ -135,6 +137,14 @@ async function fetchDisk({ platform, workspaces, run, saved, work, saveId }: Fet
   await forgetSync(settings, directory);
   const restored = await identifyFiles(workspaces.directories(directory), entries);
   await writeState(settings, directory, { saveId, entries: restored });
+}
+
+/** What this server has from when it had the agent last is older than what is lost: the agent begins with what was pushed. */
+async function removeCopy({ platform: { settings }, workspaces, run }: RunDiskOptions): Promise<void> {
+  const { directory } = run.agent;
+  await workspaces.remove(directory);
+  await forgetSync(settings, directory);
+  await removeState(settings, directory);
 }
 
 const maxPacks = 50;
