@@ -12,6 +12,7 @@ type Context = Pick<PlatformContext, "db" | "settings">;
 /** Of this server's host. */
 export const machineRetention = (context: Context): RetentionRule => ({
   name: "disks of machines",
+  in: "data directory",
   async *remove() {
     const { settings } = context;
     const budget = sizeBytes(settings.machines.diskBudget) ?? Number.POSITIVE_INFINITY;

@@ -41,6 +41,7 @@ interface CopyRetention extends Pick<WorkspaceRetention, "platform"> {
 /** Of agents that another server has deleted: what this data directory has of them is a copy of what was in the store. */
 export const copyRetention = ({ platform, workspaces }: CopyRetention): RetentionRule => ({
   name: "copies of deleted agents",
+  in: "data directory",
   async *remove() {
     const { db, settings, objects } = platform;
     const names = objects.isShared ? await listStates(settings) : [];
@@ -63,6 +64,7 @@ const batchSize = 500;
 /** The conversation and the artifacts of an archived agent stay. */
 export const workspaceRetention = (options: WorkspaceRetention): RetentionRule => ({
   name: "workspaces",
+  in: "data directory",
   async *remove() {
     const names = await options.workspaces.list();
     for (let at = 0; at < names.length; at += batchSize)

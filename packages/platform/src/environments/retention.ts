@@ -40,6 +40,7 @@ const hour = 3_600_000;
 /** Of this server's host. What a build in progress has made is not among its layers yet, but it is young. */
 export const layerRetention = (options: LayerRetention): RetentionRule => ({
   name: "machine layers",
+  in: "data directory",
   async *remove() {
     const { db, machines, images, buildDays, draftHours, now } = options;
     if (!existsSync(machines.directory)) return;

@@ -4,9 +4,12 @@
 export interface RetentionRule {
   /** What is removed, in the plural, as the log and the metrics name it. */
   name: string;
+  /** What it removes is there: each data directory has a server that applies it. Absent: any server can. */
+  in?: "data directory";
   /**
    * Removes everything that is due, in batches small enough to disturb no request, and yields after each how many it
-   * removed. May be killed at any point: the next call continues. Only one server of a database calls it at a time.
+   * removed. May be killed at any point: the next call continues. Only one server of a database, or of a data directory, calls it
+   * at a time.
    */
   remove(): AsyncIterable<number>;
 }

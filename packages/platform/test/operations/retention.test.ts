@@ -1,17 +1,18 @@
 // Retention of rows: what is due is removed, what is still needed stays, and one server removes at a time.
 import { randomUUID } from "node:crypto";
+import { temporaryDirectory } from "@agentcli/testkit";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { once } from "../../src/agents/submit/idempotency.ts";
 import { idempotencyRetention } from "../../src/agents/submit/index.ts";
 import { automationRetention } from "../../src/automations/retention.ts";
 import { poolRetention, workerRetention } from "../../src/fleet/retention.ts";
-import type { RetentionRule } from "../../src/foundation/index.ts";
+import type { Activity, RetentionRule } from "../../src/foundation/index.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { invitationRetention, openInvitations } from "../../src/identity/invitations/index.ts";
 import { makeLoginLink, sessionRetention, useLoginLink } from "../../src/identity/sessions/index.ts";
 import { deliveryRetention } from "../../src/integrations/webhooks/index.ts";
-import { startRetention } from "../../src/operations/retention/index.ts";
+import { openRetention, startRetention } from "../../src/operations/retention/index.ts";
 import { frameRetention } from "../../src/runs/streams/index.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 import { testServer } from "../harness/platform.ts";
@@ -217,6 +218,43 @@ test("of several servers one applies the rules at a time, and a rule that fails 
   expect(most).toBe(1);
   expect(failures).toContainEqual(["retention.failed", "Error: cannot be removed"]);
   expect(await platform.metrics.text()).toContain('platform_retention_removed_total{kind="counted"}');
+});
+
+test("what is in a data directory is removed by a server that has it, whatever its roles", async () => {
+  const { platform } = fixture;
+  const arrived: string[] = [];
+  let bothArrived = () => {};
+  const both = new Promise<void>((resolve) => {
+    bothArrived = resolve;
+  });
+  const servers: Activity[] = [];
+  for (const name of ["first", "second"]) {
+    const directory = await temporaryDirectory();
+    onTestFinished(() => directory.remove());
+    const settings = { ...platform.settings, dataDirectory: directory.path };
+    const local: RetentionRule = {
+      name: "files of the server",
+      in: "data directory",
+      async *remove() {
+        arrived.push(name);
+        if (arrived.length === 2) bothArrived();
+        await both;
+        yield 1;
+      },
+    };
+    const inDatabase: RetentionRule = {
+      name: "rows",
+      async *remove() {
+        arrived.push(`rows by ${name}`);
+        yield 1;
+      },
+    };
+    const { activities = [] } = openRetention({ ...platform, settings, log: silentLog }, [local, inDatabase]);
+    for (const { role, start } of activities) if (role === "every server") servers.push(await start());
+  }
+  await both;
+  await Promise.all(servers.map((server) => server.stop()));
+  expect(arrived.sort()).toEqual(["first", "second"]);
 });
 
 const dayMs = 24 * hour;

@@ -6,6 +6,7 @@ export type DraftSettings = Pick<Settings, "dataDirectory" | "kekFile" | "signin
 
 export const draftRetention = (settings: DraftSettings, now: () => number = Date.now): RetentionRule => ({
   name: "unfinished files",
+  in: "data directory",
   async *remove() {
     const before = now() - settings.retention.draftHours * 3_600_000;
     for (const { path, suffix } of draftsOf(settings)) {

@@ -5,6 +5,7 @@ import {
   openClient,
   type PlatformContext,
   type RetentionRule,
+  readDataId,
   type Subject,
 } from "../../foundation/index.ts";
 import { draftRetention } from "./drafts.ts";
@@ -12,20 +13,33 @@ import { draftRetention } from "./drafts.ts";
 export type RetentionContext = Pick<PlatformContext, "connection" | "settings" | "log" | "metrics">;
 
 /** The rules of all subjects, and the one for the files of the server itself. */
-export const openRetention = (context: RetentionContext, rules: RetentionRule[]): Subject => ({
-  activities: [
-    { role: "scheduler", start: () => startRetention(context, [...rules, draftRetention(context.settings)]) },
-  ],
-});
+export function openRetention(context: RetentionContext, ofSubjects: RetentionRule[]): Subject {
+  const rules = [...ofSubjects, draftRetention(context.settings)];
+  const local = rules.filter((rule) => rule.in === "data directory");
+  const others = rules.filter((rule) => rule.in === undefined);
+  return {
+    activities: [
+      { role: "scheduler", start: () => startRetention(context, others) },
+      // Servers that share a data directory have the same id.
+      {
+        role: "every server",
+        start: () => startRetention(context, local, readDataId(context.settings.dataDirectory)),
+      },
+    ],
+  };
+}
 
-/** The first round begins at once: a server that is restarted often still removes what is due. */
-export function startRetention(context: RetentionContext, rules: RetentionRule[]): Activity {
+/**
+ * The first round begins at once: a server that is restarted often still removes what is due. Of all servers with the same
+ * `group` one applies the rules at a time.
+ */
+export function startRetention(context: RetentionContext, rules: RetentionRule[], group = ""): Activity {
   const { settings, log } = context;
   const stopping = new AbortController();
   const { signal } = stopping;
   const keepOn = async (): Promise<void> => {
     while (!signal.aborted) {
-      await runRound(context, rules, signal).catch((error: unknown) => {
+      await runRound({ ...context, rules, group }, signal).catch((error: unknown) => {
         if (!signal.aborted) log.error("retention.failed", error);
       });
       await pause(settings.retention.intervalSeconds * 1_000, undefined, { signal }).catch(() => {});
@@ -40,16 +54,22 @@ export function startRetention(context: RetentionContext, rules: RetentionRule[]
   };
 }
 
+interface Round extends RetentionContext {
+  rules: RetentionRule[];
+  group: string;
+}
+
 const lockNumber = 7420_0004;
 
 /** The lock ends with its connection, so a killed server leaves none. A server that loses it stops after its batch. */
-async function runRound(context: RetentionContext, rules: RetentionRule[], stopped: AbortSignal): Promise<void> {
+async function runRound({ rules, group, ...context }: Round, stopped: AbortSignal): Promise<void> {
   const client = await openClient(context.connection);
   const lost = new AbortController();
   client.on("end", () => lost.abort());
   const signal = AbortSignal.any([stopped, lost.signal]);
   try {
-    const { rows } = await client.query<{ held: boolean }>("select pg_try_advisory_lock($1) as held", [lockNumber]);
+    const tryLock = "select pg_try_advisory_lock($1, hashtext($2)) as held";
+    const { rows } = await client.query<{ held: boolean }>(tryLock, [lockNumber, group]);
     if (!rows[0]?.held) return;
     for (const rule of rules) if (!signal.aborted) await apply(rule, context, signal);
   } finally {

@@ -22,6 +22,7 @@ const lockTimeoutMs = 5_000;
 /** A mirror stays while the host's side of a workspace reads objects from it. */
 export const mirrorRetention = ({ dataDirectory, locks, mirrorDays, now }: FileRetention): RetentionRule => ({
   name: "mirrors",
+  in: "data directory",
   async *remove() {
     const query = { directory: join(dataDirectory, "mirrors"), suffix: /^[0-9a-f]{32}$/ };
     const before = now() - mirrorDays * 24 * hour;
@@ -81,6 +82,7 @@ const batchSize = 50;
 
 export const unfinishedRetention = (options: FileRetention): RetentionRule => ({
   name: "unfinished workspaces",
+  in: "data directory",
   async *remove() {
     const before = options.now() - options.draftHours * hour;
     let searched = 0;
