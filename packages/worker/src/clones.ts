@@ -12,6 +12,8 @@ export interface CloneOptions {
   dataDirectory: string;
   /** Of the worker: its proxy, and its certificate authority of git. */
   variables: NodeJS.ProcessEnv;
+  /** Ends all clones that still go on. Absent: after ten minutes. */
+  deadline?: AbortSignal;
 }
 
 interface CloneAnswer {
@@ -23,7 +25,7 @@ interface CloneAnswer {
 /** Beside the files of the agent, in place of earlier clones. */
 export async function cloneRepositories(
   { agent, repositories }: WorkerRequest<"repos.clone">,
-  { dataDirectory, variables }: CloneOptions,
+  { dataDirectory, variables, deadline = AbortSignal.timeout(timeoutMs) }: CloneOptions,
 ): Promise<CloneAnswer> {
   const clones = clonesOf(dataDirectory, agent);
   await rm(clones, { recursive: true, force: true });
@@ -34,22 +36,30 @@ export async function cloneRepositories(
     const path = join(clones, name);
     const env = gitEnvironment(repository, operatorVariables(variables, join(dataDirectory, "agents")));
     try {
-      await clone(repository, path, env);
+      await clone(repository, { path, env, signal: deadline });
       answer.cloned.push(name);
     } catch (error) {
       await rm(path, { recursive: true, force: true });
-      answer.failed.push({ name, message: failureText(error as GitError, token) });
+      const message = deadline.aborted ? lateText : failureText(error as GitError, token);
+      answer.failed.push({ name, message });
     }
   }
   return answer;
 }
 
+/** For all repositories together: the platform waits a minute longer for the answer, and then ends the run. */
 const timeoutMs = 600_000;
 const execute = promisify(execFile);
 
-async function clone({ url, branch, commit }: ClonedRepository, path: string, env: NodeJS.ProcessEnv): Promise<void> {
+interface GitRun {
+  path: string;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+}
+
+async function clone({ url, branch, commit }: ClonedRepository, { path, env, signal }: GitRun): Promise<void> {
   const git = async (...args: string[]) => {
-    const { stdout } = await execute("git", args, { cwd: path, env, timeout: timeoutMs, killSignal: "SIGKILL" });
+    const { stdout } = await execute("git", args, { cwd: path, env, signal, killSignal: "SIGKILL" });
     return stdout;
   };
   await mkdir(path, { mode: 0o700 });
@@ -102,10 +112,11 @@ const authorization = (url: string, token: string): [string, string] => [
   `Authorization: Basic ${loginOf(token)}`,
 ];
 
-type GitError = Error & { stderr?: string; killed?: boolean };
+const lateText = `git did not end within ${timeoutMs / 60_000} minutes for all repositories together.`;
 
-function failureText({ stderr = "", message, killed }: GitError, token: string | undefined): string {
-  if (killed) return `git did not end within ${timeoutMs / 60_000} minutes.`;
+type GitError = Error & { stderr?: string };
+
+function failureText({ stderr = "", message }: GitError, token: string | undefined): string {
   const line = stderr.trim().split("\n").at(-1) || message;
   return token === undefined ? line : line.replaceAll(token, "[REDACTED]").replaceAll(loginOf(token), "[REDACTED]");
 }

@@ -86,6 +86,32 @@ test("a refusal does not name the token, and a redirect does not get it", async 
   expect(seen).toEqual([]);
 });
 
+test("repositories that are not cloned in the time for all of them are named, and the others stay", async () => {
+  let late = () => {};
+  const silent = createServer(() => late()).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  await expect.poll(() => silent.listening).toBe(true);
+  const slow = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/acme/slow.git`;
+  const { path: dataDirectory, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const shop = { name: "shop", url: `${fake.url}/acme/shop.git`, branch: "platform/work", commit, token };
+  const repositories = [shop, { ...shop, name: "slow", url: slow }, { ...shop, name: "slower", url: slow }];
+  const variables = { ...process.env, HTTP_PROXY: "", http_proxy: "" };
+  const timing = new AbortController();
+  late = () => timing.abort();
+  const { cloned, failed } = await cloneRepositories(
+    { agent, repositories },
+    { dataDirectory, variables, deadline: timing.signal },
+  );
+  expect(cloned).toEqual(["shop"]);
+  expect(failed).toEqual(
+    ["slow", "slower"].map((name) => ({ name, message: expect.stringContaining("did not end within 10 minutes") })),
+  );
+});
+
 test("a branch name cannot lead out of the clone, and a commit that is not there is not cloned", async () => {
   for (const more of [{ branch: "../../config" }, { commit: "0".repeat(40) }]) {
     const { cloned, clone, failed } = await cloning(more);
