@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { call, eventually, type Reply, replyWith } from "@agentcli/testkit";
+import { call, eventually, type Reply, replyWith, sampleOf } from "@agentcli/testkit";
 import {
   type Cluster,
   type ClusterNode,
@@ -239,9 +239,7 @@ describe.each(topologies)("$servers", ({ names, data, all, each }) => {
     expect(outcome.statements).toBeGreaterThanOrEqual(40);
   });
 
-  const cases = process.env.SWEEP === "full" ? all : all.filter((_, index) => index % each === 3);
-
-  test.each(cases)("$failure $when statement $at", async (fault) => {
+  test.each(sampleOf(all, { every: each }))("$failure $when statement $at", async (fault) => {
     await expectExactlyOnce(await runWithFault(fault));
   });
 });

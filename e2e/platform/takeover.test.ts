@@ -1,6 +1,6 @@
 // Servers that share runs: whichever of them is killed, paused or cut off, the others finish its runs, each step once.
 // With one data directory for all of them, and with one each and a bucket in common.
-import { eventually } from "@agentcli/testkit";
+import { eventually, isFullSweep, sampleOf } from "@agentcli/testkit";
 import {
   type Cluster,
   type ClusterNode,
@@ -16,7 +16,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectExactlyOnce, openGates, stepsScript, storedFrames, waitAtGate } from "./steps.ts";
 import { readWithReconnects } from "./stream-reader.ts";
 
-const isFull = process.env.SWEEP === "full";
 const failures: NodeFailure[] = ["killed", "paused", "partitioned"];
 
 const topologies = [
@@ -46,26 +45,28 @@ describe.each(topologies)("$servers", ({ data, names, each }) => {
   });
 
   const all = failures.flatMap((failure) => names.map((name) => ({ failure, name })));
-  const cases = isFull ? all : all.filter((_, index) => index % each === 0);
 
-  test.each(cases)("the $name is $failure in the middle of its runs, and the others finish them", async (chosen) => {
-    const { failure } = chosen;
-    const victim = cluster.nodes.find(({ name }) => name === chosen.name) as ClusterNode;
-    const [witness] = cluster.nodes.filter((node) => node !== victim) as [ClusterNode];
-    const { runs, lost } = await createDriven(victim, witness.client);
-    const readers = runs.map((ids) => readWithReconnects(witness.client, ids));
-    victim.fail(failure);
-    const epochs = () => readLeases(lost).then((rows) => rows.map(({ lease_epoch }) => lease_epoch));
-    await openGatesUntil(runs, async () => (await epochs()).some((epoch) => epoch > 1));
-    // It comes back while the others go on with what it had begun.
-    await victim.recover(failure);
-    const frames = await readAll(runs, readers);
-    for (const [index, ids] of runs.entries()) await expectExactlyOnce(harness.database, ids, frames[index] ?? []);
-    expect(new Set((await readLeases(runs)).map(({ status }) => status))).toEqual(new Set(["FINISHED"]));
-    await expect.poll(async () => (await victim.client.get("/v1/me").catch(() => null))?.status).toBe(200);
-    for (const [index, ids] of runs.entries())
-      expect(await storedFrames(harness.database, ids)).toHaveLength(frames[index]?.length ?? 0);
-  });
+  test.each(sampleOf(all, { every: each }))(
+    "the $name is $failure in the middle of its runs, and the others finish them",
+    async (chosen) => {
+      const { failure } = chosen;
+      const victim = cluster.nodes.find(({ name }) => name === chosen.name) as ClusterNode;
+      const [witness] = cluster.nodes.filter((node) => node !== victim) as [ClusterNode];
+      const { runs, lost } = await createDriven(victim, witness.client);
+      const readers = runs.map((ids) => readWithReconnects(witness.client, ids));
+      victim.fail(failure);
+      const epochs = () => readLeases(lost).then((rows) => rows.map(({ lease_epoch }) => lease_epoch));
+      await openGatesUntil(runs, async () => (await epochs()).some((epoch) => epoch > 1));
+      // It comes back while the others go on with what it had begun.
+      await victim.recover(failure);
+      const frames = await readAll(runs, readers);
+      for (const [index, ids] of runs.entries()) await expectExactlyOnce(harness.database, ids, frames[index] ?? []);
+      expect(new Set((await readLeases(runs)).map(({ status }) => status))).toEqual(new Set(["FINISHED"]));
+      await expect.poll(async () => (await victim.client.get("/v1/me").catch(() => null))?.status).toBe(200);
+      for (const [index, ids] of runs.entries())
+        expect(await storedFrames(harness.database, ids)).toHaveLength(frames[index]?.length ?? 0);
+    },
+  );
 
   test("a stopped server releases its runs, and another one continues them without waiting", async () => {
     const [stopped, ...others] = cluster.nodes as [ClusterNode, ...ClusterNode[]];
@@ -106,7 +107,7 @@ describe.each(topologies)("$servers", ({ data, names, each }) => {
     { id }: ClusterNode,
     client: PlatformClient,
   ): Promise<{ runs: RunIds[]; lost: RunIds[] }> {
-    const runs = await createRuns(client, isFull ? 20 : 8);
+    const runs = await createRuns(client, isFullSweep ? 20 : 8);
     for (;;) {
       await expect.poll(async () => (await readBegun(runs)).size).toBe(runs.length);
       const own = (await readLeases(runs)).filter(({ lease_owner }) => lease_owner === id());

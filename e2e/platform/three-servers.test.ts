@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { eventually, type Reply, replyWith } from "@agentcli/testkit";
+import { eventually, type Reply, replyWith, sampleOf } from "@agentcli/testkit";
 import {
   type Cluster,
   type ClusterNode,
@@ -72,9 +72,8 @@ async function reach(ids: RunIds, settled: number): Promise<void> {
 
 const failures: NodeFailure[] = ["killed", "paused", "partitioned"];
 const all = failures.flatMap((failure) => Array.from({ length: stepCount }, (_, settled) => ({ failure, settled })));
-const cases = process.env.SWEEP === "full" ? all : all.filter((_, index) => index % 5 === 1);
 
-test.each(cases)(
+test.each(sampleOf(all, { every: 5 }))(
   "a server is $failure after $settled steps, and another one finishes",
   async ({ failure, settled }) => {
     const { nodes, nodeOf, repository } = cluster();

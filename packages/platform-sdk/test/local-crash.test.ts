@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { call, replyWith, stall } from "@agentcli/testkit";
+import { call, isFullSweep, replyWith, stall, sweepSeed } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { bodiesOf, type LocalHarness, openLocalHarness, readAll } from "./local-harness.ts";
 import { summary } from "./scenario-runner.ts";
@@ -120,15 +120,15 @@ test("a program ends by itself when its run is over, and finds everything as it 
 });
 
 const maxSteps = 1_000;
-/** A sample, another with every step. */
-const stride = process.env.SWEEP === "full" ? 1 : 9;
+/** A sample that differs each day, or every step. An odd stride has both kinds of kill. */
+const [stride, first] = isFullSweep ? [1, 1] : [13, 1 + (sweepSeed % 13)];
 
 test("killed at any change of its files, an agent is not there or takes the next prompt", {
   timeout: 1_200_000,
 }, async () => {
   const agentId = "agent-sweep";
   let isWhole = false;
-  for (let at = 1; !isWhole && at < maxSteps; at += stride) {
+  for (let at = first; !isWhole && at < maxSteps; at += stride) {
     const about = `change ${at}`;
     const harness = await openLocalHarness({
       replies: [shell("echo x >> log"), replyWith("One."), replyWith("Two.")],

@@ -13,4 +13,5 @@ export * from "./processes.ts";
 export * from "./project.ts";
 export { openRelay, type Relay } from "./relay.ts";
 export { openSearchServer, type SearchServer } from "./search-server.ts";
+export * from "./sweep.ts";
 export * from "./temporary.ts";

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sampleOf } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { programsOfTests } from "../harness/bundled.ts";
 import { type AutomationHarness, openAutomationHarness } from "./automation-harness.ts";
@@ -60,8 +61,5 @@ async function lookAgain(harness: AutomationHarness, automation: { id: string })
 /** All steps in a full sweep; otherwise those around a commit or an insert, and a sample that differs each day. */
 function pointsOf(steps: string[]): number[] {
   const all = steps.map((_step, index) => index + 1);
-  if (process.env.SWEEP === "full") return all;
-  const stride = 24;
-  const day = Math.floor(Date.now() / 86_400_000) % stride;
-  return all.filter((point) => point % stride === day || /after commit/i.test(steps[point - 1] ?? ""));
+  return sampleOf(all, { every: 24, isNeeded: (point) => /after commit/i.test(steps[point - 1] ?? "") });
 }

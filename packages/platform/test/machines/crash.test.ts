@@ -7,14 +7,14 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { eventually } from "@agentcli/testkit";
+import { eventually, isFullSweep, sampleOf } from "@agentcli/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { programsOfTests } from "../harness/bundled.ts";
 
 const bundled = programsOfTests();
 
 const run = promisify(execFile);
-const sweepLimitMs = process.env.SWEEP === "full" ? 3_600_000 : 240_000;
+const sweepLimitMs = isFullSweep ? 3_600_000 : 240_000;
 const serverProgram = join(import.meta.dirname, "../../dist/workspace-server.cjs");
 const killAtStep = join(import.meta.dirname, "../harness/kill-at-step.cjs");
 
@@ -132,7 +132,7 @@ test(
     if (process.geteuid?.() !== 0 || !(await isPossible())) return;
     const { found } = await losePower("active");
     expect(found).toMatchObject({ active: "text\n", left: [] });
-    if (process.env.SWEEP !== "full") return;
+    if (!isFullSweep) return;
     const log = join(dataDirectory(), "steps");
     expect(await once(await start("build", dirname(log), { KILL_LOG: log }), "close")).toEqual([0, null]);
     for (const at of pointsOf(readFileSync(log, "utf8").trim().split("\n").length)) {
@@ -176,12 +176,9 @@ test.each([
   sweepLimitMs,
 );
 
-const sampled = 2;
-
-/** All steps in a full sweep; otherwise some that are as far apart as possible, and others each day. */
-function pointsOf(steps: number): number[] {
-  if (process.env.SWEEP === "full") return Array.from({ length: steps }, (_, index) => index + 1);
-  const apart = Math.floor(steps / sampled);
-  const first = Math.floor(Date.now() / 86_400_000) % apart;
-  return Array.from({ length: sampled }, (_, index) => first + index * apart + 1);
-}
+/** All steps in a full sweep; otherwise one or two, and others each day. */
+const pointsOf = (steps: number): number[] =>
+  sampleOf(
+    Array.from({ length: steps }, (_, index) => index + 1),
+    { every: Math.ceil(steps / 1.5) },
+  );

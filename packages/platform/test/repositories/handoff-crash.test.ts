@@ -4,6 +4,7 @@ import { execFile, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { sampleOf } from "@agentcli/testkit";
 import { type FakeGithub, startGithub } from "@agentcli/testkit/github";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GithubSettings } from "../../src/foundation/config/index.ts";
@@ -186,16 +187,13 @@ describe.each(hosts)("on %s", (name, makeShop, opener, expected) => {
   });
 });
 
-/** All steps in a full sweep; otherwise those after irreversible actions and a sample that differs each day and per host. */
+/** All steps in a full sweep; otherwise a sample per host, of steps after irreversible actions a larger one. */
 function pointsOf(steps: string[], name: string): number[] {
   const all = steps.map((_step, index) => index + 1);
-  if (process.env.SWEEP === "full") return all;
-  const stride = 45;
-  const host = hosts.findIndex(([one]) => one === name);
-  const first = (Math.floor(Date.now() / 86_400_000) + (host * stride) / hosts.length) % stride;
-  return all.filter(
-    (point) =>
-      point % stride === first ||
-      / after (?:push|update-ref|POST \/(?:pulls|check-runs)\b)/.test(steps[point - 1] ?? ""),
+  const irreversible = all.filter((point) =>
+    / after (?:push|update-ref|POST \/(?:pulls|check-runs)\b)/.test(steps[point - 1] ?? ""),
   );
+  const host = hosts.findIndex(([one]) => one === name);
+  const needed = sampleOf(irreversible, { every: 2, shift: host });
+  return sampleOf(all, { every: 60, shift: 20 * host, isNeeded: (point) => needed.includes(point) });
 }
