@@ -92,7 +92,7 @@ test.each(["this user", "an ordinary user"] as const)(
     const answered = run(connector(join(directory, "app.sock")), "readOnly");
     const connecting = () =>
       readdirSync(directory, { recursive: true, encoding: "utf8" }).find((name) => name.endsWith("/connecting"));
-    await expect.poll(connecting, { timeout: 20_000 }).toBeDefined();
+    await expect.poll(connecting).toBeDefined();
     const pid = readFileSync(join(directory, connecting() ?? ""), "utf8");
     expect(await run(taker(pid), "dangerFullAccess")).toMatchObject({ stdout: "taken" });
     writeFileSync(join(harness.repository, "go"), "");

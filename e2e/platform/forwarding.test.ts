@@ -107,8 +107,7 @@ async function enter(): Promise<string> {
   return String(headers["set-cookie"]).split(";")[0] ?? "";
 }
 
-const listening = async (cookie: string) =>
-  expect.poll(async () => (await visit("/", { cookie })).status, { timeout: 60_000 }).toBe(200);
+const listening = async (cookie: string) => expect.poll(async () => (await visit("/", { cookie })).status).toBe(200);
 
 test("a preview of a port on a worker is served by a server that neither drives the run nor holds the worker", async () => {
   const cookie = await enter();

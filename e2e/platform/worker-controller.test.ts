@@ -70,7 +70,7 @@ const countWorkers = async ({ server }: ServedPlatform, account: string): Promis
   return teamSummary.totalConnected;
 };
 
-test("a pool goes from no worker to five and back to none", { timeout: 120_000 }, async () => {
+test("a pool goes from no worker to five and back to none", async () => {
   const platform = await openPlatform();
   const client = await platform.client();
   const account = await platform.harness.key("--service-account");
@@ -93,15 +93,13 @@ test("a pool goes from no worker to five and back to none", { timeout: 120_000 }
   const given = readFileSync(join(platform.harness.directory, `${workerId}.env`), "utf8");
   expect(given).toContain("PLATFORM_AUTH_TOKEN=plw_");
   expect(given).not.toContain(account);
-  await expect.poll(() => countWorkers(platform, account), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => countWorkers(platform, account)).toBe(0);
   // An agent whose worker is gone gets a new one.
   const again = await client.followUp(all[0]?.agentId ?? "", "go on");
   expect(await client.waitForRun(again)).toMatchObject({ status: "FINISHED" });
 });
 
-test("a worker that sleeps is started again under its id, and finds what its agent left", {
-  timeout: 120_000,
-}, async () => {
+test("a worker that sleeps is started again under its id, and finds what its agent left", async () => {
   const platform = await openPlatform();
   const client = await platform.client();
   const account = await platform.harness.key("--service-account");
@@ -120,7 +118,7 @@ test("a worker that sleeps is started again under its id, and finds what its age
   expect(after, running.log()).toMatchObject({ status: "FINISHED", machine: before.machine });
 });
 
-test("a request whose worker cannot be started fails with the reason of the script", { timeout: 60_000 }, async () => {
+test("a request whose worker cannot be started fails with the reason of the script", async () => {
   const platform = await openPlatform();
   const client = await platform.client();
   const account = await platform.harness.key("--service-account");

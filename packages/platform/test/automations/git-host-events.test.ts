@@ -110,13 +110,13 @@ test("a trigger with paths fires for pushes and pull requests that change them, 
   };
   await push("topic/text", "one", "guide.md");
   await onHost("POST", "/pulls", { title: "Text", head: "topic/text" });
-  await expect.poll(counts, { timeout: 60_000 }).toEqual([1, 0, 1, 0]);
+  await expect.poll(counts).toEqual([1, 0, 1, 0]);
   await inClone("checkout", "--quiet", "main");
   await push("topic/code", "one", "code.ts");
   await onHost("POST", "/pulls", { title: "Code", head: "topic/code" });
-  await expect.poll(counts, { timeout: 60_000 }).toEqual([1, 0, 1, 1]);
+  await expect.poll(counts).toEqual([1, 0, 1, 1]);
   await push("topic/code", "two", "readme.md");
-  await expect.poll(counts, { timeout: 60_000 }).toEqual([2, 0, 1, 1]);
+  await expect.poll(counts).toEqual([2, 0, 1, 1]);
 });
 
 test("paths are refused where an event changes none, and where all of them are excluded", async () => {
@@ -152,28 +152,28 @@ test("each event of the embedded host starts the automations for it, and no othe
     const entries = Object.entries(ids).map(async ([event, id]) => [event, (await firingsOf(id)).length]);
     return Object.fromEntries(await Promise.all(entries));
   };
-  await expect.poll(counts, { timeout: 60_000 }).toEqual(noEvents);
+  await expect.poll(counts).toEqual(noEvents);
   await push("topic", "one");
-  await expect.poll(counts, { timeout: 60_000 }).toEqual({ ...noEvents, push: 1 });
+  await expect.poll(counts).toEqual({ ...noEvents, push: 1 });
   await onHost("POST", "/pulls", { title: "Topic", head: "topic", draft: true });
-  await expect.poll(counts, { timeout: 60_000 }).toEqual({ ...noEvents, push: 1, draft: 1 });
+  await expect.poll(counts).toEqual({ ...noEvents, push: 1, draft: 1 });
   await onHost("PATCH", "/pulls/1", { draft: false, title: "Another title" });
   await onHost("PATCH", "/pulls/1", { title: "A third title" });
-  await expect.poll(counts, { timeout: 60_000 }).toEqual({ ...noEvents, push: 1, draft: 1, opened: 1 });
+  await expect.poll(counts).toEqual({ ...noEvents, push: 1, draft: 1, opened: 1 });
   await push("topic", "two");
-  await expect.poll(counts, { timeout: 60_000 }).toEqual({ ...noEvents, push: 2, draft: 1, opened: 1, pushed: 1 });
+  await expect.poll(counts).toEqual({ ...noEvents, push: 2, draft: 1, opened: 1, pushed: 1 });
   await onHost("POST", "/pulls/1/comments", { body: "as a whole" });
   await onHost("POST", "/pulls/1/comments", { body: "on a line", path: "notes.txt", line: 1 });
   await onHost("POST", "/pulls/1/reviews", { verdict: "approved", body: "fine" });
   const talked = { ...noEvents, push: 2, draft: 1, opened: 1, pushed: 1, comment: 1, inline: 1, review: 1 };
-  await expect.poll(counts, { timeout: 60_000 }).toEqual(talked);
+  await expect.poll(counts).toEqual(talked);
   await onHost("POST", "/pulls/1/labels", { labels: ["docs"] });
   await onHost("POST", "/pulls/1/labels", { labels: ["build"] });
   await onHost("POST", "/pulls/1/labels", { labels: ["build"] });
   await onHost("DELETE", "/pulls/1/labels/build");
-  await expect.poll(counts, { timeout: 60_000 }).toEqual({ ...talked, label: 1 });
+  await expect.poll(counts).toEqual({ ...talked, label: 1 });
   await onHost("POST", "/pulls/1/merge", {});
-  await expect.poll(counts, { timeout: 60_000 }).toEqual({ ...talked, label: 1, merged: 1 });
+  await expect.poll(counts).toEqual({ ...talked, label: 1, merged: 1 });
 });
 
 test("the result of a check on a commit starts the automations for that conclusion, on whatever branch it is the tip of", async () => {

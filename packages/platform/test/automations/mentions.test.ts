@@ -50,20 +50,20 @@ test("on the embedded host a mention starts an agent on the pull request, its an
   };
   const mention = (body: string) => client.post("/git/shop/pulls/1/comments", { body });
   await mention("@platform make it better");
-  await expect.poll(ended, { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(ended).toHaveLength(1);
   const [agentId = ""] = await ended();
   await mention("@platform and again");
-  await expect.poll(ended, { timeout: 60_000 }).toEqual([agentId, agentId]);
+  await expect.poll(ended).toEqual([agentId, agentId]);
   // The platform and the agent write independently of each other.
   const by = async (author: string) =>
     (await comments()).filter((comment) => comment.author === author).map(({ body }) => body);
   const started = `Started: ${await publicAddress(harness)}/agents/${agentId}`;
-  await expect.poll(() => by("platform"), { timeout: 60_000 }).toEqual([started]);
+  await expect.poll(() => by("platform")).toEqual([started]);
   expect(await by("user:1")).toEqual(["@platform make it better", "@platform and again"]);
   expect(await by(`agent:${agentId}`)).toEqual(["Done. @platform never again", "Done again."]);
   expect(await comments()).toHaveLength(5);
   const kept = () => db.selectFrom("mentions").select(["status", "is_new_agent"]).orderBy("created_at").execute();
-  await expect.poll(kept, { timeout: 60_000 }).toEqual([
+  await expect.poll(kept).toEqual([
     { status: "started", is_new_agent: true },
     { status: "started", is_new_agent: false },
   ]);

@@ -114,7 +114,7 @@ test("a back-test says for each event whether it starts a run, and what that run
   const { status, body } = await client.post(`/v1/automations/${id}/backtests`, { last: 5 });
   expect(status).toBe(201);
   const path = `/v1/automations/${id}/backtests/${(body as Backtest).id}`;
-  await expect.poll(async () => (await client.getJson<Backtest>(path)).status, { timeout: 60_000 }).toBe("done");
+  await expect.poll(async () => (await client.getJson<Backtest>(path)).status).toBe("done");
   const { items } = await client.getJson<Backtest>(path);
   expect(items).toMatchObject([
     { outcome: "none", reason: "No trigger of the automation is for this event.", proposals: [] },

@@ -39,7 +39,7 @@ test("two servers that start the same mention at once answer it once", async () 
   let submitting = 0;
   const createAgent: typeof host.submit.createAgent = async (...request) => {
     submitting += 1;
-    await expect.poll(() => submitting, { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => submitting).toBe(2);
     return host.submit.createAgent(...request);
   };
   const server: AutomationHost = { ...host, submit: { ...host.submit, createAgent } };

@@ -63,7 +63,7 @@ async function openLazy({ url, key }: { url: string; key: string }, { path, acce
     `GET ${path} HTTP/1.1\r\nhost: x\r\naccept: ${accept}\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
   );
   const find = () => [...written.keys()].find((response) => !before.has(response));
-  await expect.poll(find, { timeout: 60_000 }).toBeDefined();
+  await expect.poll(find).toBeDefined();
   return { socket, response: find() as ServerResponse };
 }
 

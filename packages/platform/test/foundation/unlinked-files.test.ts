@@ -39,7 +39,7 @@ time.sleep(600)`,
 ])("a file without a name counts that is open in %s", async (_, script) => {
   const path = await start(script);
   // The first thread ends a moment after the other has begun.
-  await expect.poll(() => findUnlinkedFiles(path), { timeout: 30_000 }).toEqual({ bytes, isPartial: false });
+  await expect.poll(() => findUnlinkedFiles(path)).toEqual({ bytes, isPartial: false });
 });
 
 const inFlight = `first, second = socket.socketpair()
@@ -79,7 +79,7 @@ test("an agent whose files cannot be measured is charged with what the disk has 
   onTestFinished(watch.stop);
   await watch.ready;
   freeBytes -= bytes;
-  await expect.poll(() => exceeded, { timeout: 30_000 }).toEqual([bytes + 4096]);
+  await expect.poll(() => exceeded).toEqual([bytes + 4096]);
 });
 
 /** Runs the script in a sandbox with a directory, its argument, until the test ends. */

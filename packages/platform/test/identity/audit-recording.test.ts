@@ -248,7 +248,7 @@ describe("a session of the database that holds the lock of the anchor", () => {
     expect(reported.join()).toMatch(/audit\.anchor_failed: .*has held its lock \(advisory lock 74200003\)/);
     await recordAuditEvent(db, { action: "test.happened", subject: "later", data: {} });
     const before = reported.length;
-    await expect.poll(() => reported.length, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(() => reported.length).toBeGreaterThan(before);
     events.emit("released");
     await holding;
     // Other tests of this file may still record entries.
@@ -257,6 +257,6 @@ describe("a session of the database that holds the lock of the anchor", () => {
       const { seq: last } = await db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow();
       return anchored === Number(last);
     };
-    await expect.poll(isCurrent, { timeout: 20_000 }).toBe(true);
+    await expect.poll(isCurrent).toBe(true);
   });
 });

@@ -55,6 +55,9 @@ export async function realProvider(): Promise<RealProvider> {
   return real;
 }
 
+/** An hour: on a busy machine minutes pass before a test uses the code that it got at its beginning. */
+const ttl = 3_600;
+
 function openRealProvider(real: RealProvider, platformUrl: string): Provider {
   const client = {
     client_id: "platform",
@@ -68,7 +71,7 @@ function openRealProvider(real: RealProvider, platformUrl: string): Provider {
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     pkce: { required: () => true },
-    ttl: { Interaction: 60, Grant: 60, Session: 60, AccessToken: 60, IdToken: 60 },
+    ttl: { AuthorizationCode: ttl, Interaction: ttl, Grant: ttl, Session: ttl, AccessToken: ttl, IdToken: 60 },
     jwks: { keys: [signingKey().privateJwk] },
     findAccount: (_context, id) => ({
       accountId: id,

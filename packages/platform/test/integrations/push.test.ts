@@ -103,7 +103,7 @@ async function endedAgent(text: string, status: Run["status"] = "FINISHED"): Pro
   const { body } = await server.call(key, "POST", "/v1/agents", { prompt: { text }, name: `About ${text}` });
   const { agent, run } = body as { agent: { id: string }; run: Run };
   const read = async () => (await server.call(key, "GET", `/v1/agents/${agent.id}/runs/${run.id}`)).body as Run;
-  await expect.poll(async () => (await read()).status, { timeout: 60_000 }).toBe(status);
+  await expect.poll(async () => (await read()).status).toBe(status);
   return agent.id;
 }
 
@@ -115,7 +115,7 @@ test("a browser that subscribed receives a message about each ended run, encrypt
     ...{ status: 200, body: { publicKey, isSubscribed: true } },
   });
   const agentId = await endedAgent("say hello");
-  await expect.poll(() => received.length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => received.length).toBe(1);
   const [first = expect.fail("nothing came")] = received;
   expect(read(first)).toEqual({
     ...{ title: "About say hello", body: expect.stringMatching(/^Finished/), tag: agentId, path: `/agents/${agentId}` },
@@ -147,7 +147,7 @@ test("a browser that subscribed receives a message about each ended run, encrypt
   const other = await openPushService();
   await (await loggedIn())("PUT", "/v1/me/push", other.subscription);
   await endedAgent("say more");
-  await expect.poll(() => other.received.length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => other.received.length).toBe(1);
   expect(received).toHaveLength(1);
 });
 
@@ -156,7 +156,7 @@ test("a busy push service is asked again, and one that knows the browser no more
   const ask = await loggedIn();
   await ask("PUT", "/v1/me/push", subscription);
   await endedAgent("try again");
-  await expect.poll(() => received.length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => received.length).toBe(1);
   const { db } = server.platform;
   const waiting = () => db.selectFrom("push_messages").select(["attempts", "next_attempt_at"]).execute();
   const [row] = await waiting();
@@ -169,7 +169,7 @@ test("a busy push service is asked again, and one that knows the browser no more
   await db
     .selectNoFrom((make) => make.fn<string>("pg_notify", [make.val("pushes"), make.val("")]).as("told"))
     .execute();
-  await expect.poll(async () => (await ask("GET", "/v1/me/push")).body.isSubscribed, { timeout: 60_000 }).toBe(false);
+  await expect.poll(async () => (await ask("GET", "/v1/me/push")).body.isSubscribed).toBe(false);
   expect(await waiting()).toEqual([]);
 });
 

@@ -193,7 +193,7 @@ test("a pass ends with the key that it was issued for, and so does a connection 
   });
   const closed = new Promise((resolve) => socket.on("close", resolve).on("error", () => {}));
   await platform.principals.revokeKey(ownerKey.split("_")[1] ?? "");
-  await expect.poll(async () => (await visit({ cookie })).status, { timeout: 20_000 }).toBe(401);
+  await expect.poll(async () => (await visit({ cookie })).status).toBe(401);
   await closed;
 });
 
@@ -267,7 +267,7 @@ test("a connection whose WebSocket was refused is closed on the server too, at p
     await once(socket, "close");
   };
   await Promise.all(Array.from({ length: 20 }, (_, number) => refuse(number % 2 === 0 ? host : "localhost")));
-  await expect.poll(openSockets, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+  await expect.poll(openSockets).toBeLessThanOrEqual(before);
 });
 
 test.each([

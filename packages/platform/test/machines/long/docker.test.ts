@@ -85,10 +85,10 @@ test("commands of a run are root of a container whose disk stays for the next ru
   expect(await output(first)).toContain("0\\n/workspace/shop\\n");
   expect(await client.read(first)).toMatchObject({ status: "FINISHED", machine: { provider: "docker" } });
   const { settings } = harness.fixture.platform;
-  await expect.poll(async () => (await reportMachines(settings))[0]?.state, { timeout: 30_000 }).toBe("stopped");
+  await expect.poll(async () => (await reportMachines(settings))[0]?.state).toBe("stopped");
   const second = await client.followUp(first.agentId, { prompt: { text: "and?" } });
   expect(await output(second)).toContain("text\\nfile\\nFirst.\\nMade\\n");
-  await expect.poll(async () => (await reportMachines(settings))[0]?.state, { timeout: 30_000 }).toBe("stopped");
+  await expect.poll(async () => (await reportMachines(settings))[0]?.state).toBe("stopped");
   await client.send("DELETE", `/v1/agents/${first.agentId}`);
   expect(await daemon.containers()).toEqual([]);
 }, 120_000);
