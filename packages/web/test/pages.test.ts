@@ -1,6 +1,8 @@
 // Every page with texts of attackers, at three widths, light and dark; and what a member sees of what is not theirs.
+// Without SWEEP=full each page at one width, at another each day.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { isFullSweep, sampleOf } from "@agentcli/testkit";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { loginLink } from "../../platform/src/pages/index.ts";
@@ -11,16 +13,15 @@ import { hostileTexts } from "./hostile-texts.ts";
 
 startChromium();
 
-const sizes =
-  process.env.SWEEP === "full"
-    ? ([1440, 820, 390] as const).flatMap((width) =>
-        (["light", "dark"] as const).map((scheme) => [width, scheme] as const),
-      )
-    : ([
-        [1440, "light"],
-        [820, "dark"],
-        [390, "light"],
-      ] as const);
+const sizes = isFullSweep
+  ? ([1440, 820, 390] as const).flatMap((width) =>
+      (["light", "dark"] as const).map((scheme) => [width, scheme] as const),
+    )
+  : ([
+      [1440, "light"],
+      [820, "dark"],
+      [390, "light"],
+    ] as const);
 
 async function openHostilePlatform(texts: string[]) {
   const harness = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
@@ -133,12 +134,12 @@ test("texts of attackers stay texts on every page: nothing runs, nothing sticks 
 }, async () => {
   expect(hostileTexts).toHaveLength(100);
   const { fixture, client, paths } = await openHostilePlatform(hostileTexts);
-  for (const [width, colorScheme] of sizes) {
+  for (const [shift, [width, colorScheme]] of sizes.entries()) {
     const { page, complaints, findBarriers } = await visit(await loginLink(fixture.platform, client.url), {
       width,
       colorScheme,
     });
-    for (const path of paths) {
+    for (const path of sampleOf(paths, { every: sizes.length, shift })) {
       await page.goto(`${client.url}${path}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.locator(".skeleton").first().waitFor({ state: "detached" });
