@@ -27,8 +27,8 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Long timeouts: a busy machine delays a test, and must not fail it.
-    testTimeout: 180_000,
+    testTimeout: 300_000,
     expect: { poll: { interval: 20, timeout: 120_000 } },
-    hookTimeout: 240_000,
+    hookTimeout: 300_000,
   },
 });
