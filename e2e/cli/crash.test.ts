@@ -66,7 +66,7 @@ describe("kill -9 at a write of the session file, then resume --last", () => {
   const all = Array.from({ length: writes }, (_, index) => index + 1).flatMap((at) =>
     (["before", "torn", "after"] as const).map((when): Kill => ({ at, when })),
   );
-  // Three neighbouring points of a sample have every kind of kill: the stride is no multiple of three.
+  // Three neighbouring points of a sample have every kind of kill: three does not divide the stride.
   const points = sampleOf(all, { every: 5 });
 
   test("an undisturbed run makes as many writes as the sweep covers", async () => {

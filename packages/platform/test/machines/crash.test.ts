@@ -14,7 +14,7 @@ import { programsOfTests } from "../harness/bundled.ts";
 const bundled = programsOfTests();
 
 const run = promisify(execFile);
-const sweepLimitMs = isFullSweep ? 3_600_000 : 240_000;
+const sweepLimitMs = isFullSweep ? 3_600_000 : 1_200_000;
 const serverProgram = join(import.meta.dirname, "../../dist/workspace-server.cjs");
 const killAtStep = join(import.meta.dirname, "../harness/kill-at-step.cjs");
 
