@@ -27,10 +27,20 @@ export async function listFiles(tarball: string): Promise<string[]> {
   return stdout.trim().split("\n");
 }
 
-/** `offline`: npm uses its cache alone, which an installation before has filled. */
-export async function install(directory: string, tarballs: string[], network: "allowed" | "offline"): Promise<void> {
+export interface InstallOptions {
+  /** `none`: npm has its cache alone, which an installation before has filled, and the machine no network at all. */
+  network: "allowed" | "none";
+  /** The program and its first arguments. */
+  npm?: string[];
+  flags?: string[];
+}
+
+export async function install(directory: string, tarballs: string[], options: InstallOptions): Promise<void> {
+  const { network, npm = ["npm"], flags = [] } = options;
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "package.json"), '{"private": true, "type": "module"}');
-  const flag = network === "offline" ? "--offline" : "--prefer-offline";
-  await run("npm", ["install", flag, "--ignore-scripts", "--no-audit", "--no-fund", ...tarballs], { cwd: directory });
+  const isolated = network === "none" ? ["unshare", "--map-root-user", "--net"] : [];
+  const source = network === "none" ? "--offline" : "--prefer-offline";
+  const [program = "", ...args] = [...isolated, ...npm, "install", source, "--no-audit", "--no-fund", ...flags];
+  await run(program, [...args, ...tarballs], { cwd: directory });
 }

@@ -14,16 +14,31 @@ beforeAll(async () => {
 });
 afterAll(() => directory.remove());
 
-describe.each([["20"], ["22"], ["24"]])("on Node %s", (version) => {
-  test("every program and library works", { timeout: 300_000 }, async () => {
+// With the npm that comes with it, and with the scripts of packages, as npm installs them unless it is told otherwise.
+describe.each([
+  ["20", "10"],
+  ["22", "10"],
+  ["24", "11"],
+])("on Node %s with npm %s", (version, npmVersion) => {
+  test("the packages install without a network from npm's cache, and every program and library works", {
+    timeout: 600_000,
+  }, async () => {
     const prefix = join(directory.path, `node-${version}`);
-    execFileSync("npm", ["install", "--no-save", "--ignore-scripts=false", "--prefix", prefix, `node@${version}`], {
+    const programs = [`node@${version}`, `npm@${npmVersion}`];
+    execFileSync("npm", ["install", "--no-save", "--ignore-scripts=false", "--prefix", prefix, ...programs], {
       stdio: "ignore",
     });
     const node = join(prefix, "node_modules/node/bin/node");
     expect(execFileSync(node, ["--version"], { encoding: "utf8" })).toMatch(`v${version}.`);
-    const folder = join(directory.path, `folder-${version}`);
-    await install(folder, tarballs, "allowed");
-    await useInstalled(folder, node);
+    const npm = [node, join(prefix, "node_modules/npm/bin/npm-cli.js")];
+    const flags = ["--ignore-scripts=false", "--cache", join(prefix, "cache")];
+    const [first, second] = ["first", "second"].map((name) => join(directory.path, `${name}-${version}`)) as [
+      string,
+      string,
+    ];
+    await expect(install(second, tarballs, { network: "none", npm, flags })).rejects.toThrow("ENOTCACHED");
+    await install(first, tarballs, { network: "allowed", npm, flags });
+    await install(second, tarballs, { network: "none", npm, flags });
+    await useInstalled(second, node);
   });
 });
