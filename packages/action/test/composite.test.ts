@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { call, type ModelServer, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
@@ -76,6 +76,23 @@ test.runIf(isRoot)(
     expect(readFileSync(join(runner.root, "etc/group"), "utf8")).toContain("sudo:x:27:other\ndocker:x:998:\n");
   },
 );
+
+test.runIf(isRoot)("core files of all processes that the job's user may end do not have the key", async () => {
+  const { runner, use } = await openScenario([call("exec_command", { cmd: "touch ready; sleep 600" })]);
+  const used = use({ prompt: "Wait", sandbox: "danger-full-access" });
+  await expect.poll(() => existsSync(join(runner.root, "home/runner/work/ready"))).toBe(true);
+  const { stdout, stderr } = await runner.shell("node /opt/dump.cjs");
+  expect(stderr).toBe("");
+  const dumped = JSON.parse(stdout);
+  expect(dumped[0]).toEqual({ what: "proxy", raised: false, core: false });
+  expect(dumped.length).toBeGreaterThan(3);
+  expect((await used).ok).toBe(false);
+  const found = JSON.parse((await runner.shell("node /opt/search.cjs")).stdout);
+  expect(found.filter((each: string) => each.startsWith("0 "))).toEqual([]);
+  // Where the kernel writes core files as files, the control is in them.
+  if (/^[^|/]/.test(readFileSync("/proc/sys/kernel/core_pattern", "utf8")))
+    expect(found).toContain("1 /home/runner/temp/dump-N");
+});
 
 test.runIf(isRoot)("a failed run fails the action with its code, and the proxy is stopped all the same", async () => {
   const { runner, use } = await openScenario([{ status: 401 }, { status: 401 }]);

@@ -59,19 +59,10 @@ export async function openRunner(node = nodePrefix()): Promise<Runner> {
   const start = (script: string, user: keyof typeof ids, env: Record<string, string>): ChildProcess => {
     const id = String(ids[user]);
     const lowered = ["setpriv", "--reuid", id, "--regid", id, "--init-groups", "--inh-caps=-all"];
-    const command = [
-      "-t",
-      String(holder.pid),
-      "-m",
-
-      "--",
-      ...lowered,
-      "bash",
-      "-e",
-      "-c",
-      `cd /home/runner/work\n${script}`,
-    ];
-    return spawn("nsenter", command, { env: { ...base(user), ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    // Runners may write core files of any size.
+    const command = ["nsenter", "-t", String(holder.pid), "-m", "--", ...lowered, "bash", "-e", "-c"];
+    const words = ["--core=unlimited:unlimited", ...command, `cd /home/runner/work\n${script}`];
+    return spawn("prlimit", words, { env: { ...base(user), ...env }, stdio: ["ignore", "pipe", "pipe"] });
   };
   const shell: Runner["shell"] = (script, user = "runner", env = {}) => waitForExit(start(script, user, env));
   return { root, shell, use: (inputs, env) => useAction({ root, shell }, inputs, env) };

@@ -36,6 +36,32 @@ const walk = (folder) => { let entries = []; try { entries = fs.readdirSync(fold
 for (const folder of ["/home", "/tmp", "/var", "/run", "/etc", "/dev/shm", "/opt/action"]) walk(folder);
 console.log(JSON.stringify([...found].sort()));`;
 
+/**
+ * Ends every process that it may end with SIGABRT, the proxy first, after it has raised the limit of its core file as far as it may.
+ * Other processes are found by a variable of the job, so that none of another runner is among them.
+ */
+const dump = (word: string): string => `const fs = require("node:fs"), { spawnSync } = require("node:child_process");
+const word = ${JSON.stringify([word.slice(0, 9), word.slice(9)])}.join("");
+const temp = "/home/runner/temp/";
+const folder = fs.readdirSync(temp).find((name) => name.startsWith("agentcli-proxy-"));
+const proxy = String(JSON.parse(fs.readFileSync(temp + folder + "/server.json", "utf8")).pid);
+const isOfJob = (pid) => { try { return fs.readFileSync("/proc/" + pid + "/environ").includes(word); } catch { return false; } };
+const others = fs.readdirSync("/proc").filter((name) => /^\\d+$/.test(name) && name !== String(process.pid) && isOfJob(name));
+const isGone = (pid) => { try { return /^\\d+ \\(.*\\) [ZX]/.test(fs.readFileSync("/proc/" + pid + "/stat", "utf8")); } catch { return true; } };
+for (const pid of others) process.kill(Number(pid), "SIGSTOP");
+// Children before their parents, whose end is theirs too.
+const dumped = [proxy, ...others.reverse()].map((pid) => {
+  const name = fs.readFileSync("/proc/" + pid + "/comm", "utf8").trim();
+  const raised = spawnSync("prlimit", ["--pid", pid, "--core=unlimited:unlimited"]).status === 0;
+  const directory = pid === proxy ? temp + folder : fs.readlinkSync("/proc/" + pid + "/cwd");
+  for (const signal of ["SIGABRT", "SIGCONT"]) process.kill(Number(pid), signal);
+  while (!isGone(pid)) spawnSync("sleep", ["0.01"]);
+  const core = fs.existsSync(directory) ? fs.readdirSync(directory).find((file) => /^core(\\.\\d+)?$/.test(file)) : undefined;
+  if (core) fs.renameSync(directory + "/" + core, temp + "dump-" + pid);
+  return { what: pid === proxy ? "proxy" : name, raised, core: core !== undefined };
+});
+console.log(JSON.stringify(dumped));`;
+
 export interface Scenario {
   runner: Runner;
   model: ModelServer;
@@ -55,6 +81,7 @@ export async function openScenario(replies: Parameters<typeof startModelServer>[
   await github.addRepository("acme/shop", { collaborators: ["ada"] });
   github.accounts.push({ login: "ada", type: "User", permissions: { "acme/shop": "write" } });
   writeFileSync(join(runner.root, "opt/search.cjs"), search([key, control]));
+  writeFileSync(join(runner.root, "opt/dump.cjs"), dump(control));
   const env = {
     ...{ GITHUB_API_URL: github.apiUrl, GITHUB_TOKEN: github.addToken("ada"), GITHUB_REPOSITORY: "acme/shop" },
     ...{ GITHUB_ACTOR: "ada", JOB_SETTING: control },
