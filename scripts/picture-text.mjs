@@ -30,19 +30,6 @@ export function readPictureText(file) {
   return null;
 }
 
-/** Without what differs from run to run: ids, numbers, times, and the space that they take. */
-export const sameInEveryRun = (text) =>
-  text
-    .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "ID")
-    .replaceAll(/\b(?=[a-f]*\d)[0-9a-f]{8}\b/g, "ID") // The beginning of one, which is a time.
-    .replaceAll(/\/tmp\/[\w-]+/g, "/tmp")
-    .replaceAll(/^─ worked for .*$/gm, "") // Only after more than a second.
-    .replaceAll(/just now|\d+\s?\w+ ago/g, "AGO")
-    .replaceAll(/\d[\d,.]*\s?(?:ms|s|m)\b/g, "TIME")
-    .replaceAll(/\d[\d,.]*/g, "0")
-    .replaceAll(/[─\s]+/g, " ")
-    .trim();
-
 /** Of PNG; zlib has it from Node 22 on. */
 function crc32(bytes) {
   let crc = 0xffffffff;

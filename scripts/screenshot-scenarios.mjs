@@ -1,5 +1,5 @@
 // What is on the pictures of the terminal interface. Each scenario: how wide the terminal is, what the model replies, the arguments of the program, which keys are
-// typed once a text is shown, and the texts that are there when the picture is taken. `moves`: the rest of it is another at each moment.
+// typed once a text is shown, and the texts that are there when the picture is taken.
 
 const call = (name, args) => ({ calls: [{ name, arguments: args }] });
 const when = (bodyIncludes, reply) => ({ ...reply, when: { bodyIncludes } });
@@ -67,10 +67,9 @@ export const scenarios = {
   },
   streaming: {
     columns: 80,
-    moves: true,
     args: [prompt],
     replies: {
-      replies: [plan("in_progress", "pending"), { messages: [summary], deltas: 40, deltaDelayMs: 300 }],
+      replies: [plan("in_progress", "pending"), { messages: [summary], deltas: 40, stall: 30 }],
     },
     shows: ["multiplies by", "Esc interrupts"],
   },

@@ -12,8 +12,8 @@ export const screenText = (screen) =>
 /** Chromium leaves lower pictures empty. */
 const minRows = 10;
 
-/** Rows below the last one with a text are left out. */
-export function drawPicture(screen, { file, scratch }) {
+/** A page with all cells and their styles. Rows below the last one with a text are left out. */
+export function pictureOf(screen) {
   const [width, height] = [9, 19];
   const rows = Math.max(minRows, screenText(screen).trimEnd().split("\n").length);
   const cells = [];
@@ -28,7 +28,11 @@ export function drawPicture(screen, { file, scratch }) {
   const { cursorX, cursorY } = screen.buffer.active;
   const cursor = `<b style="left:${cursorX * width}px;top:${cursorY * height}px"></b>`;
   const size = [screen.cols * width + 24, rows * height + 24];
-  writeFileSync(join(scratch, "page.html"), pageOf(`${cells.join("")}${cursor}`, size, height));
+  return { page: pageOf(`${cells.join("")}${cursor}`, size, height), size };
+}
+
+export function drawPicture({ page, size }, { file, scratch }) {
+  writeFileSync(join(scratch, "page.html"), page);
   const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"];
   const own = [`--user-data-dir=${scratch}/chromium`, `--window-size=${size.join(",")}`, `--screenshot=${file}`];
   execFileSync(process.env.CHROMIUM ?? "chromium", [...flags, ...own, `file://${scratch}/page.html`], {

@@ -71,15 +71,3 @@ function runsOf(line) {
     })
     .join("");
 }
-
-/** What a recording shows, as lines. */
-export const readRecordingText = (svg) =>
-  [...svg.matchAll(/<text[^>]*>(.*?)<\/text>/g)]
-    .map(([, line]) =>
-      line
-        .replaceAll(/<[^>]+>/g, " ")
-        .replaceAll("&lt;", "<")
-        .replaceAll("&gt;", ">")
-        .replaceAll("&amp;", "&"),
-    )
-    .join("\n");
