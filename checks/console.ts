@@ -109,6 +109,9 @@ function prepare(scratch: string): void {
   for (const name of [...Object.keys(own), ...foreign]) writeFileSync(join(bin, name), recorder, { mode: 0o755 });
   writeFileSync(join(bin, "npx"), '#!/bin/bash\nexec "$@"\n', { mode: 0o755 });
   writeFileSync(join(bin, "sudo"), '#!/bin/bash\n[ "$1" = -u ] && shift 2\nexec "$@"\n', { mode: 0o755 });
+  writeFileSync(join(bin, "systemd-run"), '#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nexec "$@"\n', {
+    mode: 0o755,
+  });
   for (const name of ["cat", "env", "printenv"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
   for (const name of ["password.txt", "token.txt"]) writeFileSync(join(work, name), "");
 }

@@ -29,6 +29,13 @@ export const toolsOfLongTests = [
   { program: "dockerd", package: "docker.io", need: "required", purpose: "tests of machines in containers" },
   { program: "docker-compose", package: "docker-compose", need: "required", purpose: "tests of the compose file" },
   { program: "debootstrap", package: "debootstrap", need: "required", purpose: "tests of images" },
+  {
+    program: "systemd-nspawn",
+    package: "systemd-container",
+    need: "required",
+    purpose: "the guide to a virtual machine",
+  },
+  { program: "pasta", package: "passt", need: "required", purpose: "the network of that machine" },
 ];
 
 /**

@@ -35,7 +35,8 @@ export function requirePrograms(programs: Record<string, string>): void {
 /** With the tarballs of a release in `release/npm`, as the Dockerfiles of deploy/ expect. */
 export function openImages(directory: string): Images {
   requirePrograms({ buildah: "buildah", debootstrap: "debootstrap" });
-  const stores = ["--root", join(directory, "store"), "--runroot", join(directory, "run"), "--storage-driver", "vfs"];
+  const driver = storageDriver(directory);
+  const stores = ["--root", join(directory, "store"), "--runroot", join(directory, "run"), "--storage-driver", driver];
   const buildah = (...args: string[]) => run("buildah", [...stores, ...args]);
   const context = join(directory, "context");
   mkdirSync(join(context, "release"), { recursive: true });
@@ -53,6 +54,10 @@ export function openImages(directory: string): Images {
     remove: () => void buildah("rmi", "--all", "--force"),
   };
 }
+
+/** vfs copies all files for each layer: one line took 200 s where overlay took 1. In containers there is no overlay over theirs. */
+const storageDriver = (directory: string): string =>
+  run("stat", ["--file-system", "--format=%T", directory]).trim() === "overlayfs" ? "vfs" : "overlay";
 
 function makeBase(directory: string, context: string): void {
   const root = join(directory, "base");

@@ -1,7 +1,8 @@
 // Stand-ins for images of registries that the compose file names: the same programs, from Debian's packages and as a Go module.
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Images } from "./base.ts";
 
 const install = (packages: string) =>
@@ -25,7 +26,18 @@ exec su postgres -c "exec $programs/postgres -D $data -c listen_addresses='*'"
 /** The image that the compose file names → the one that takes its part. */
 export const standIns = { postgres: "test-postgres", objects: "test-objects", proxy: "test-proxy" };
 
-export function buildOthers(images: Images, directory: string): void {
+/** The path of the program of the object store. Compiling it takes minutes. */
+export async function compileObjectStore(directory: string): Promise<string> {
+  const programs = join(directory, "programs");
+  mkdirSync(programs);
+  await promisify(execFile)("go", ["install", "github.com/versity/versitygw/cmd/versitygw@v1.8.0"], {
+    env: { ...process.env, GOBIN: programs, GOFLAGS: "-mod=mod", CGO_ENABLED: "0" },
+    cwd: programs,
+  });
+  return join(programs, "versitygw");
+}
+
+export function buildOthers(images: Images, objectStore: string): void {
   const { context } = images;
   const write = (name: string, lines: string[]) => {
     writeFileSync(join(context, name), `${["ARG BASE", "FROM ${BASE}", ...lines].join("\n")}\n`);
@@ -38,13 +50,6 @@ export function buildOthers(images: Images, directory: string): void {
     "ENV XDG_DATA_HOME=/data",
     'CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile"]',
   ]);
-  const programs = join(directory, "programs");
-  mkdirSync(programs);
-  execFileSync("go", ["install", "github.com/versity/versitygw/cmd/versitygw@v1.8.0"], {
-    env: { ...process.env, GOBIN: programs, GOFLAGS: "-mod=mod", CGO_ENABLED: "0" },
-    cwd: programs,
-    stdio: "ignore",
-  });
-  cpSync(join(programs, "versitygw"), join(context, "versitygw"));
+  cpSync(objectStore, join(context, "versitygw"));
   write(standIns.objects, [install("wget"), "COPY versitygw /versitygw", 'ENTRYPOINT ["/versitygw"]']);
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { type Images, openImages } from "../images/base.ts";
 import { type Engine, startEngine } from "../images/engine.ts";
-import { buildOthers, standIns } from "../images/others.ts";
+import { buildOthers, compileObjectStore, standIns } from "../images/others.ts";
 
 const deploy = join(projectRoot, "deploy/docker");
 const client = join(projectRoot, "e2e/packages/images/demo-client.mjs");
@@ -16,8 +16,11 @@ const compose = () => parse(readFileSync(join(deploy, "compose.yml"), "utf8"));
 let scratch: Awaited<ReturnType<typeof temporaryDirectory>>;
 let images: Images;
 let engine: Engine;
+let objectStore: Promise<string>;
 beforeAll(async () => {
   scratch = await temporaryDirectory();
+  objectStore = compileObjectStore(scratch.path);
+  objectStore.catch(() => {}); // Reported by the test that awaits it.
   images = openImages(scratch.path);
   const release = join(projectRoot, "scripts/release-dry.mjs");
   execFileSync(process.execPath, [release, "--out", join(images.context, "release"), "--parts", "npm"]);
@@ -99,7 +102,7 @@ function localCompose(directory: string): string {
 test("the compose file brings up a platform with TLS, PostgreSQL and an object store, and the demo passes", {
   timeout: 1_800_000,
 }, async () => {
-  buildOthers(images, scratch.path);
+  buildOthers(images, await objectStore);
   for (const image of Object.values(standIns)) load(image);
   const file = localCompose(join(scratch.path, "deploy"));
   const secrets = {
