@@ -22,6 +22,7 @@ export const securityTests = [
   "packages/app-server/test/transports.test.ts",
   "packages/cli/test/scratch.test.ts",
   "packages/cli/test/worktree.test.ts",
+  "packages/command-line/test/output-file.test.ts",
   "packages/command-line/test/terminal-text.test.ts",
   "packages/engine/test/approvals.test.ts",
   "packages/host/test/git.test.ts",

@@ -1,10 +1,12 @@
 // What agentcli writes to a file in the workspace does not go through a link that an agent has put there.
+import { execFileSync } from "node:child_process";
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { openHarness } from "@agentcli/testkit/cli";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openTmux } from "../support/terminal.ts";
 import { type OrdinaryUser, ordinaryUser } from "./ordinary-user.ts";
 import { pathWithoutNamespaces } from "./without-namespaces.ts";
 
@@ -77,6 +79,36 @@ test("a pipe that an agent put in the place of -o FILE does not keep the run fro
   const ended = await run(["exec", "-s", "workspace-write", "-o", "answer.txt", "go on"]);
   expect(ended.stdout).toBe("For the file.\n");
   expect(ended.stderr).toContain("answer.txt is a pipe that no program reads");
+});
+
+test("/export of the terminal interface does not go through a link or into a pipe that an agent put there", async () => {
+  const { repository, home, own, run } = await open("this user", (target) => `ln -s ${target} a.md; mkfifo b.md`);
+  expect(await run(["exec", "-s", "workspace-write", "go on"])).toMatchObject({ code: 0 });
+  symlinkSync(join(own, ".."), join(repository, "docs"));
+  const env = { AGENT_HOME: home };
+  const terminal = openTmux({ args: ["resume", "--last"], cwd: repository, env, columns: 200 });
+  await expect.poll(terminal.screen).toContain("For the file.");
+  for (const [file, refusal] of [
+    ["a.md", "a.md is a link in the workspace"],
+    ["docs/profile", "docs is a link in the workspace"],
+    ["b.md", "b.md is a pipe that no program reads"],
+    ["c.md", "Written to"],
+  ] as const) {
+    terminal.type(`/export ${file}`);
+    terminal.keys("Enter");
+    await expect.poll(terminal.history).toContain(refusal);
+  }
+  expect(readFileSync(own, "utf8")).toBe("of the user\n");
+  expect(readFileSync(join(repository, "c.md"), "utf8")).toContain("For the file.");
+});
+
+test("init writes into no pipe that an agent put in the place of AGENTS.md", async () => {
+  const { repository, run } = await open("this user", () => "true");
+  execFileSync("mkfifo", [join(repository, "AGENTS.md")]);
+  expect(await run(["init", "--force"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("AGENTS.md is no file. Remove it first."),
+  });
 });
 
 test("a link of the user outside of the workspace is followed", async () => {

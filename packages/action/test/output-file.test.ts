@@ -1,4 +1,6 @@
 // What the agent says goes to the file that the workflow names, and to no other one that the agent has linked there.
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +26,17 @@ test.each([
   symlinkSync(target, path(`work/${link}`));
   expect(() => write(`work/${file}`)).toThrow(/cannot be written: .*the agent may have made it/);
   expect(readFileSync(path("home/.profile"), "utf8")).toBe("own");
+});
+
+test("a pipe in the place of the file keeps no step waiting, whether it has a reader or not", async () => {
+  execFileSync("mkfifo", [path("work/pipe")]);
+  expect(() => write("work/pipe")).toThrow(/cannot be written: .*ENXIO/);
+  const idle = spawn("sh", ["-c", 'exec 3<>"$1"; echo ready; exec sleep 600', "sh", path("work/pipe")]);
+  onTestFinished(() => void idle.kill("SIGKILL"));
+  await once(idle.stdout, "data");
+  expect(() => writeMessage(path("work/pipe"), "x".repeat(300_000), path("work"))).toThrow(
+    /cannot be written: .*EAGAIN/,
+  );
 });
 
 test("the final message replaces a file, makes a new one, and follows links above the working directory", () => {

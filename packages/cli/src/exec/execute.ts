@@ -1,10 +1,10 @@
 // Takes the turn of a run to its end and turns that end into the exit code of the program.
 import { resolve } from "node:path";
+import { writeOutputFile } from "@agentcli/command-line";
 import type { Log } from "@agentcli/engine";
 import { asLastTurn, driveToEnd, endHookTimeoutMs, takeNotes, withLimits } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
-import { writeOutputFile } from "../output/write-file.ts";
 import type { Program } from "../program.ts";
 import type { ProgramRun } from "./run.ts";
 

@@ -1,9 +1,8 @@
 // `-o FILE`: checked and emptied before the model is asked, so that a failed run leaves no earlier answer there.
-import { accessSync, constants, statSync, truncateSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { CommandError } from "@agentcli/command-line";
+import { CommandError, emptyOutputFile, refuseLinkOfAgent } from "@agentcli/command-line";
 import type { Environment } from "@agentcli/host";
-import { refuseLinkOfAgent } from "../output/write-file.ts";
 
 export function prepareOutputFile(file: string, { cwd, programs }: Environment): void {
   const path = resolve(cwd, file);
@@ -12,7 +11,7 @@ export function prepareOutputFile(file: string, { cwd, programs }: Environment):
     const existing = statSync(path, { throwIfNoEntry: false });
     if (existing?.isDirectory()) throw refusal(file, "it is a directory. Specify a file in it");
     if (!existing) checkDirectory(path, file);
-    else if (existing.isFile()) truncateSync(path);
+    else if (existing.isFile()) emptyOutputFile({ path, programs });
     // Devices and pipes have no earlier answer, and opening a pipe would wait for its reader.
     else accessSync(path, constants.W_OK);
   } catch (error) {

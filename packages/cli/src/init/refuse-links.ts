@@ -1,4 +1,4 @@
-// Refuses to write a file of a repository through a link.
+// Refuses to write a file of a repository through a link, or where something other than a file is.
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { CommandError } from "@agentcli/command-line";
@@ -10,7 +10,9 @@ export function refuseLinks(repository: string, path: string): void {
   while (!existsSync(parent)) parent = dirname(parent);
   const root = realpathSync(repository);
   const isInside = `${realpathSync(parent)}${sep}`.startsWith(`${root}${sep}`);
-  const isLink = lstatSync(target, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  if (!isInside || isLink)
+  const found = lstatSync(target, { throwIfNoEntry: false });
+  if (!isInside || found?.isSymbolicLink())
     throw new CommandError("usage", `${target} is reached through a link. Remove the link first.`);
+  // To open a pipe would wait for its reader.
+  if (found && !found.isFile()) throw new CommandError("usage", `${target} is no file. Remove it first.`);
 }

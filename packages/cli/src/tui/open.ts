@@ -31,6 +31,7 @@ export async function openTerminalInterface(
       streams: { input: process.stdin, output: process.stdout },
       variables: environment.variables,
       programVariables: environment.programs.environment,
+      programs: environment.programs,
       version,
       agentHome: environment.agentHome,
       overrides: overridesOf(invocation, environment.cwd),

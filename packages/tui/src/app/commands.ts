@@ -1,6 +1,6 @@
 // Commands that begin with a slash.
-import { closeSync, constants, openSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { writeOutputFile } from "@agentcli/command-line";
 import { initPrompt } from "../client/index.ts";
 import { insert } from "../composer/index.ts";
 import { type Line, markdown, span, type ThemeName, themeNames, visible } from "../text/index.ts";
@@ -242,20 +242,10 @@ async function exportThread(app: App, file: string): Promise<void> {
   const { threadId } = app.state;
   const { thread } = await app.client.request("thread/read", { threadId, includeTurns: true });
   const path = resolve(file || `agentcli-${threadId.slice(0, 8)}.md`);
-  writeOwn(path, exported(thread, path.endsWith(".html") ? "html" : "markdown"));
+  const text = exported(thread, path.endsWith(".html") ? "html" : "markdown");
+  writeOutputFile({ path, mode: 0o600, programs: app.options.programs }, text);
   app.state.transcript.print(note("↧", `Written to ${path}`));
   app.redraw();
-}
-
-/** Not through a link: an agent may have led it to another file. */
-function writeOwn(path: string, text: string): void {
-  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o600);
-  try {
-    writeFileSync(file, text);
-  } finally {
-    closeSync(file);
-  }
 }
 
 function showHelp(app: App): void {

@@ -1,4 +1,5 @@
 // What the program knows: the thread, the message being written, what waits, and what is on top of it all.
+import type { OutputPaths } from "@agentcli/command-line";
 import type { AskForApproval, NoticeOf, ParamsOf, SandboxPolicy, UserInput } from "@agentcli/protocol/app-server";
 import type { Client, Connect, ThreadOverrides } from "../client/index.ts";
 import type { Buffer, History, VimState } from "../composer/index.ts";
@@ -12,6 +13,8 @@ export interface TuiOptions {
   variables: Record<string, string | undefined>;
   /** For editor, pager and the like: without directories in which an agent can have left a program. */
   programVariables(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv;
+  /** Where an agent can have put a link in the place of a file. */
+  programs: OutputPaths;
   version: string;
   /** Where history and drafts are kept. */
   agentHome: string;

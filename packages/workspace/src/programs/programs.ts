@@ -3,7 +3,7 @@
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { findRepositoryRoot } from "../git/index.ts";
 import { contains, resolveExisting } from "../paths.ts";
-import { findLink } from "./links.ts";
+import { type OutputPath, outputPath } from "./links.ts";
 import { withoutPlantedCode } from "./loaded-code.ts";
 import { freshLooks, type Looks } from "./looks.ts";
 
@@ -32,8 +32,8 @@ export interface HostPrograms {
   find(name: string): string;
   /** Whether only the user and root can have written what is at this path. */
   isTrusted(path: string): boolean;
-  /** The first link on the way to this path that an agent may have made: it is in a directory of agents. */
-  linkOfAgent(path: string): string | undefined;
+  /** What an agent may have done to a path that is to be written. */
+  outputPath(path: string): OutputPath;
   /** PATH for programs that run on the host: the directories that can be trusted. */
   path(): string;
   /** The variables for programs that run on the host: with this PATH, and without code that an agent may have written. */
@@ -85,7 +85,7 @@ export function openHostPrograms({ path, home, untrusted }: HostProgramsOptions)
       return program;
     },
     isTrusted: (path) => path.startsWith("/") && trustIn(search())(path),
-    linkOfAgent: (path) => findLink(path, insideIn(search())),
+    outputPath: (path) => outputPath(path, insideIn(search())),
     path: pathOfHost,
     environment: (variables) => ({ ...withoutPlantedCode(variables, isOutside(search())), PATH: pathOfHost() }),
   };

@@ -71,7 +71,7 @@ function findProcess(text: string): ProcessIdentity {
 
 /** A client that waits for the file never reads half of it, nor one of an earlier proxy. */
 function writeWhole(file: string, text: string): void {
-  writeFileSync(`${file}.${process.pid}`, text, { mode: 0o644 });
+  writeFileSync(`${file}.${process.pid}`, text, { flag: "wx", mode: 0o644 });
   renameSync(`${file}.${process.pid}`, file);
 }
 

@@ -1,10 +1,9 @@
 // `agentcli sessions export`: a thread as its records or as a document.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { CommandError } from "@agentcli/command-line";
+import { CommandError, writeOutputFile } from "@agentcli/command-line";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
-import { writeOutputFile } from "../../output/write-file.ts";
 import type { Program } from "../../program.ts";
 import { openSession } from "../../sessions/open.ts";
 

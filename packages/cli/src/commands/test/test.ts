@@ -1,6 +1,6 @@
 // `agentcli test`: runs the test cases of a project without a model.
 import { resolve } from "node:path";
-import { CommandError } from "@agentcli/command-line";
+import { CommandError, writeOutputFile } from "@agentcli/command-line";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { CaseFile } from "../../cases/case.ts";
 import { findCaseFiles } from "../../cases/find-case-files.ts";
@@ -10,7 +10,6 @@ import { hasFailed, junitReport, type TestReport, tapReport, textReport } from "
 import { runFiles } from "../../cases/run-files.ts";
 import { openScratch } from "../../cases/scratch.ts";
 import type { Invocation } from "../../command.ts";
-import { writeOutputFile } from "../../output/write-file.ts";
 import type { Program } from "../../program.ts";
 import { shareProbe } from "../../sandbox/probe.ts";
 
