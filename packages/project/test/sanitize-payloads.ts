@@ -171,6 +171,53 @@ const withMarkup: Payload[] = [
   { what: "text in a colour by numbers", text: `$a\\textcolor[RGB]{255, 255, 255}{${order}}$`, visible: "$a$" },
   { what: "a box in the colour of its text", text: `$a\\colorbox{black}{${order}}$`, visible: "$a$" },
   { what: "a framed box of that colour", text: `$a\\fcolorbox{red}{black}{${order}}$`, visible: "$a$" },
+  { what: "the body of a command that is not used", text: `$\\def\\x#1{${order}} a$`, visible: "$ a$" },
+  {
+    what: "the body of a command that is defined in another way",
+    text: `$\\newcommand*{\\x}[1]{${order}}\\renewcommand\\y{${order} {z}}\\global\\long\\xdef\\z{${order}}\\DeclareMathOperator{\\o}{${order}}a$`,
+    visible: "$a$",
+  },
+  {
+    what: "the argument of a command that shows none",
+    text: `$\\def\\x#1{}\\x{${order}} a \\x bc$`,
+    visible: "$ a c$",
+  },
+  {
+    what: "the argument of a command that hides it by way of another",
+    text: `$\\newcommand\\x[2]{\\y{#2}#1}\\gdef\\y#1{\\phantom{#1}}\\x{a}{${order}}b$`,
+    visible: "$b$",
+  },
+  { what: "what a command with another end takes", text: `$\\def\\x#1\\end{}a\\x ${order} \\end b$`, visible: "$a$" },
+  { what: "an alias of a command that hides", text: `$\\let\\x=\\phantom a\\x{${order}}$`, visible: "$ a$" },
+  { what: "an alias of a colour", text: `$\\let\\x\\color a{\\x{white}${order}}$`, visible: "$ a{}$" },
+  { what: "a command that begins a colour", text: `$\\def\\x{\\color{white}}a{\\x ${order}}$`, visible: "$a{}$" },
+  {
+    what: "a colour under the name of another",
+    text: `$\\definecolor{red}{rgb}{1,1,1}\\color{red}{${order}}a$`,
+    visible: "$a$",
+  },
+  {
+    what: "the style of words in a formula",
+    text: `$a\\style{display:none}{${order}}\\htmlStyle{color:white}{${order}}$`,
+    visible: "$a$",
+  },
+  {
+    what: "attributes in a formula",
+    text: `$\\includegraphics[alt=${order}]{a}\\bbox[${order}]{b}\\class{${order}}c$`,
+    visible: "${a}{b}c$",
+  },
+  { what: "the name of a formula", text: `$a\\label{${order}}$`, visible: "$a$" },
+  { what: "a tip on a formula", text: `$a\\texttip{b}{${order}}$`, visible: "$a$" },
+  {
+    what: "alternatives of which one is shown",
+    text: `$a\\mathchoice{b}{c}{${order}}{d}\\TextOrMath{${order}}{e}$`,
+    visible: "$a$",
+  },
+  {
+    what: "words that are moved off the page",
+    text: `$a{\\hspace{-900em}${order}}b{\\kern-99em ${order}}$`,
+    visible: "$a{}b{}$",
+  },
   { what: "a comment in a formula", text: `$$\na % ${order}\n5 \\% b\n$$`, visible: "$$\na \n5 \\% b\n$$" },
   { what: "a comment in a block of a formula", text: `\`\`\`math\na % ${order}\n\`\`\``, visible: "```math\na \n```" },
   {

@@ -21,6 +21,7 @@ export type RemovalKind =
   | "reference-definition"
   | "math-phantom"
   | "math-colour"
+  | "math-definition"
   | "fence-info"
   | "drawn-comment"
   | "table-cell"

@@ -2,10 +2,13 @@
 import { stripCharacters } from "./characters.ts";
 import { stripHtml } from "./html.ts";
 import { stripSurplusCells } from "./invisible-cells.ts";
-import { stripDrawnComments, stripFenceInfo, stripUnseenMath } from "./invisible-words.ts";
+import { stripDrawnComments, stripFenceInfo } from "./invisible-words.ts";
 import { stripMarkdown } from "./markdown.ts";
+import { stripMathDefinitions } from "./math-definitions.ts";
 import { stripEscapes, stripReferences } from "./references.ts";
 import { collectRemovals, type Removal, type Removals } from "./removals.ts";
+
+import { stripUnseenMath } from "./unseen-math.ts";
 
 export type { Removal, RemovalKind } from "./removals.ts";
 
@@ -31,6 +34,7 @@ const passes = [
   stripReferences,
   stripHtml,
   stripMarkdown,
+  stripMathDefinitions,
   stripUnseenMath,
   stripFenceInfo,
   stripDrawnComments,
