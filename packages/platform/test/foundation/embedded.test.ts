@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -22,7 +23,7 @@ import { eventually } from "@agentcli/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { findBinaries, nativeFolder } from "../../src/foundation/db/binaries.ts";
 import { clusterPaths, makeSocketDirectory } from "../../src/foundation/db/cluster-paths.ts";
-import { type Database, openDatabase } from "../../src/foundation/db/index.ts";
+import { type Database, inspectDatabase, openDatabase } from "../../src/foundation/db/index.ts";
 import { findPostmaster, stopPostmaster } from "../../src/foundation/db/postmaster.ts";
 import { chooseUser } from "../../src/foundation/db/run-as-user.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
@@ -137,6 +138,19 @@ test("killed under a running platform server, it is restarted", async () => {
   expect(await teams(database)).toEqual(["before"]);
   await database.close();
   expect(postmaster()).toBeNull();
+});
+
+test("one that runs behind a socket that is out of reach is named, instead of waited for", async () => {
+  const database = await open();
+  const { socketDirectory } = paths();
+  renameSync(socketDirectory, `${socketDirectory}.private`);
+  const settings = { dataDirectory, databaseUrl: null, databaseConnections: 4, variables: process.env };
+  await expect(inspectDatabase(settings)).rejects.toThrow(
+    new RegExp(`runs \\(process ${postmaster()}\\), but its socket ${socketDirectory}/.s.PGSQL.5432 is out of reach`),
+  );
+  renameSync(`${socketDirectory}.private`, socketDirectory);
+  expect(await inspectDatabase(settings)).toMatchObject({ kind: "there", pending: [] });
+  await database.close();
 });
 
 test("a pid file that names an unrelated running process is ignored", async () => {

@@ -63,7 +63,7 @@ function socketDirectory(dataDirectory: string, runtimeDirectory: string | undef
 }
 
 export const socketPort = 5432;
-const socketName = `.s.PGSQL.${socketPort}`;
+export const socketName = `.s.PGSQL.${socketPort}`;
 
 function isDirectory(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -1,6 +1,7 @@
 // The embedded PostgreSQL: attached to where it runs, started where it does not. It may outlive a server that is killed.
 import { spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { trustedPath } from "@agentcli/workspace";
 import type pg from "pg";
@@ -11,6 +12,7 @@ import {
   clusterPaths,
   makeSocketDirectory,
   readPassword,
+  socketName,
   socketPort,
 } from "./cluster-paths.ts";
 import { type Connection, openClient } from "./connect.ts";
@@ -52,11 +54,24 @@ export async function attachOrStart(options: EmbeddedOptions): Promise<AttachedC
 
 /** Null where nothing runs. Waits for one that is on its way up, which after a crash can take a while. */
 async function attach(paths: ClusterPaths): Promise<AttachedCluster | null> {
+  let reachableMs = Date.now();
   return waitFor(paths, () => {
     const running = findPostmaster(paths);
-    return running && (running.socketDirectory ?? paths.socketDirectory);
+    if (running === null) return null;
+    const directory = running.socketDirectory ?? paths.socketDirectory;
+    if (!running.isReady || existsSync(join(directory, socketName))) reachableMs = Date.now();
+    if (Date.now() - reachableMs > maxUnreachableMs) throw unreachable(paths, directory, running.pid);
+    return directory;
   });
 }
+
+/** One that is ready has its socket; one that stops says so before it removes it. */
+const maxUnreachableMs = 3_000;
+
+const unreachable = ({ cluster }: ClusterPaths, directory: string, pid: number) =>
+  new DatabaseError(
+    `The embedded PostgreSQL in ${cluster} runs (process ${pid}), but its socket ${join(directory, socketName)} is out of reach: it was removed, or the server has a private ${dirname(directory)}, as a systemd unit with PrivateTmp or a container does. Run this command where the server runs, or stop the server, and this process if it is still there, and try again.`,
+  );
 
 const startTimeoutMs = 600_000;
 

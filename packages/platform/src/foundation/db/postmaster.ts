@@ -9,6 +9,8 @@ export interface Postmaster {
   pid: number;
   /** The process that started it may have had another runtime directory. */
   socketDirectory: string | null;
+  /** It has made its socket, and is not on its way down. */
+  isReady: boolean;
 }
 
 /** Null where none runs. */
@@ -16,7 +18,7 @@ export function findPostmaster(paths: ClusterPaths): Postmaster | null {
   const lines = readPidFile(paths)?.split("\n") ?? [];
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0 || !isPostmasterOf(pid, paths)) return null;
-  return { pid, socketDirectory: lines[4]?.startsWith("/") ? lines[4] : null };
+  return { pid, socketDirectory: lines[4]?.startsWith("/") ? lines[4] : null, isReady: lines[7]?.trim() === "ready" };
 }
 
 /** After a crash of the machine its number can be another process's, which PostgreSQL would take for itself. */

@@ -11,6 +11,7 @@ import { checkOut, keepHostSide, makeParent, prepareCommit } from "./checkout.ts
 import type { RepositoryLimits } from "./limits.ts";
 import type { Locks } from "./lock.ts";
 import type { Source } from "./mirror.ts";
+import { followMove } from "./moved.ts";
 import { borrowAgain, replaceDirectories } from "./replace.ts";
 import { removedMark } from "./retention.ts";
 import { openSource } from "./source.ts";
@@ -269,6 +270,7 @@ async function readFacts(
   { path, name }: { path: string; name: string },
 ): Promise<OpenRepository> {
   const facts: Facts = JSON.parse(await readFile(join(hostDirectory, "platform.json"), "utf8"));
+  await followMove(hostDirectory);
   return { ...facts, path, name, hostDirectory };
 }
 
