@@ -157,8 +157,19 @@ function looksLikeSecret(value: string): boolean {
     (lowered.includes("pass") && passwordText.test(value)) ||
     (settingNames.some((name) => lowered.includes(name)) && secretSetting.test(value)) ||
     (value.includes('"') && secretMember.test(value)) ||
-    (value.length >= minSecretCharacters && secretValue.test(value))
+    (value.length >= minSecretCharacters && secretValue.test(value)) ||
+    isRandomText(value)
   );
+}
+
+/**
+ * Tokens without a known beginning: one word of both cases and digits that is nowhere an English one. Not hexadecimal or in
+ * one case: commits, digests and ids are. Nor a certificate in base64.
+ */
+function isRandomText(value: string): boolean {
+  if (value.length < 32 || value.length > 200 || !/^[\w+-]+={0,2}$/.test(value)) return false;
+  const hasThree = [/[a-z]/g, /[A-Z]/g, /\d/g].every((kind) => (value.match(kind)?.length ?? 0) >= 3);
+  return hasThree && !/^LS0tLS1|[a-z]{8}|(?:[A-Z][a-z]{3,}){3}|(?:[_-][^_-]{0,12}){5}/.test(value);
 }
 
 /** Explicitly set variables only have to match `includeOnly`. */

@@ -137,6 +137,8 @@ describe("the environment of tools", () => {
       IDENTITY_HEADER: "x",
       KITTY_LISTEN_ON: "unix:@kitty",
       NVIM: "/run/user/1000/nvim.1.0",
+      HOSTING: "v1Q8dKz3TnRb7XcLm2WpHs9GfYa4Ej6Ud0ViBoNt",
+      SIGNATURE: "n8Zt+Qb2wLx7RmVc4Kp9Hs1Gf3Ya6Ej5Ud0Vi-BoNtXg=",
     };
     const plain = {
       CURVE: '{"kty":"EC","crv":"P-256","x":"0123"}',
@@ -174,6 +176,12 @@ describe("the environment of tools", () => {
       MAIL: "someone@example.com",
       H2: "jdbc:h2:mem:test",
       NOTE: "authorization: none",
+      COMMIT: "0123456789abcdef0123456789ABCDEF01234567".toLowerCase(),
+      TRACE: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      BUILD_ID: "0b5e7c2a-4d1f-4f7e-9c3a-5a6b7c8d9e0f",
+      FEATURE: "EnableNewDashboardForTeam2024Version10",
+      RELEASE: "my_Project_Release_2024_11_19_Build_1234_RC1",
+      PACKAGE: "linux-x64-gnu-Release-v20-12-2-Abi115-Node20",
     };
     const given = { ...secret, ...plain };
     const kept = (choice: Partial<EnvironmentPolicy>) =>
