@@ -1,11 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findWrongCommands, readConsole } from "./console.ts";
+import { pagesOf } from "./docs.ts";
 import { plantRepository } from "./planted.ts";
+import { repositoryRoot } from "./tree.ts";
 
 test("every command that the documentation shows is one that there is, with flags that there are", {
   timeout: 300_000,
 }, () => {
   expect(findWrongCommands()).toEqual([]);
+});
+
+/** Of README and guides: the test that runs every command of the page. */
+const executedBy: Record<string, string> = {
+  "README.md": "e2e/cli/documented-models.test.ts",
+  "docs/ci.md": "e2e/cli/ci-script.test.ts",
+  "docs/guide-models.md": "e2e/cli/documented-models.test.ts",
+  "docs/guide-vm.md": "e2e/packages/long/guide-vm.test.ts",
+};
+
+test("every guide with such commands has a test that runs them", () => {
+  const read = (path: string) => readFileSync(join(repositoryRoot, path), "utf8");
+  const guides = pagesOf(repositoryRoot).filter((page) => /README\.md$|\/(?:guide-.*|ci)\.md$/.test(page));
+  expect(guides.filter((page) => readConsole(read(page)).length > 0)).toEqual(Object.keys(executedBy));
+  for (const [page, file] of Object.entries(executedBy)) expect(read(file), page).toContain(`"${page}"`);
 });
 
 test("commands, flags and programs that are not there are named with file and line, and so are other lines", () => {
