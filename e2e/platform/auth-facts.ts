@@ -98,6 +98,7 @@ export const rows: Record<string, Row> = {
   "post /v1/agents/{id}/archive": manage,
   "post /v1/agents/{id}/unarchive": manage,
   "get /v1/agents/{id}/conversation": read,
+  "post /v1/agents/{id}/pull-requests": { ...manage, status: 409 },
   "get /v1/agents/{id}/fork": read,
   "post /v1/agents/{id}/fork": { scope: "agents:write", sharing: "read", body: () => ({ prompt }) },
   "get /v1/agents/{id}/diff": read,

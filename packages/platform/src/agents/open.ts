@@ -5,7 +5,7 @@ import { ApiError, readDataId, type ServerContext, type Subject } from "../found
 import { followUpsOf, openSharing, type Principal, relationOf } from "../identity/index.ts";
 import type { Integrations } from "../integrations/index.ts";
 import type { Repositories } from "../repositories/index.ts";
-import { type FindReadableAgent, findDiskHolder } from "../runs/index.ts";
+import { type FindReadableAgent, findDiskHolder, readSummary } from "../runs/index.ts";
 import { openAgentAccess } from "./access.ts";
 import { machineRetention } from "./machine-retention.ts";
 import { addOverviewRoutes, type OverviewHost } from "./overview/index.ts";
@@ -15,6 +15,7 @@ import { addDeliveryRoutes } from "./routes/deliveries.ts";
 import { addDiffRoute } from "./routes/diff.ts";
 import { addForkRoutes } from "./routes/fork.ts";
 import { addMessageRoutes } from "./routes/messages.ts";
+import { addPullRequestRoute } from "./routes/pull-requests.ts";
 import { addRunRoutes } from "./routes/runs.ts";
 import { addSettingsRoutes } from "./routes/settings.ts";
 import { idempotencyRetention, openSubmit } from "./submit/index.ts";
@@ -57,6 +58,7 @@ export function openAgents(context: ServerContext, options: AgentsOptions): Agen
     shown: sources.shown,
   });
   const host: AgentHost = { platform: context, workspaces, access, submit, publicUrl };
+  const handoff = repositories.openHandoff((runId) => readSummary(context, runId));
   const overview: OverviewHost = { platform: context, access, githost, publicUrl };
   return {
     host,
@@ -80,6 +82,7 @@ export function openAgents(context: ServerContext, options: AgentsOptions): Agen
       addOverviewRoutes(api, overview);
       addRunRoutes(api, host);
       addMessageRoutes(api, host);
+      addPullRequestRoute(api, { ...host, handoff, forwarding, findHolder });
       addDiffRoute(api, { ...host, diffs, forwarding, findHolder });
       addDeliveryRoutes(api, host);
       addSettingsRoutes(api, context);

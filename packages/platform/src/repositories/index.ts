@@ -24,6 +24,7 @@ export {
   type RepositoryChange,
   type RunReport,
   type RunSummary,
+  reopenHandoffs,
   type VerifiedCommand,
 } from "./handoff/index.ts";
 export { openRepositories, type Repositories } from "./open.ts";

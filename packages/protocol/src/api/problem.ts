@@ -47,6 +47,7 @@ export const problemStatus = {
   run_not_cancellable: 409,
   run_not_active: 409,
   nothing_to_fork: 409,
+  nothing_to_open: 409,
   message_limit_reached: 409,
   idempotency_conflict: 409,
   repository_name_conflict: 409,

@@ -32,6 +32,8 @@ export const RunGit = z.object({
 });
 export type RunGit = z.infer<typeof RunGit>;
 
+export const OpenedPullRequests = RunGit.meta({ id: "OpenedPullRequests" });
+
 export const RunError = z.object({ message: z.string(), code: z.string().optional() });
 
 export const RunModel = z.object({ id: z.string(), provider: z.string().optional() });

@@ -61,6 +61,21 @@ export const pushedHandoff = (db: Kysely<Tables>, row: HandoffRow, commit: strin
     return moveHandoff(transaction, row, { state: "pushed", pushed_commit: commit });
   });
 
+/** Continues with the pull requests of what was pushed without any. Returns the runs whose hand-offs wait for that. */
+export async function reopenHandoffs(db: Kysely<Tables>, agentId: string): Promise<string[]> {
+  const rows = await db
+    .updateTable("handoffs")
+    .set({ state: "pushed", updated_at: new Date() })
+    .where("agent_id", "=", agentId)
+    // Pushed, or failed after that: an attempt that was interrupted is repeated.
+    .where("state", "in", ["done", "pushed", "failed"])
+    .where("pushed_commit", "is not", null)
+    .where("pr_url", "is", null)
+    .returning("run_id")
+    .execute();
+  return [...new Set(rows.map(({ run_id }) => run_id))];
+}
+
 /** Branches of an agent, as returned by the API; the same for every run. `branch` is only set once it was pushed. */
 export async function branchesOf(
   db: Queries,
