@@ -31,6 +31,9 @@ export async function buildWeb(root) {
       reportCompressedSize: false,
     },
   });
+  // Browsers run it as a classic script: what it shares with a page would be a chunk that it imports.
+  if (/^import\b/.test(readFileSync(join(outDir, "push-worker.js"), "utf8")))
+    throw new Error("push/worker.ts shares a module with a page. Let the page not import what the worker imports.");
   for (const name of readdirSync(outDir)) if (/\.(?:js|css|svg)$/.test(name)) compress(join(outDir, name));
 }
 

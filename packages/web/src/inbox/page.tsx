@@ -10,12 +10,11 @@ import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { Moment } from "../components/time.tsx";
-import { othersTag } from "../push/newest.ts";
-import { closeNotifications } from "../push/shown.ts";
+import { closeOtherNotifications } from "../push/shown.ts";
 import { repositoryName } from "../text/format.ts";
 
 export function InboxPage() {
-  useEffect(() => void closeNotifications(othersTag), []);
+  useEffect(() => void closeOtherNotifications(), []);
   const { data, error, isPending, refetch } = useQuery(inboxQuery);
   const [onlyUnread, setOnlyUnread] = useState(false);
   const [done, setDone] = useState<InboxItem | null>(null);

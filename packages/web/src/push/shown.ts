@@ -7,3 +7,6 @@ export async function closeNotifications(tag: string): Promise<void> {
   const shown = (await registration?.getNotifications({ tag })) ?? [];
   for (const one of shown as (AgentNotification & { close(): void })[]) one.close();
 }
+
+/** Of all agents that gave way; `othersTag` in newest.ts, a module of the service worker, which shares none with pages. */
+export const closeOtherNotifications = (): Promise<void> => closeNotifications("others");
