@@ -285,7 +285,8 @@ test("another process of the same user finds the key nowhere, and cannot make th
   const reads = ["environ", "mem", "maps", "auxv", "io", "stack"].map(
     (file) => `head -c1 /proc/${pid}/${file} || echo denied`,
   );
-  const attempt = [...reads, `ls /proc/${pid}/fd/ >/dev/null || echo denied`, "head -c5 /proc/self/environ >&2"].join(
+  const others = [`ls /proc/${pid}/fd/ >/dev/null`, `prlimit --pid ${pid} --core=unlimited:unlimited`];
+  const attempt = [...reads, ...others.map((each) => `${each} || echo denied`), "head -c5 /proc/self/environ >&2"].join(
     "; ",
   );
   const search = spawn("bash", ["-c", attempt], {
@@ -294,7 +295,7 @@ test("another process of the same user finds the key nowhere, and cannot make th
     ...lowered,
   });
   const { stdout, stderr } = await waitForExit(search);
-  expect(stdout).toBe("denied\n".repeat(7));
+  expect(stdout).toBe("denied\n".repeat(8));
   expect(stderr).toContain("SECRE");
   process.kill(pid, "SIGABRT");
   const { stderr: messages } = await ended;
