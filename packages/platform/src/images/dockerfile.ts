@@ -58,7 +58,8 @@ export async function buildDockerfile(
   const limits = await openBuildLimits(wanted, store, output);
   try {
     const digest = await inBuilderNamespace(async ({ enter, ownerId }) => {
-      if (ownerId !== null) await give([store, context], ownerId);
+      if (ownerId === null) output.log(withoutRoot);
+      else await give([store, context], ownerId);
       const inside = [...enter, ...(await builderCommand(wanted))];
       const argv = limits.enter(withView({ directory, store, context, ownerId }, inside));
       return importOutput(provider, { argv, purpose: "buildah", maxBytes: wanted.diskBytes }, limits);
@@ -71,6 +72,9 @@ export async function buildDockerfile(
     await limits.close();
   }
 }
+
+/** Of its user namespace, which has one user and no groups. */
+const withoutRoot = "This server does not run as root: commands (RUN) fail where buildah wants to set groups.\n";
 
 /** A link of the repository must not lead out of it. */
 function inside(repository: string, path: string): string {

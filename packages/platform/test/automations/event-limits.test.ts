@@ -87,9 +87,10 @@ test("a team has so many event sources, and the next one is refused until one is
   try {
     const admin = await server.key();
     const create = () => server.call(admin, "POST", "/v1/event-sources", { type: "github", name: "shop" });
-    const created: string[] = [];
-    for (let count = 0; count < maxSourcesPerTeam; count += 1)
-      created.push(((await create()).body as { id: string }).id);
+    const created = [((await create()).body as { id: string }).id];
+    const { db, vault } = server.platform;
+    const key = await teamKey(db, vault, 1);
+    for (let count = 1; count < maxSourcesPerTeam; count += 1) await insertSource(db, { teamId: 1, name: "shop", key });
     expect(await create()).toMatchObject({ status: 409, body: { error: { code: "event_source_limit_reached" } } });
     expect((await server.call(admin, "DELETE", `/v1/event-sources/${created[0]}`)).status).toBe(200);
     expect((await create()).status).toBe(201);

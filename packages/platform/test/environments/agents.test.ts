@@ -1,52 +1,6 @@
 // Agents whose machines begin with the build of an environment.
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { Readable } from "node:stream";
-import type { Build, Run } from "@agentcli/protocol/api";
-import { call, type Reply, replyWith, temporaryDirectory } from "@agentcli/testkit";
-import { expect, onTestFinished, test } from "vitest";
-import type { Settings } from "../../src/foundation/config/index.ts";
-import { openImages } from "../../src/images/index.ts";
-import { openMachines } from "../../src/machines/index.ts";
-import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
-
-const shell = (cmd: string) => call("exec_command", { cmd });
-const machines: Settings["machines"] = {
-  provider: "local",
-  dockerSocket: "",
-  diskBudget: "off",
-  cpus: 1,
-  idleMs: 60_000,
-};
-
-/** Every run executes one command. */
-async function openWithEnvironments(command: string): Promise<EnvironmentHarness> {
-  const replies: Reply[] = Array.from({ length: 8 }, () => [shell(command), replyWith("Done.")]).flat();
-  return openEnvironmentHarness({ executor: "machines", replies, settings: { machines } });
-}
-
-async function built(harness: EnvironmentHarness, environmentId: string): Promise<Build> {
-  return harness.ended((await harness.builds(environmentId))[0] ?? expect.fail("no build"));
-}
-
-/** The output of its command, and the run. */
-async function runOf(
-  { client }: EnvironmentHarness,
-  body: object,
-): Promise<{ text: string; run: Run; agentId: string }> {
-  const ids = await client.create({ prompt: { text: "begin" }, ...body });
-  return outcome(client, ids);
-}
-
-async function outcome(client: EnvironmentHarness["client"], ids: { agentId: string; runId: string }) {
-  const frames = await client.stream(ids);
-  const text = JSON.stringify(frames.filter(({ event }) => event === "tool_call"));
-  return { text, run: (await client.read(ids)) as Run, agentId: ids.agentId };
-}
-
-const hasMachines = async ({ fixture }: EnvironmentHarness): Promise<boolean> =>
-  (await (await openMachines(fixture.platform.settings).provider()).capabilities()).obstacle === null;
+import { expect, test } from "vitest";
+import { built, hasMachines, openWithEnvironments, outcome, runOf } from "./machine-harness.ts";
 
 test("an agent begins with the disk of the active build, and its run says which build, which commit and why", async () => {
   const look =
@@ -139,37 +93,3 @@ test("the file of the repository at the starting commit counts, and a bad one is
   const bad = await runOf(harness, { repos: [{ url }] });
   expect(bad.run.environment?.warnings?.[0]).toContain(".platform/environment.json:2:1: instal: unknown member");
 });
-
-test("a build whose programs lie about what install left has the server make nothing outside the agent's directory", async () => {
-  const harness = await openWithEnvironments("ls -d plain");
-  const { settings } = harness.fixture.platform;
-  const { provider, limits } = openMachines(settings);
-  if (!(await hasMachines(harness))) return;
-  const images = openImages({ settings, provider, limits });
-  const listed = ["d ./../../planted", "d ./shop/../../../planted", "d ./shop/plain"].map((entry) => `${entry}\\0`);
-  images.setBase((await images.importArchive(await imageWithFind(`printf '${listed.join("")}'`), "root.tar")).digest);
-  const url = await harness.repository("shop", { file: "" });
-  const { id } = await harness.create("shop", { repos: [url], config: { install: "mkdir plain" } });
-  expect(await built(harness, id)).toMatchObject({ status: "SUCCEEDED" });
-  expect((await runOf(harness, { repos: [{ url }] })).text).toContain("plain\\n");
-  const planted = [harness.dataDirectory, join(harness.dataDirectory, "workspaces")];
-  for (const directory of planted) expect(readdirSync(directory)).not.toContain("planted");
-});
-
-/** A root directory with a shell and little more, whose `find` is this script. */
-async function imageWithFind(script: string): Promise<Readable> {
-  const { path, remove } = await temporaryDirectory();
-  onTestFinished(remove);
-  const programs = ["sh", "bash", "ls", "mkdir", "xargs", "tar", "cat", "dirname"].map((name) => `/usr/bin/${name}`);
-  const libraries = [process.execPath, ...programs].flatMap((program) =>
-    [...execFileSync("ldd", [program], { encoding: "utf8" }).matchAll(/(\/\S+) \(0x/g)].map(([, file = ""]) => file),
-  );
-  for (const file of new Set([...programs, ...libraries])) {
-    mkdirSync(join(path, dirname(file)), { recursive: true });
-    cpSync(file, join(path, file), { dereference: true });
-  }
-  symlinkSync("usr/bin", join(path, "bin"));
-  for (const name of ["dev", "proc", "tmp", "run", "root", "etc"]) mkdirSync(join(path, name));
-  writeFileSync(join(path, "usr/bin/find"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  return Readable.from([execFileSync("tar", ["-C", path, "-c", "."], { maxBuffer: 1024 ** 3 })]);
-}

@@ -4,13 +4,11 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -18,31 +16,19 @@ import { temporaryDirectory } from "@agentcli/testkit";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import type { Settings } from "../../src/foundation/config/index.ts";
-import { openVault, readKeyFile } from "../../src/foundation/vault/index.ts";
+import { openVault } from "../../src/foundation/vault/index.ts";
 import { verifyLog, withStoredLog } from "../../src/identity/audit/index.ts";
 import { openInvitations } from "../../src/identity/invitations/index.ts";
 import { makeLoginLink } from "../../src/identity/sessions/index.ts";
 import { listFiles } from "../../src/operations/backup/files.ts";
 import type { ArchiveEvent, Section } from "../../src/operations/backup/format.ts";
-import {
-  type BackupSummary,
-  makeBackup,
-  type RestoreRequest,
-  restoreBackup as restore,
-} from "../../src/operations/backup/index.ts";
+import { makeBackup } from "../../src/operations/backup/index.ts";
 import { openArchive } from "../../src/operations/backup/read-archive.ts";
 import { inDependencyOrder, type StoredTable } from "../../src/operations/backup/tables.ts";
-import { emptyDatabase, type TestDatabase } from "../harness/database.ts";
-import { type TestPlatform, testPlatform } from "../harness/platform.ts";
+import type { TestDatabase } from "../harness/database.ts";
+import { keyIn, noSignal, openBackupHarness, passphrase, restoreBackup } from "./backup-harness.ts";
 
 const runs = Number(process.env.FUZZ_RUNS ?? 200);
-const passphrase = "correct horse battery staple";
-
-const noSignal = new AbortController().signal;
-const restoreBackup = (request: Omit<RestoreRequest, "signal">) => restore({ ...request, signal: noSignal });
-const keyIn = (kekFile: string) => readKeyFile(kekFile) ?? expect.fail(`no key in ${kekFile}`);
-
 async function eventsIn(path: string, seal: string | null, kekFile: string): Promise<ArchiveEvent[]> {
   const events: ArchiveEvent[] = [];
   for await (const event of openArchive(path, { passphrase: seal, findKey: () => keyIn(kekFile) }).events(noSignal))
@@ -52,54 +38,6 @@ async function eventsIn(path: string, seal: string | null, kekFile: string): Pro
 
 const sectionsIn = async (...source: Parameters<typeof eventsIn>): Promise<Section[]> =>
   (await eventsIn(...source)).flatMap((event) => (event.kind === "section" ? event.section : []));
-
-interface Harness {
-  source: TestPlatform;
-  backup(seal?: string): Promise<string>;
-  summary(): BackupSummary | undefined;
-  /** Settings of an empty data directory, and its database. */
-  emptyTarget(): Promise<{ settings: Settings; database: TestDatabase }>;
-}
-
-async function openHarness(): Promise<Harness> {
-  const source = await testPlatform();
-  const folder = await temporaryDirectory();
-  onTestFinished(async () => {
-    await source.close();
-    await folder.remove();
-  });
-  await source.key();
-  const { settings } = source.platform;
-  let made = 0;
-  let summary: BackupSummary | undefined;
-  return {
-    source,
-    summary: () => summary,
-    async backup(seal) {
-      made += 1;
-      const path = join(folder.path, `backup-${made}`);
-      summary = await makeBackup({
-        path,
-        connection: { url: settings.databaseUrl ?? "" },
-        dataDirectory: settings.dataDirectory,
-        kekFile: settings.kekFile,
-        key: keyIn(settings.kekFile),
-        passphrase: seal ?? null,
-        platformVersion: "1",
-        now: new Date(),
-      });
-      return path;
-    },
-    async emptyTarget() {
-      const database = await emptyDatabase();
-      onTestFinished(database.close);
-      made += 1;
-      const dataDirectory = join(folder.path, `target-${made}`);
-      const target = { dataDirectory, kekFile: join(dataDirectory, "kek"), databaseUrl: database.url };
-      return { settings: { ...settings, ...target }, database };
-    },
-  };
-}
 
 /** Every row of every table, as text; without that of the server, which notes every few seconds that it is there. */
 async function contentOf(db: TestDatabase["db"]): Promise<Record<string, string[]>> {
@@ -115,7 +53,7 @@ async function contentOf(db: TestDatabase["db"]): Promise<Record<string, string[
 }
 
 test("sessions and login links are not restored, invitations and identities are", async () => {
-  const { source, backup, emptyTarget } = await openHarness();
+  const { source, backup, emptyTarget } = await openBackupHarness();
   const { db, sessions } = source.platform;
   const { id: userId, team_id: teamId } = await db.selectFrom("users").selectAll().executeTakeFirstOrThrow();
   await sessions.begin(userId, "link");
@@ -130,7 +68,7 @@ test("sessions and login links are not restored, invitations and identities are"
 });
 
 test("a backup contains the platform's private keys only if it is sealed", async () => {
-  const { source, backup } = await openHarness();
+  const { source, backup } = await openBackupHarness();
   const { dataDirectory } = source.platform.settings;
   mkdirSync(join(dataDirectory, "ssh"));
   for (const name of ["signing-key", "ssh/id", "ssh/known_hosts"]) writeFileSync(join(dataDirectory, name), name);
@@ -142,7 +80,7 @@ test("a backup contains the platform's private keys only if it is sealed", async
 });
 
 test("tables, files, modes, links and sequences are restored, and the key if it is sealed in", async () => {
-  const { source, backup, emptyTarget } = await openHarness();
+  const { source, backup, emptyTarget } = await openBackupHarness();
   const { dataDirectory } = source.platform.settings;
   mkdirSync(join(dataDirectory, "artifacts/deep"), { recursive: true });
   writeFileSync(join(dataDirectory, "artifacts/deep/sealed"), Buffer.alloc(3_000_000, 7));
@@ -155,9 +93,6 @@ test("tables, files, modes, links and sequences are restored, and the key if it 
     join(dataDirectory, "handoffs/a/r.git/objects/info/alternates"),
     `${dataDirectory}/mirrors/m/objects\n`,
   );
-  const ofAgent = "workspaces/a/handoffs/x/objects/info/alternates";
-  mkdirSync(join(dataDirectory, ofAgent, ".."), { recursive: true });
-  writeFileSync(join(dataDirectory, ofAgent), `${dataDirectory}/mirrors/m/objects\n`, { mode: 0o600 });
   const odd = "tab\tback\\slash\nline ü \u{1F600}";
   await source.platform.db.updateTable("users").set({ first_name: odd }).execute();
   const path = await backup(passphrase);
@@ -175,9 +110,6 @@ test("tables, files, modes, links and sequences are restored, and the key if it 
   chmodSync(at("artifacts/deep"), 0o755);
   expect(readlinkSync(at("artifacts/link"))).toBe("/nowhere/at/all");
   expect(readFileSync(at("handoffs/a/r.git/objects/info/alternates"), "utf8")).toBe(`${at("mirrors/m/objects")}\n`);
-  // A file of an agent with such a name is as it was.
-  expect(readFileSync(at(ofAgent), "utf8")).toBe(`${dataDirectory}/mirrors/m/objects\n`);
-  expect(statSync(at(ofAgent)).mode & 0o777).toBe(0o600);
   const vault = await openVault(target.database.db, target.settings.kekFile);
   const [team] = await target.database.db.selectFrom("teams").select("data_key").execute();
   await vault.unwrap(team?.data_key ?? Buffer.alloc(0));
@@ -191,32 +123,8 @@ test("tables, files, modes, links and sequences are restored, and the key if it 
   expect(verdict).toMatchObject({ kind: "whole", head: { seq: (before.audit_entries?.length ?? 0) + 1 } });
 });
 
-test("a file of an agent that no restore could create or that is mostly holes is named, and all others are restored", async () => {
-  const { source, backup, summary, emptyTarget } = await openHarness();
-  const agent = join(source.platform.settings.dataDirectory, "workspaces/agent");
-  mkdirSync(agent, { recursive: true });
-  writeFileSync(Buffer.from(`${agent}/\xff`, "latin1"), "not text");
-  writeFileSync(join(agent, "holes"), "");
-  truncateSync(join(agent, "holes"), 1024 ** 4);
-  writeFileSync(join(agent, "unreadable"), "kept", { mode: 0 });
-  const path = await backup(passphrase);
-  expect(summary()?.leftOut).toEqual({
-    count: 2,
-    first: [
-      { path: "workspaces/agent/holes", reason: "its agent has too many files with holes or several names" },
-      { path: "workspaces/agent/\ufffd", reason: "its name is not UTF-8" },
-    ],
-  });
-  const { settings } = await emptyTarget();
-  await restoreBackup({ path, passphrase, settings });
-  const restored = join(settings.dataDirectory, "workspaces/agent");
-  expect(readdirSync(restored)).toEqual(["unreadable"]);
-  expect(statSync(join(restored, "unreadable")).mode & 0o777).toBe(0);
-  expect(statSync(join(agent, "unreadable")).mode & 0o777).toBe(0);
-});
-
 test("without a passphrase the backup does not contain the key, which must exist before the restore", async () => {
-  const { source, backup, emptyTarget } = await openHarness();
+  const { source, backup, emptyTarget } = await openBackupHarness();
   const path = await backup();
   const { kekFile } = source.platform.settings;
   const kinds = await sectionsIn(path, null, kekFile);
@@ -232,7 +140,7 @@ test("without a passphrase the backup does not contain the key, which must exist
 });
 
 test("no content can be read without the passphrase", async () => {
-  const { source, backup } = await openHarness();
+  const { source, backup } = await openBackupHarness();
   const { dataDirectory, kekFile } = source.platform.settings;
   mkdirSync(join(dataDirectory, "workspaces"));
   writeFileSync(join(dataDirectory, "workspaces/plain"), "something a person wrote");
@@ -245,7 +153,7 @@ test("no content can be read without the passphrase", async () => {
 });
 
 test.each([["sealed"], ["plain"]])("every changed, missing or added byte of a %s backup is detected", async (kind) => {
-  const { source, backup } = await openHarness();
+  const { source, backup } = await openBackupHarness();
   const seal = kind === "sealed" ? passphrase : undefined;
   const path = await backup(seal);
   const { kekFile } = source.platform.settings;
@@ -273,7 +181,7 @@ test.each([["sealed"], ["plain"]])("every changed, missing or added byte of a %s
 });
 
 test("a target in use, a newer schema and a file that is not a backup are refused, and nothing is changed", async () => {
-  const { source, backup, emptyTarget } = await openHarness();
+  const { source, backup, emptyTarget } = await openBackupHarness();
   const path = await backup(passphrase);
   const { settings } = source.platform;
   await expect(restoreBackup({ path, passphrase, settings: { ...settings, kekFile: "/x" } })).rejects.toThrow(
@@ -299,7 +207,7 @@ test("a target in use, a newer schema and a file that is not a backup are refuse
 });
 
 test("a backup of an older schema is migrated to the current one", async () => {
-  const { source, emptyTarget } = await openHarness();
+  const { source, emptyTarget } = await openBackupHarness();
   const older = await emptyTarget();
   const { openDatabase } = await import("../../src/foundation/db/index.ts");
   const { silentLog } = await import("../../src/foundation/telemetry/index.ts");

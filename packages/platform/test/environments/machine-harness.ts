@@ -1,0 +1,44 @@
+// A server whose environments are built in machines, and whose agents begin with those builds.
+import type { Build, Run } from "@agentcli/protocol/api";
+import { call, type Reply, replyWith } from "@agentcli/testkit";
+import { expect } from "vitest";
+import type { Settings } from "../../src/foundation/config/index.ts";
+import { openMachines } from "../../src/machines/index.ts";
+import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
+
+const shell = (cmd: string) => call("exec_command", { cmd });
+const machines: Settings["machines"] = {
+  provider: "local",
+  dockerSocket: "",
+  diskBudget: "off",
+  cpus: 1,
+  idleMs: 60_000,
+};
+
+/** Every run executes one command. */
+export async function openWithEnvironments(command: string): Promise<EnvironmentHarness> {
+  const replies: Reply[] = Array.from({ length: 8 }, () => [shell(command), replyWith("Done.")]).flat();
+  return openEnvironmentHarness({ executor: "machines", replies, settings: { machines } });
+}
+
+export async function built(harness: EnvironmentHarness, environmentId: string): Promise<Build> {
+  return harness.ended((await harness.builds(environmentId))[0] ?? expect.fail("no build"));
+}
+
+/** The output of its command, and the run. */
+export async function runOf(
+  { client }: EnvironmentHarness,
+  body: object,
+): Promise<{ text: string; run: Run; agentId: string }> {
+  const ids = await client.create({ prompt: { text: "begin" }, ...body });
+  return outcome(client, ids);
+}
+
+export async function outcome(client: EnvironmentHarness["client"], ids: { agentId: string; runId: string }) {
+  const frames = await client.stream(ids);
+  const text = JSON.stringify(frames.filter(({ event }) => event === "tool_call"));
+  return { text, run: (await client.read(ids)) as Run, agentId: ids.agentId };
+}
+
+export const hasMachines = async ({ fixture }: EnvironmentHarness): Promise<boolean> =>
+  (await (await openMachines(fixture.platform.settings).provider()).capabilities()).obstacle === null;
