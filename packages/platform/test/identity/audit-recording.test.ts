@@ -1,14 +1,25 @@
 // The audit log goes on being written and proved: what switches that off is noticed, and what holds it up is named.
 import { EventEmitter, once } from "node:events";
+import { temporaryDirectory } from "@agentcli/testkit";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { auditTriggers, recordAuditEvent } from "../../src/foundation/db/index.ts";
+import { migrate } from "../../src/foundation/db/migrate.ts";
 import { silentLog } from "../../src/foundation/telemetry/index.ts";
-import { keepAnchor, readAnchor } from "../../src/identity/audit/index.ts";
+import {
+  findUnexplained,
+  keepAnchor,
+  readAnchor,
+  readUnlocked,
+  verifyLog,
+  withStoredLog,
+} from "../../src/identity/audit/index.ts";
 import { openAdministration } from "../../src/identity/principals/index.ts";
 import { command } from "../harness/command.ts";
+import { emptyDatabase } from "../harness/database.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
+import { testSettings } from "../harness/settings.ts";
 
 let fixture: AgentFixture;
 beforeAll(async () => {
@@ -105,7 +116,7 @@ describe("audit verify says what is not recorded", () => {
     [
       "an actor for every new session",
       `do $$ begin execute format('alter database %I set platform.actor = %L', current_database(), 'user:1'); end $$`,
-      "platform.actor is set for a role or the database",
+      "platform.actor is set for a role, the database or the server",
     ],
     [
       "an aggregate that goes before one of PostgreSQL and forgets what changed",
@@ -129,6 +140,18 @@ describe("audit verify says what is not recorded", () => {
       `create function other_text(jsonb) returns text language sql as $$ select '{}' $$;
        create cast (jsonb as text) with function other_text(jsonb)`,
       "the cast of jsonb to text takes the place of one of PostgreSQL",
+    ],
+    [
+      "what runs at each login",
+      `create function at_login() returns event_trigger language plpgsql as $$ begin end $$;
+       create event trigger at_login on login execute function at_login()`,
+      "the event trigger at_login runs at each login",
+    ],
+    [
+      "a function of PostgreSQL itself",
+      `set local allow_system_table_mods = on;
+       create function pg_catalog.format(text, text, text) returns text language sql as $$ select null::text $$`,
+      "the function pg_catalog.format takes the place of one of PostgreSQL",
     ],
     [
       "a path with PostgreSQL at its end",
@@ -183,6 +206,8 @@ describe("a session that switches triggers off for itself alone", () => {
       "api_keys has rows that no entry explains: backdoor",
     ],
     ["gives a key more rights", "update api_keys set scopes = array_append(scopes, 'more')", "api_keys has rows"],
+    ["knows the secret of a key", "update api_keys set hash = sha256('mine')", "api_keys has rows"],
+    ["knows the cookie of a session", "update sessions set hash = sha256('mine')", "sessions has rows"],
     ["makes a member an administrator", "update users set role = 'admin'", "users has rows"],
     ["gives a revoked key back", "update api_keys set revoked_at = null", "api_keys has rows"],
     ["makes a key last", "update api_keys set expires_at = now() + interval '9 years'", "api_keys has rows"],
@@ -214,6 +239,7 @@ describe("a session that switches triggers off for itself alone", () => {
       ...{ name: "gone", team: "default", owner: { kind: "user", email: "bob@example.com" } },
       ...{ scopes: ["agents:read"], expiresAt: null },
     });
+    await server.platform.sessions.begin((await administration.findUser({ email: "ada@example.com" })).id, "link");
     await administration.removeUser({ email: "bob@example.com" });
     await sql.raw("insert into login_links select 'gone', min(id), sha256('x'), now() from users").execute(db);
     await sql.raw("delete from login_links").execute(db);
@@ -223,6 +249,56 @@ describe("a session that switches triggers off for itself alone", () => {
       await sql.raw(change).execute(transaction);
     });
     expect(await command(server, "audit", "verify")).toContain(`NOT RECORDED: ${reason}`);
+  });
+});
+
+test("rows of a former version, whose hashes were not recorded, are explained", async () => {
+  const { db, connection, close } = await emptyDatabase();
+  onTestFinished(close);
+  await migrate(db, connection, "0060-bound-secrets");
+  await sql
+    .raw(`
+      insert into teams (name, data_key) values ('default', '');
+      insert into users (team_id, email, role) values (1, 'ada@example.com', 'admin');
+      insert into api_keys (id, hash, name, team_id, user_id, scopes) values ('former', sha256('x'), 'x', 1, 1, '{}');
+      insert into sessions (id, user_id, hash, method, expires_at) values ('former', 1, sha256('y'), 'link', now());
+    `)
+    .execute(db);
+  await migrate(db, connection);
+  expect(await findUnexplained(db)).toEqual([]);
+  expect(await withStoredLog(db, (log) => verifyLog(log, []))).toMatchObject({ kind: "whole" });
+});
+
+test("a platform that has recorded nothing is not called whole", async () => {
+  const [{ url, close }, directory] = await Promise.all([emptyDatabase(), temporaryDirectory()]);
+  onTestFinished(async () => {
+    await close();
+    await directory.remove();
+  });
+  const settings = { ...testSettings(directory.path), databaseUrl: url };
+  const printed = await command({ platform: { settings } } as never, "audit", "verify");
+  expect(printed).toMatch(/^UNPROVED: the log is empty/);
+});
+
+test("an actor that the server of the database gives every session is named", async () => {
+  const given = fixture.databaseUrl;
+  const options = `${given.includes("?") ? "&" : "?"}options=${encodeURIComponent("-c platform.actor=user:1")}`;
+  const settings = { ...fixture.platform.settings, databaseUrl: `${given}${options}` };
+  const printed = await command({ platform: { settings } } as never, "audit", "verify");
+  expect(printed).toContain("NOT RECORDED: platform.actor is set for a role, the database or the server");
+});
+
+test("a session of the database that locks the log is named by audit verify and by a server", async () => {
+  const { db } = fixture.platform;
+  const reported: string[] = [];
+  const log = { ...silentLog, error: (name: string, error: unknown) => void reported.push(`${name}: ${error}`) };
+  await db.transaction().execute(async (transaction) => {
+    await sql`lock table audit_head in access exclusive mode`.execute(transaction);
+    const read = readUnlocked(db, (tx) => tx.selectFrom("audit_head").selectAll().execute(), 50);
+    await expect(read).rejects.toThrow(/cannot be read: a session of the database has held a lock for 0.05 s/);
+    const activity = await keepAnchor({ ...fixture.platform, log, lockLimitMs: 50 } as never);
+    expect(reported.join()).toMatch(/audit\.anchor_failed: .*has held a lock for 0\.05 s/);
+    await activity.stop();
   });
 });
 
@@ -245,7 +321,7 @@ describe("a session of the database that holds the lock of the anchor", () => {
     await locked;
     const activity = await keepAnchor({ ...fixture.platform, log, lockLimitMs: 50 } as never);
     onTestFinished(() => activity.stop());
-    expect(reported.join()).toMatch(/audit\.anchor_failed: .*has held its lock \(advisory lock 74200003\)/);
+    expect(reported.join()).toMatch(/audit\.anchor_failed: .*\(advisory lock 74200003\): .*has held a lock for/);
     await recordAuditEvent(db, { action: "test.happened", subject: "later", data: {} });
     const before = reported.length;
     await expect.poll(() => reported.length).toBeGreaterThan(before);

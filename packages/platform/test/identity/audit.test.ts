@@ -75,7 +75,7 @@ test("an agent is recorded from creation to deletion, with each actor and withou
   expect(rows[0]?.all).not.toContain("secret plan");
 });
 
-test("keys, users, teams and limits are recorded; hashes and wrapped keys are not", async () => {
+test("keys with their hashes, users, teams and limits are recorded; wrapped keys are not", async () => {
   const { db, principals } = fixture.platform;
   const { id } = await actingAs("operator", () =>
     principals.createKey({
@@ -90,7 +90,10 @@ test("keys, users, teams and limits are recorded; hashes and wrapped keys are no
   expect((await entriesAbout(id)).map(({ action, data }) => [action, Object.keys(data)])).toEqual([
     [
       "api_key.created",
-      ["name", "scopes", "team_id", "user_id", "expires_at", "revoked_at", "successor_id", "service_account_id"],
+      [
+        ...["hash", "name", "scopes", "team_id", "user_id", "parent_id", "expires_at", "revoked_at"],
+        ...["successor_id", "service_account_id"],
+      ],
     ],
     ["api_key.changed", ["revoked_at"]],
   ]);

@@ -16,6 +16,7 @@ import {
   openExport,
   readAnchor,
   readHead,
+  readUnlocked,
   type UnprovedPart,
   type Verdict,
   verifyLog,
@@ -51,9 +52,11 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     return 1;
   }
   const { seq } = verdict.head;
+  if (seq === 0 && file === undefined)
+    program.print("UNPROVED: the log is empty: no server has used this database and data directory. Check --data.\n");
   for (const { from, to, reason } of unproved)
     program.print(`UNPROVED: entries ${from} to ${to} of ${seq}: ${reason}\n`);
-  if (unproved.length + unrecorded.length > 0) return 1;
+  if (unproved.length + unrecorded.length > 0 || (seq === 0 && file === undefined)) return 1;
   program.print(`whole: ${seq} entries, head ${headText(verdict.head)}\n`);
   return 0;
 }
@@ -76,10 +79,10 @@ async function verifyFile(path: string, expected: Head[]): Promise<Result> {
 async function verifyStored(settings: Settings, expected: Head[]): Promise<Result> {
   const database = await openDatabase(settings, silentLog);
   try {
-    const unrecorded = await findUnrecorded(database.db);
+    const unrecorded = await readUnlocked(database.db, findUnrecorded);
     const result = await verifyEntries(database, settings, expected);
     // A broken log explains nothing, and may not even be readable.
-    if (result.verdict.kind === "whole") unrecorded.push(...(await findUnexplained(database.db)));
+    if (result.verdict.kind === "whole") unrecorded.push(...(await readUnlocked(database.db, findUnexplained)));
     return { ...result, unrecorded };
   } finally {
     await database.close();

@@ -4,6 +4,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 interface Acting {
   actor: string;
+  /** The user of the request, where no person had proved their address when it was authenticated. */
+  unprovedUserId: number | null;
   /** Null: no limit. */
   queryTimeoutMs: number | null;
 }
@@ -11,22 +13,24 @@ interface Acting {
 const acting = new AsyncLocalStorage<Acting>();
 
 /** Work that no request or command started. */
-const platformWork: Acting = { actor: "platform", queryTimeoutMs: null };
+const platformWork: Acting = { actor: "platform", unprovedUserId: null, queryTimeoutMs: null };
 
-export const actingAs = <T>(actor: string, work: () => T): T => acting.run({ actor, queryTimeoutMs: null }, work);
+export const actingAs = <T>(actor: string, work: () => T): T => acting.run({ ...platformWork, actor }, work);
 
 /** A request that has not been authenticated yet. None of its queries takes longer. */
 export const actingForRequest = <T>(queryTimeoutMs: number, work: () => T): T =>
-  acting.run({ actor: "anonymous", queryTimeoutMs }, work);
+  acting.run({ actor: "anonymous", unprovedUserId: null, queryTimeoutMs }, work);
 
 /** Of the request that is being answered; null for other work. */
 export const requestTimeoutMs = (): number | null => acting.getStore()?.queryTimeoutMs ?? null;
 
 /** Called when a request has been authenticated. */
-export function becomeActor(actor: string): void {
+export function becomeActor(actor: string, unprovedUserId: number | null = null): void {
   const store = acting.getStore();
-  if (store) store.actor = actor;
+  if (store) Object.assign(store, { actor, unprovedUserId });
 }
+
+export const unprovedUserId = (): number | null => acting.getStore()?.unprovedUserId ?? null;
 
 /** For whom each connection was set last. */
 const former = new WeakMap<object, Acting>();
@@ -50,10 +54,10 @@ export async function setActor(
     // The server cancels the statement: a client that only hangs up would leave it waiting for its lock.
     const set = "select set_config('platform.actor', $1, false), set_config('statement_timeout', $2, false)";
     await query(set, [actor, String(queryTimeoutMs ?? 0)]);
-    former.set(connection, { actor, queryTimeoutMs });
+    former.set(connection, { ...platformWork, actor, queryTimeoutMs });
   } catch {
     // It is lost, and the query it was taken for says so. Thrown here, it would never be given back to its pool.
   }
 }
 
-const noActor: Acting = { actor: "", queryTimeoutMs: null };
+const noActor: Acting = { ...platformWork, actor: "" };

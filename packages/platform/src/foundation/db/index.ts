@@ -1,7 +1,7 @@
 // The database of the platform.
-export { actingAs, actingForRequest, becomeActor } from "./actor.ts";
+export { actingAs, actingForRequest, becomeActor, unprovedUserId } from "./actor.ts";
 export { type AuditEvent, recordAuditEvent } from "./audit.ts";
-export { auditFunctions, auditTables, auditTriggers } from "./audit-triggers.ts";
+export { auditCalls, auditFunctions, auditTables, auditTriggers } from "./audit-triggers.ts";
 export { type DatabaseClock, openDatabaseClock } from "./clock.ts";
 export { type Connection, openClient, openPool } from "./connect.ts";
 export { copyIn, copyOut } from "./copy.ts";

@@ -62,6 +62,7 @@ import * as provedAddresses from "./migrations/0058-proved-addresses.ts";
 import * as push from "./migrations/0059-push.ts";
 import * as boundSecrets from "./migrations/0060-bound-secrets.ts";
 import * as runMessages from "./migrations/0061-run-messages.ts";
+import * as recordedHashes from "./migrations/0062-recorded-hashes.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -129,6 +130,7 @@ const migrations: Record<string, Migration> = {
   "0059-push": push,
   "0060-bound-secrets": boundSecrets,
   "0061-run-messages": runMessages,
+  "0062-recorded-hashes": recordedHashes,
 };
 
 /** Nothing is missing in a database that lacks them. */

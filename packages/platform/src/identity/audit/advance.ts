@@ -3,13 +3,14 @@ import { type Kysely, sql } from "kysely";
 import { recordAuditEvent, type Tables, type Vault } from "../../foundation/index.ts";
 import { type Anchor, readAnchor, writeAnchor } from "./anchor.ts";
 import { emptyHead, findBreak, type Head } from "./chain.ts";
+import { usualLockLimitMs, withLockLimit } from "./lock-limit.ts";
 import { headQuery, readLinks } from "./stored.ts";
 
 export interface AnchorContext {
   db: Kysely<Tables>;
   vault: Vault;
   settings: { dataDirectory: string };
-  /** How long another session may hold the lock of the anchor. */
+  /** How long another session may hold a lock of the anchor or of the log. */
   lockLimitMs?: number;
 }
 
@@ -33,28 +34,14 @@ export async function moveAnchor(context: AnchorContext, seen: Head | null): Pro
 
 /** One process at a time: another one must not move the anchor back. */
 const moveOnce = ({ db, vault, settings, lockLimitMs = usualLockLimitMs }: AnchorContext, seen: Head | null) =>
-  db.transaction().execute(async (transaction) => {
-    await takeLock(transaction, lockLimitMs);
-    return moveAlone({ db: transaction, vault, settings }, seen);
-  });
+  db.transaction().execute((transaction) =>
+    withLockLimit(transaction, { limitMs: lockLimitMs, what: notUpdated }, async () => {
+      await sql`select pg_advisory_xact_lock(${lockNumber})`.execute(transaction);
+      return moveAlone({ db: transaction, vault, settings }, seen);
+    }),
+  );
 
-const usualLockLimitMs = 10_000;
-const lockNotAvailable = "55P03";
-
-/** A move takes milliseconds: a session that holds the lock for longer keeps the log from being proved. */
-async function takeLock(db: Kysely<Tables>, lockLimitMs: number): Promise<void> {
-  await sql.raw(`set local lock_timeout = ${lockLimitMs}`).execute(db);
-  try {
-    await sql`select pg_advisory_xact_lock(${lockNumber})`.execute(db);
-  } catch (error) {
-    if ((error as { code?: string }).code !== lockNotAvailable) throw error;
-    throw new Error(
-      `The file audit-head, which proves the audit log, cannot be updated: a session of the database has held its lock (advisory lock ${lockNumber}) for ${lockLimitMs / 1000} s. Find it in pg_locks and end it.`,
-      { cause: error },
-    );
-  }
-  await sql.raw("set local lock_timeout = 0").execute(db);
-}
+const notUpdated = `The file audit-head, which proves the audit log, cannot be updated (advisory lock ${lockNumber})`;
 
 async function moveAlone(
   { db, vault, settings }: AnchorContext,

@@ -7,5 +7,5 @@ export { keepAnchor } from "./keep.ts";
 export { findUnproved, findUnprovedInFile, type UnprovedPart } from "./proof.ts";
 export { findUnrecorded } from "./recording.ts";
 export { addAuditRoute } from "./routes.ts";
-export { withStoredLog } from "./stored.ts";
+export { readUnlocked, withStoredLog } from "./stored.ts";
 export { findUnexplained } from "./unexplained.ts";

@@ -1,16 +1,17 @@
 // Whether the database still writes the audit log: every trigger that does is there, switched on, does what it did, and
 // nothing else comes between a change and its entry.
-import { type Kysely, sql } from "kysely";
+import { type Kysely, sql, type Transaction } from "kysely";
 import { auditFunctions, auditTables, auditTriggers, type Tables } from "../../foundation/index.ts";
 import { findShadows } from "./shadows.ts";
 
-/** One sentence for each part of which changes are not recorded, or not as they were. */
-export async function findUnrecorded(db: Kysely<Tables>): Promise<string[]> {
+/** One sentence for each part of which changes are not recorded, or not as they were. Changes settings of the transaction. */
+export async function findUnrecorded(db: Transaction<Tables>): Promise<string[]> {
   return [
     ...(await findHiddenTables(db)),
     ...(await findChangedTriggers(db)),
     ...(await findChangedFunctions(db)),
     ...(await findSettings(db)),
+    ...(await findLoginTriggers(db)),
     ...(await findShadows(db)),
   ];
 }
@@ -81,20 +82,30 @@ async function findChangedFunctions(db: Kysely<Tables>): Promise<string[]> {
     .map(({ name }) => `the function ${name} is missing or was replaced`);
 }
 
-/** Those of this session, and those that sessions of the database or of a role begin with. */
-async function findSettings(db: Kysely<Tables>): Promise<string[]> {
+/** Those of this session, and those that sessions of the database or of a role begin with, wherever they are set. */
+async function findSettings(db: Transaction<Tables>): Promise<string[]> {
+  await sql`set local platform.actor to default`.execute(db);
   const { rows } = await sql<{ setting: string }>`
     select 'session_replication_role=' || current_setting('session_replication_role') as setting
     union all
+    select 'platform.actor=' || nullif(current_setting('platform.actor', true), '')
+    union all
     select unnest(setconfig) from pg_db_role_setting
     where setdatabase in (0, (select oid from pg_database where datname = current_database()))`.execute(db);
-  const names = new Set(rows.map(({ setting }) => setting));
+  const names = new Set(rows.map(({ setting }) => setting ?? ""));
   return [
     ...(names.has("session_replication_role=replica")
       ? ["session_replication_role is replica, which switches all triggers off"]
       : []),
     ...([...names].some((setting) => setting.startsWith("platform.actor="))
-      ? ["platform.actor is set for a role or the database: entries name another actor"]
+      ? ["platform.actor is set for a role, the database or the server: entries name another actor"]
       : []),
   ];
+}
+
+/** What runs at each login (PostgreSQL 17) can switch triggers off for that session, and for none that looks. */
+async function findLoginTriggers(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select evtname as name from pg_event_trigger where evtevent = 'login' order by 1`.execute(db);
+  return rows.map(({ name }) => `the event trigger ${name} runs at each login, and may switch triggers off`);
 }

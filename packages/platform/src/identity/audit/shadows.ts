@@ -1,7 +1,7 @@
 // Functions, operators and casts that PostgreSQL takes for its own in the functions that write the audit log: for a call
 // with exactly these types, one of another schema goes before one of PostgreSQL for any type.
 import { type Kysely, sql } from "kysely";
-import type { Tables } from "../../foundation/index.ts";
+import { auditCalls, type Tables } from "../../foundation/index.ts";
 
 /** One sentence for each of them, and for a search path that has other schemas before that of PostgreSQL. */
 export async function findShadows(db: Kysely<Tables>): Promise<string[]> {
@@ -24,8 +24,11 @@ export async function findShadows(db: Kysely<Tables>): Promise<string[]> {
         where pronamespace = (select id from system) and proname = own.proname and proargtypes = own.proargtypes
       )
     union all
+    select 'the function pg_catalog.' || proname from pg_proc
+    where pronamespace = (select id from system) and oid >= ${firstOwnOid} and proname = any(${auditCalls})
+    union all
     select 'the operator ' || oid::regoperator from pg_operator own
-    where oprnamespace in (select id from searched)
+    where (oprnamespace in (select id from searched) or (oprnamespace = (select id from system) and oid >= ${firstOwnOid}))
       and oprname in ('||', '->', '->>', '+', '=', '<>', '@>')
       and (oprleft = 0 or oprleft in (select id from usual)) and oprright in (select id from usual)
     union all

@@ -1,19 +1,30 @@
 // The audit log in the database, read from one snapshot.
-import type { Kysely } from "kysely";
+import type { Kysely, Transaction } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
 import type { AuditLink, AuditLog } from "./chain.ts";
+import { usualLockLimitMs, withLockLimit } from "./lock-limit.ts";
 
-export function withStoredLog<T>(db: Kysely<Tables>, use: (log: AuditLog) => Promise<T>): Promise<T> {
-  return db
+/** Throws LockHeld. */
+export const withStoredLog = <T>(db: Kysely<Tables>, use: (log: AuditLog) => Promise<T>): Promise<T> =>
+  readUnlocked(db, (transaction) =>
+    use({
+      links: () => readLinks(transaction, null),
+      head: async () => (await headQuery(transaction).executeTakeFirst()) ?? null,
+    }),
+  );
+
+/** From one snapshot. Throws LockHeld. */
+export const readUnlocked = <T>(
+  db: Kysely<Tables>,
+  read: (tx: Transaction<Tables>) => Promise<T>,
+  limitMs = usualLockLimitMs,
+): Promise<T> =>
+  db
     .transaction()
     .setIsolationLevel("repeatable read")
-    .execute((transaction) =>
-      use({
-        links: () => readLinks(transaction, null),
-        head: async () => (await headQuery(transaction).executeTakeFirst()) ?? null,
-      }),
-    );
-}
+    .execute((tx) => withLockLimit(tx, { limitMs, what: notRead }, () => read(tx)));
+
+const notRead = "The audit log, or what it is compared with, cannot be read";
 
 export const headQuery = (db: Kysely<Tables>) => db.selectFrom("audit_head").select(["seq", "hash"]);
 

@@ -6,7 +6,7 @@ interface Explained {
   table: string;
   /** What a row is, as actions name it. */
   row: string;
-  /** Recorded columns that decide what the row permits. */
+  /** Recorded columns that decide what the row permits, and who knows its secret. */
   columns: string[];
   /** The same, of times: PostgreSQL prints them differently in other time zones. */
   times?: string[];
@@ -22,21 +22,21 @@ const explained: Explained[] = [
   { table: "users", row: "user", columns: ["team_id", "email", "role"], ended: ["removed_at"] },
   { table: "service_accounts", row: "service_account", columns: ["team_id"] },
   {
-    ...{ table: "api_keys", row: "api_key", columns: [...owners, "scopes"] },
+    ...{ table: "api_keys", row: "api_key", columns: [...owners, "scopes", "parent_id", "hash"] },
     ...{ times: ["expires_at"], ended: ["revoked_at"] },
   },
-  { table: "sessions", row: "session", columns: ["user_id"], ended: ["ended_at"] },
+  { table: "sessions", row: "session", columns: ["user_id", "hash"], ended: ["ended_at"] },
   { table: "identities", row: "identity", columns: ["user_id"], id: ["issuer", "subject"] },
-  { table: "login_links", row: "login_link", columns: ["user_id"], ended: ["used_at"] },
+  { table: "login_links", row: "login_link", columns: ["user_id", "hash"], ended: ["used_at"] },
   {
-    ...{ table: "invitations", row: "invitation", columns: ["team_id", "email", "role"] },
+    ...{ table: "invitations", row: "invitation", columns: ["team_id", "email", "role", "hash"] },
     ...{ times: ["expires_at"], ended: ["accepted_at", "revoked_at"] },
   },
   {
-    ...{ table: "worker_tokens", row: "worker_token", columns: ["team_id", "agent_id", "worker_id"] },
+    ...{ table: "worker_tokens", row: "worker_token", columns: ["team_id", "agent_id", "worker_id", "hash"] },
     ...{ times: ["expires_at"] },
   },
-  { table: "automation_webhook_keys", row: "automation_webhook_key", columns: ["automation_id"] },
+  { table: "automation_webhook_keys", row: "automation_webhook_key", columns: ["automation_id", "hash"] },
 ];
 
 /** One sentence for each table with rows, or values, that no entry tells of. */
