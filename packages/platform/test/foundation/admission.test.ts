@@ -234,6 +234,8 @@ test.each([
   ],
   ["addresses of one /64", ["127.0.0.1"], ["2001:db8:1:2::1", "2001:db8:1:2:f:f:f:f"], "together"],
   ["addresses of two /64", ["127.0.0.1"], ["2001:db8:1:2::1", "2001:db8:1:3::1"], "apart"],
+  ["addresses of this machine", ["127.0.0.1"], ["127.0.0.2", "127.9.9.9"], "together"],
+  ["addresses of this machine in both families", ["127.0.0.1"], ["127.0.0.2", "::1"], "together"],
   ["IPv4 within IPv6", ["127.0.0.1"], ["::ffff:203.0.113.1", "203.0.113.1"], "together"],
   ["an address with a port", ["127.0.0.1"], ["203.0.113.1:4711", "203.0.113.1"], "together"],
   ["no address at all", ["127.0.0.1"], ["unknown", "_hidden"], "together"],

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { type BlockList, isIPv4, type Socket } from "node:net";
 import { readHost } from "@agentcli/workspace/hosts";
 
-/** An IPv4 address, or the first 64 bits of an IPv6 address: a client usually has all addresses below them. */
+/** An IPv4 address, the first 64 bits of an IPv6 address, or this machine: a client usually has all addresses below them. */
 export function clientAddress({ socket, headers }: IncomingMessage, trustedProxies: BlockList): string {
   const peer = plainAddress(socket.remoteAddress ?? "");
   if (peer === null) return "unknown";
@@ -42,6 +42,8 @@ function plainAddress(text: string): string | null {
 }
 
 function countedAddress(address: string): string {
+  // A process of this machine has all of these.
+  if (address === "::1" || (isIPv4(address) && address.startsWith("127."))) return "loopback";
   if (isIPv4(address)) return address;
   const [left = "", right] = address.split("::");
   const start = left === "" ? [] : left.split(":");
