@@ -3,6 +3,7 @@ import { createDecipheriv, createECDH, createPublicKey, type ECDH, hkdfSync, ran
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { PushMessage, PushState, Run } from "@agentcli/protocol/api";
+import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { makeLoginLink } from "../../src/identity/sessions/index.ts";
 import { encryptMessage } from "../../src/integrations/push/encrypt.ts";
@@ -41,14 +42,15 @@ interface Received {
   body: Buffer;
 }
 
-/** A push service on this machine, and a browser that subscribed there. */
+/** A push service on this machine, which answers with these statuses (0: never), and a browser that subscribed there. */
 async function openPushService(statuses: number[] = []) {
   const received: Received[] = [];
   const service = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
     received.push({ headers: request.headers, body: Buffer.concat(parts) });
-    response.writeHead(statuses[received.length - 1] ?? 201).end();
+    const status = statuses[received.length - 1] ?? 201;
+    if (status !== 0) response.writeHead(status).end();
   });
   await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void service.close());
@@ -82,13 +84,13 @@ function decrypt(body: Buffer, pair: ECDH, auth: Buffer): Buffer {
   return text.subarray(0, -1);
 }
 
-/** The administrator, whose agents those of the key are, in a browser. */
-async function loggedIn() {
+/** A user in a browser, by default the administrator, whose agents those of the key are. */
+async function loggedIn(email = "admin@localhost") {
   const browser = openBrowser(server.url);
   const { id } = await server.platform.db
     .selectFrom("users")
     .select("id")
-    .where("email", "=", "admin@localhost")
+    .where("email", "=", email)
     .executeTakeFirstOrThrow();
   await logIn(browser, await makeLoginLink(server.platform.db, id, server.url));
   const headers = { "x-csrf-token": tokenIn(await browser.get("/keys")), "content-type": "application/json" };
@@ -99,10 +101,10 @@ async function loggedIn() {
   };
 }
 
-async function endedAgent(text: string, status: Run["status"] = "FINISHED"): Promise<string> {
-  const { body } = await server.call(key, "POST", "/v1/agents", { prompt: { text }, name: `About ${text}` });
+async function endedAgent(text: string, status: Run["status"] = "FINISHED", by = key): Promise<string> {
+  const { body } = await server.call(by, "POST", "/v1/agents", { prompt: { text }, name: `About ${text}` });
   const { agent, run } = body as { agent: { id: string }; run: Run };
-  const read = async () => (await server.call(key, "GET", `/v1/agents/${agent.id}/runs/${run.id}`)).body as Run;
+  const read = async () => (await server.call(by, "GET", `/v1/agents/${agent.id}/runs/${run.id}`)).body as Run;
   await expect.poll(async () => (await read()).status).toBe(status);
   return agent.id;
 }
@@ -171,6 +173,34 @@ test("a busy push service is asked again, and one that knows the browser no more
     .execute();
   await expect.poll(async () => (await ask("GET", "/v1/me/push")).body.isSubscribed).toBe(false);
   expect(await waiting()).toEqual([]);
+});
+
+test("services of one team that never answer do not delay the messages of another team", async () => {
+  const email = "ruth@example.com";
+  const other = await server.key({ team: "red", owner: { kind: "user", email } });
+  for (const [text, by] of [
+    ["slow", key],
+    ["fast", other],
+  ] as const)
+    await endedAgent(text, "FINISHED", by);
+  const [silent, good] = [await openPushService(Array.from({ length: 30 }, () => 0)), await openPushService()];
+  expect((await (await loggedIn())("PUT", "/v1/me/push", silent.subscription)).status).toBe(200);
+  expect((await (await loggedIn(email))("PUT", "/v1/me/push", good.subscription)).status).toBe(200);
+  // The silent ones are due for longer.
+  await sql`
+    with last as (
+      select distinct on (agents.user_id) session_id, runs.id as run_id, email = ${email} as is_good
+      from push_subscriptions join sessions on sessions.id = session_id join users on users.id = sessions.user_id
+      join agents on agents.user_id = users.id join runs on runs.agent_id = agents.id
+      order by agents.user_id, runs.created_at desc
+    ), due as (
+      insert into push_messages (id, session_id, run_id, next_attempt_at)
+      select 'push_' || gen_random_uuid(), session_id, run_id, now() - interval '1 hour' + number * interval '1 minute'
+      from last, generate_series(1, 25) as number where (number = 25) = is_good
+    )
+    select pg_notify('pushes', '')`.execute(server.platform.db);
+  await expect.poll(() => good.received.length).toBe(1);
+  expect(silent.received.length).toBeLessThanOrEqual(4);
 });
 
 test("addresses of private networks and requests with a key are refused, and nothing readable is stored", async () => {

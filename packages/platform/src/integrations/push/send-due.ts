@@ -11,6 +11,8 @@ import { removeSubscription } from "./store.ts";
 const pollIntervalMs = 10_000;
 const timeoutMs = 10_000;
 const atOnce = 16;
+/** Of these, of one team: services that do not answer delay its own messages, as for webhooks. */
+const teamShare = 4;
 /** After 1, 4, 16 and 64 minutes: who looks later finds it in the inbox. */
 const maxAttempts = 5;
 /** A push service keeps it for so long if the browser cannot be reached. */
@@ -25,7 +27,7 @@ export async function startPushes(context: ServerContext): Promise<{ stop(): Pro
   const work = async () => {
     do {
       isAgain = false;
-      while (!stopping.signal.aborted && (await sendDue(context, serverKey, stopping.signal)) === atOnce);
+      while (!stopping.signal.aborted && (await sendDue(context, serverKey, stopping.signal)) > 0);
     } while (isAgain && !stopping.signal.aborted);
   };
   const wake = () => {
@@ -59,8 +61,16 @@ async function sendDue(context: ServerContext, serverKey: ServerKey, signal: Abo
     update push_messages set attempts = attempts + 1,
       next_attempt_at = now() + interval '1 minute' * power(4, attempts)
     where id in (
-      select id from push_messages where next_attempt_at <= now()
-      order by next_attempt_at limit ${atOnce} for update skip locked
+      select id from push_messages where next_attempt_at <= now() and id in (
+        select id from (
+          select push_messages.id, next_attempt_at,
+            row_number() over (partition by team_id order by next_attempt_at) as place
+          from push_messages
+          join sessions on sessions.id = session_id join users on users.id = user_id
+          where next_attempt_at <= now()
+        ) due
+        where place <= ${teamShare} order by next_attempt_at limit ${atOnce}
+      ) for update skip locked
     )
     returning id, session_id, run_id, attempts
   `.execute(context.db);
