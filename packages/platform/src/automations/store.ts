@@ -10,6 +10,7 @@ import {
   type Position,
   type Queries,
 } from "../foundation/index.ts";
+import { refuseFormerUser } from "../identity/index.ts";
 import { openDefinition, replaceTriggers, sealDefinition, withIds } from "./definition.ts";
 import { planFirings, skipPlanned } from "./firings/store.ts";
 import { restoreValues, withoutValues } from "./mcp-servers.ts";
@@ -32,6 +33,7 @@ export async function insertAutomation(tx: Queries, automation: NewAutomation, n
   const { description, prompt, model, target, tools, limits, shadow } = automation;
   const { id = `auto-${randomUUID()}` } = automation;
   const triggers = withIds(automation.triggers, []);
+  await refuseFormerUser(tx);
   const row = await tx
     .insertInto("automations")
     .values({

@@ -11,6 +11,7 @@ import {
   type Position,
   type Queries,
 } from "../foundation/index.ts";
+import { refuseFormerUser } from "../identity/index.ts";
 
 export type EnvironmentRow = Selectable<EnvironmentTable>;
 export type VersionRow = Selectable<EnvironmentVersionTable>;
@@ -30,6 +31,7 @@ const defaultIntervalHours = 24;
 export async function insertEnvironment(tx: Queries, environment: NewEnvironment): Promise<EnvironmentRow> {
   const { teamId, userId, name, repos, key, environmentJson } = environment;
   const [id, versionId] = [randomUUID(), randomUUID()];
+  await refuseFormerUser(tx);
   await refuseTakenName(tx, { teamId, userId, name });
   const row = await tx
     .insertInto("environments")

@@ -21,6 +21,7 @@ export {
   type Principals,
   principalName,
   type Role,
+  refuseFormerUser,
   type Scope,
   teamName,
   type UserEntry,

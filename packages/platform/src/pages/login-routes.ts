@@ -42,9 +42,9 @@ function addLinkLogin(
   });
   api.app.post("/login", async (context) => {
     if (authenticator.isCrossSite(context)) return refuse(context, "Open the login link yourself.");
-    const userId = await useLoginLink(db, (await readLoginFields(context, api)).token ?? "");
-    if (userId === null) return refuse(context, linkNotGood, 401);
-    await authenticator.logIn(context, userId, "link");
+    const user = await useLoginLink(db, (await readLoginFields(context, api)).token ?? "");
+    if (user === null) return refuse(context, linkNotGood, 401);
+    await authenticator.logIn(context, user, "link");
     return context.redirect("/agents", 303);
   });
 }
@@ -70,7 +70,7 @@ function addProviderLogin({ api }: PageHost, oidc: OidcLogin, authenticator: Ses
   api.app.get(callbackPath, async (context) => {
     const outcome = await oidc.finish(context);
     if (outcome.kind === "refused") return refuse(context, outcome.reason);
-    await authenticator.logIn(context, outcome.userId, "oidc");
+    await authenticator.logIn(context, { userId: outcome.userId, isUnproved: false }, "oidc");
     return context.redirect(outcome.next);
   });
 }
@@ -93,7 +93,7 @@ function addJoining({ api, platform, identity: { oidc } }: PageHost, authenticat
     if (oidc) return refuse(context, `Log in with ${oidc.name} to accept an invitation.`);
     const userId = await invitations.accept({ secret: token, proof: "link" });
     if (userId === null) return refuse(context, notGood);
-    await authenticator.logIn(context, userId, "invitation");
+    await authenticator.logIn(context, { userId, isUnproved: true }, "invitation");
     return context.redirect("/agents", 303);
   });
 }

@@ -10,6 +10,7 @@ import {
   type Tables,
   type Vault,
 } from "../foundation/index.ts";
+import { refuseFormerUser } from "../identity/index.ts";
 import { refuseUnboundable } from "./binding.ts";
 import type { SecretOwnerId } from "./owner.ts";
 
@@ -203,11 +204,12 @@ async function refuseTooMany(tx: Queries, owner: SecretOwnerId): Promise<void> {
   throw new ApiError("secret_limit_reached", message);
 }
 
-function insert(
+async function insert(
   tx: Queries,
   { name, value, type = "runtime_secret", phase = phaseOf(type), repos, hosts = [], uses = [], owner }: NewSecret,
   key: DataKey,
 ): Promise<SecretRow> {
+  await refuseFormerUser(tx);
   const id = `secv_${randomBytes(16).toString("base64url")}`;
   const now = new Date();
   return tx

@@ -80,7 +80,8 @@ function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
       if (body.defaultModel)
         checkDefaultModel(body.defaultModel, await settingsOfTeam({ db, settings }, principal.teamId));
       await checkAllowlist(body.egress?.allowlist);
-      if (Object.keys(body).length > 0) await changeUserSettings(db, userOf(principal), body);
+      if (Object.keys(body).length > 0)
+        await db.transaction().execute((tx) => changeUserSettings(tx, userOf(principal), body));
       return readOwn(db, principal);
     },
   );

@@ -4,7 +4,7 @@ import type { CreateAgent, CreateRun } from "@agentcli/protocol/api";
 import { withoutUnprintable } from "@agentcli/protocol/names";
 import { needsWorker } from "../../fleet/index.ts";
 import { type AgentSettings, ApiError, type PlatformContext } from "../../foundation/index.ts";
-import type { Principal } from "../../identity/index.ts";
+import { type Principal, refuseFormerUser } from "../../identity/index.ts";
 import { insertWebhook, type NewWebhook } from "../../integrations/index.ts";
 import { branchName } from "../../repositories/index.ts";
 import {
@@ -79,6 +79,7 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
   };
   const now = new Date();
   const runId = newRunId();
+  await refuseFormerUser(tx);
   const inserted = await tx
     .insertInto("agents")
     .values({

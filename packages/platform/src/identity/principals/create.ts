@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Kysely } from "kysely";
 import { type Queries, type Role, type Scope, scopesOf, type Tables, type Vault } from "../../foundation/index.ts";
+import { refuseFormerUser } from "./acting.ts";
 import { makeKey } from "./key.ts";
 import type { CreatedKey, KeyOwner, KeyRequest } from "./key-types.ts";
 import { checkName, PrincipalError } from "./principal-error.ts";
@@ -10,6 +11,7 @@ import { claimAddress, findMember, findUser } from "./users.ts";
 export async function createKey(db: Kysely<Tables>, vault: Vault, request: KeyRequest): Promise<CreatedKey> {
   checkName(request.name);
   return db.transaction().execute(async (transaction) => {
+    await refuseFormerUser(transaction);
     const team = await ensureTeam(transaction, vault, request.team);
     const owner = await ensureOwner(transaction, team, request.owner);
     const { id, key, hash } = makeKey();

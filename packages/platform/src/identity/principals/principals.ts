@@ -1,6 +1,7 @@
 // Teams, users, service accounts and their keys.
 import type { Kysely } from "kysely";
-import { becomeActor, type Principal, principalName, type Tables, type Vault } from "../../foundation/index.ts";
+import type { Principal, Tables, Vault } from "../../foundation/index.ts";
+import { becomePrincipal } from "./acting.ts";
 import { readAuthorization } from "./authorization.ts";
 import { createKey } from "./create.ts";
 import { hashKey, isSameHash } from "./key.ts";
@@ -42,7 +43,7 @@ export function openPrincipals({ db, vault, now }: PrincipalsOptions): Principal
       const stored = await lookUp(presented.id);
       const judged = judge(presented.key, stored, now());
       if (stored === null || judged.kind === "refused") return judged;
-      becomeActor(principalName(judged.principal));
+      becomePrincipal(judged.principal, stored);
       await noteUse(db, stored, now());
       return judged;
     },

@@ -1,12 +1,14 @@
 // Replaces a key by a new one like it. Both are valid for the overlap, so that clients can switch.
 import type { Kysely } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
+import { refuseFormerUser } from "./acting.ts";
 import { makeKey } from "./key.ts";
 import type { RotatedKey } from "./key-types.ts";
 import { PrincipalError } from "./principal-error.ts";
 
 export function rotateKey(db: Kysely<Tables>, id: string, formerUntil: Date): Promise<RotatedKey> {
   return db.transaction().execute(async (transaction) => {
+    await refuseFormerUser(transaction);
     const former = await transaction
       .selectFrom("api_keys")
       .selectAll()

@@ -9,14 +9,25 @@ export interface StoredKey {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  /** Its user joined by a link and has proved no address. */
+  isUnproved: boolean;
   principal: Principal;
 }
 
 export async function findKey(db: Queries, id: string): Promise<StoredKey | null> {
   const row = await withOwners(db).where("api_keys.id", "=", id).executeTakeFirst();
   if (!row) return null;
-  const { hash, last_used_at: lastUsedAt } = row;
-  return { id, hash, expiresAt: expiryOf(row), revokedAt: endOf(row), lastUsedAt, principal: principalOf(row) };
+  const { hash, last_used_at: lastUsedAt, joined_by_link } = row;
+  const isUnproved = joined_by_link === true;
+  return {
+    id,
+    hash,
+    isUnproved,
+    expiresAt: expiryOf(row),
+    revokedAt: endOf(row),
+    lastUsedAt,
+    principal: principalOf(row),
+  };
 }
 
 export async function listKeys(db: Queries, teamId: number | undefined): Promise<KeyEntry[]> {
@@ -70,6 +81,7 @@ const withOwners = (db: Queries) =>
       "users.last_name",
       "users.role",
       "users.removed_at as owner_removed_at",
+      "users.joined_by_link",
       "service_accounts.name as account_name",
       "parent.revoked_at as parent_revoked_at",
       "parent.expires_at as parent_expires_at",

@@ -66,6 +66,8 @@ export async function admitUser(
     if (member.removed_at === null) return null;
     const restored = { role, removed_at: null, joined_by_link: proof === "link" };
     await db.updateTable("users").set(restored).where("id", "=", member.id).execute();
+    // Keys and sessions that began while the user was being removed.
+    await endAccess(db, member.id, new Date());
     if (member.joined_by_link && proof === "address") await proveAddress(db, member.id);
     // Who opens a link need not be who was removed.
     if (!member.joined_by_link && proof === "link") await removeSettings(db, member.id);
@@ -126,9 +128,12 @@ async function endAccess(db: Queries, userId: number, now: Date): Promise<void> 
   await sessions.where("ended_at", "is", null).execute();
   await db.deleteFrom("login_links").where("user_id", "=", userId).execute();
   await db.deleteFrom("source_accounts").where("user_id", "=", userId).execute();
+  // Where the user, or another person, learns what others do with these agents afterwards.
+  const agents = db.selectFrom("agents").select("id").where("user_id", "=", userId);
+  await db.deleteFrom("webhooks").where("agent_id", "in", agents).execute();
 }
 
-/** The row stays for the user's agents; keys, sessions, links and invitations end. */
+/** The row stays for the user's agents; keys, sessions, links, invitations and webhooks end. */
 export function removeUser(db: Kysely<Tables>, user: UserIdentity): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     await keepAdministrator(transaction, user);

@@ -3,13 +3,14 @@ import { timingSafeEqual } from "node:crypto";
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { becomeActor } from "../../foundation/index.ts";
-import { principalName } from "../principals/index.ts";
+import { becomePrincipal } from "../principals/index.ts";
+import type { LoggedIn } from "./login-links.ts";
 import { hashSecret, isSecret } from "./secret.ts";
 import type { Session, SessionMethod, Sessions } from "./sessions.ts";
 
 export interface SessionAuthenticator {
   /** Starts a session and ends the browser's former one. */
-  logIn(context: Context, userId: number, method: SessionMethod): Promise<void>;
+  logIn(context: Context, user: LoggedIn, method: SessionMethod): Promise<void>;
   logOut(context: Context): Promise<void>;
   find(context: Context): Promise<Found>;
   /** Whether another site made the browser send the request. */
@@ -43,8 +44,8 @@ export function openSessionAuthenticator(sessions: Sessions, address: ServerAddr
       await endFormer(context);
       deleteCookie(context, name, { path: "/", secure });
     },
-    async logIn(context, userId, method) {
-      becomeActor(`user:${userId}`);
+    async logIn(context, { userId, isUnproved }, method) {
+      becomeActor(`user:${userId}`, isUnproved ? userId : null);
       await endFormer(context);
       // Lax, not Strict: a redirect from a provider or a link to an agent must carry the cookie.
       const cookie = { httpOnly: true, sameSite: "Lax", path: "/", maxAge: cookieSeconds, secure } as const;
@@ -55,7 +56,7 @@ export function openSessionAuthenticator(sessions: Sessions, address: ServerAddr
       if (secret === undefined) return { kind: "none" };
       const session = await sessions.find(secret);
       if (!session) return { kind: "over" };
-      becomeActor(principalName(session.principal));
+      becomePrincipal(session.principal, session);
       return { kind: "session", session };
     },
     isCrossSite: (context) => isCrossSite(context, address),

@@ -6,7 +6,7 @@ export {
   type ServerAddress,
   type SessionAuthenticator,
 } from "./authenticator.ts";
-export { makeLoginLink, readLoginLink, useLoginLink } from "./login-links.ts";
+export { type LoggedIn, makeLoginLink, readLoginLink, useLoginLink } from "./login-links.ts";
 export { sessionRetention } from "./retention.ts";
 export { hashSecret, isSecret, makeSecret } from "./secret.ts";
 export {

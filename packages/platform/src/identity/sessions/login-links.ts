@@ -27,8 +27,15 @@ export async function readLoginLink(db: Queries, secret: string): Promise<string
   return found?.email ?? null;
 }
 
-/** The user id. Null if the link was used, has expired or never existed. Of two concurrent uses one succeeds. */
-export async function useLoginLink(db: Queries, secret: string): Promise<number | null> {
+/** Whom a link, an invitation or a provider logs in. */
+export interface LoggedIn {
+  userId: number;
+  /** Joined by a link: no person has proved the address. */
+  isUnproved: boolean;
+}
+
+/** Null if the link was used, has expired or never existed. Of two concurrent uses one succeeds. */
+export async function useLoginLink(db: Queries, secret: string): Promise<LoggedIn | null> {
   if (!isSecret(secret)) return null;
   const now = new Date();
   const used = await db
@@ -40,7 +47,7 @@ export async function useLoginLink(db: Queries, secret: string): Promise<number 
     .where("hash", "=", hashSecret(secret))
     .where("used_at", "is", null)
     .where("expires_at", ">", now)
-    .returning("user_id")
+    .returning(["user_id", "users.joined_by_link"])
     .executeTakeFirst();
-  return used?.user_id ?? null;
+  return used ? { userId: used.user_id, isUnproved: used.joined_by_link } : null;
 }

@@ -1,7 +1,7 @@
 // Browser sessions as rows: ending one takes effect on every server with the next request.
 import { type Kysely, sql } from "kysely";
 import type { SessionTable, Tables } from "../../foundation/index.ts";
-import { type Principal, scopesOf } from "../principals/index.ts";
+import { type Principal, refuseFormerUser, scopesOf } from "../principals/index.ts";
 import { formTokenOf, hashSecret, isSecret, makeSecret } from "./secret.ts";
 
 export interface Sessions {
@@ -24,6 +24,8 @@ export type SessionMethod = SessionTable["method"];
 
 export interface Session {
   id: string;
+  /** Its user joined by a link and has proved no address. */
+  isUnproved: boolean;
   principal: Principal & { kind: "user" };
   /** CSRF token in every form: another site can make the browser send its cookie, but cannot read this. */
   formToken: string;
@@ -54,10 +56,13 @@ export function openSessions(db: Kysely<Tables>, now: () => Date): Sessions {
       const { id, secret, hash } = makeSecret();
       const at = now();
       const times = { created_at: at, last_seen_at: at, expires_at: later(idleTimeoutMs) };
-      await db
-        .insertInto("sessions")
-        .values({ id, user_id: userId, hash, method, ...times })
-        .execute();
+      await db.transaction().execute(async (tx) => {
+        await refuseFormerUser(tx);
+        await tx
+          .insertInto("sessions")
+          .values({ id, user_id: userId, hash, method, ...times })
+          .execute();
+      });
       return secret;
     },
     async find(secret) {
@@ -65,7 +70,8 @@ export function openSessions(db: Kysely<Tables>, now: () => Date): Sessions {
       const row = await findRow(db, secret, now());
       if (!row) return null;
       if (row.last_seen_at <= later(-lastSeenPrecisionMs)) await extendSession(db, row.id, now());
-      return { id: row.id, principal: principalOf(row), formToken: formTokenOf(secret) };
+      const { id, joined_by_link: isUnproved } = row;
+      return { id, isUnproved, principal: principalOf(row), formToken: formTokenOf(secret) };
     },
     async findUser(id) {
       const row = await withUsers(db, now()).where("sessions.id", "=", id).executeTakeFirst();
@@ -101,7 +107,7 @@ const open = (db: Kysely<Tables>, now: Date) =>
 const withUsers = (db: Kysely<Tables>, now: Date) =>
   open(db, now)
     .innerJoin("users", "users.id", "sessions.user_id")
-    .select(["team_id", "email", "first_name", "last_name", "role"])
+    .select(["team_id", "email", "first_name", "last_name", "role", "joined_by_link"])
     .where("users.removed_at", "is", null);
 
 const findRow = (db: Kysely<Tables>, secret: string, now: Date) =>

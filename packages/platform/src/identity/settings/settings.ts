@@ -14,7 +14,7 @@ import {
   type Settings,
   type StoredSettings,
 } from "../../foundation/index.ts";
-import { followUpsOf, setFollowUps } from "../principals/index.ts";
+import { followUpsOf, refuseFormerUser, setFollowUps } from "../principals/index.ts";
 import { asTeamSees } from "./allowed-models.ts";
 
 export async function readTeamSettings(db: Queries, teamId: number): Promise<TeamSettings> {
@@ -119,6 +119,7 @@ export async function changeTeamSettings(
 
 export async function changeUserSettings(tx: Queries, userId: number, change: UserSettingsChange): Promise<void> {
   if (Object.keys(change).length === 0) return;
+  await refuseFormerUser(tx);
   await tx
     .insertInto("user_settings")
     .values({ user_id: userId, settings: JSON.stringify(change) })

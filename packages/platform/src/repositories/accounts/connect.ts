@@ -60,7 +60,7 @@ export interface CallbackOptions extends ConnectorOptions {
   userIn(context: Context<Env>): Promise<number | null>;
 }
 
-/** The sealed state identifies the user, the cookie the browser. A session of another user is refused. */
+/** The sealed state identifies the user, the cookie the browser. Only a session of this user connects the account. */
 export function addAccountCallback(
   app: Hono<Env>,
   { store, github, publicUrl, userIn }: CallbackOptions,
@@ -72,8 +72,8 @@ export function addAccountCallback(
     const user = await readState(store, state, getCookie(context, cookie.name) ?? "");
     deleteCookie(context, cookie.name, cookie.options);
     const visitor = await userIn(context);
-    const isOtherUser = visitor !== null && visitor !== user?.userId;
-    if (user === null || isOtherUser || code === "")
+    // Also without a session: the one that began this may have ended because the owner of its address proved it.
+    if (user === null || visitor !== user.userId || code === "")
       return show(context, {
         kind: "refused",
         reason: "This connection was not started in this browser, or has expired. Start again.",

@@ -1,6 +1,7 @@
 // Stores users' accounts on source hosts. Tokens are sealed with the team's data key.
 import type { Kysely } from "kysely";
 import type { DataKey, Tables, Vault } from "../../foundation/index.ts";
+import { refuseFormerUser } from "../../identity/index.ts";
 import type { UserTokens } from "../scm/index.ts";
 
 export interface AccountStore {
@@ -45,11 +46,14 @@ export async function saveAccount({ db, vault }: AccountStore, account: Connecte
     token: key.seal(JSON.stringify(tokens), sealContextOf({ userId, host })),
     created_at: new Date(),
   };
-  await db
-    .insertInto("source_accounts")
-    .values({ user_id: userId, host, ...values })
-    .onConflict((conflict) => conflict.columns(["user_id", "host"]).doUpdateSet(values))
-    .execute();
+  await db.transaction().execute(async (tx) => {
+    await refuseFormerUser(tx);
+    await tx
+      .insertInto("source_accounts")
+      .values({ user_id: userId, host, ...values })
+      .onConflict((conflict) => conflict.columns(["user_id", "host"]).doUpdateSet(values))
+      .execute();
+  });
 }
 
 /** Locks the row until the end of the transaction. */

@@ -1,0 +1,28 @@
+// The user or service account that a request acts for, and whether what a user makes with it is still theirs.
+import {
+  ApiError,
+  becomeActor,
+  type Principal,
+  principalName,
+  type Queries,
+  unprovedUserId,
+} from "../../foundation/index.ts";
+
+export function becomePrincipal(principal: Principal, { isUnproved }: { isUnproved: boolean }): void {
+  becomeActor(principalName(principal), isUnproved && principal.kind === "user" ? principal.userId : null);
+}
+
+/**
+ * In a transaction that makes something of a user. The owner of the address may have proved it since the request of one who
+ * joined by a link was authenticated: it would belong to the owner. Until the transaction ends, nobody proves it.
+ */
+export async function refuseFormerUser(tx: Queries): Promise<void> {
+  const userId = unprovedUserId();
+  if (userId === null) return;
+  const query = tx.selectFrom("users").select("joined_by_link").where("id", "=", userId).forShare();
+  if ((await query.executeTakeFirst())?.joined_by_link) return;
+  throw new ApiError(
+    "unauthorized",
+    "This session or key has ended: the owner of the address has logged in. Ask them.",
+  );
+}

@@ -1,0 +1,140 @@
+// Who joined by a link makes something while the owner of the address proves it, or while the user is removed: nothing of it is
+// the owner's afterwards.
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openInvitations } from "../../src/identity/invitations/index.ts";
+import { openAdministration, proveAddress } from "../../src/identity/principals/index.ts";
+import { makeLoginLink } from "../../src/identity/sessions/index.ts";
+import { formTokenOf } from "../../src/identity/sessions/secret.ts";
+import { type TestServer, testServer } from "../harness/platform.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer({ roles: ["api"], allowPrivate: ["127.0.0.1/32"] });
+  await server.key();
+});
+afterAll(() => server.close());
+
+interface Joined {
+  userId: number;
+  email: string;
+  key: string;
+  session: string;
+  link: string;
+}
+
+async function joinByLink(email: string): Promise<Joined> {
+  const { db, principals, sessions } = server.platform;
+  const invitations = openInvitations(db, () => new Date());
+  const { secret } = await invitations.invite({ teamId: 1, email, role: "member" });
+  const userId = (await invitations.accept({ secret, proof: "link" })) ?? expect.fail("not joined");
+  const owner = { kind: "user", email } as const;
+  const { key } = await principals.createKey({ name: "own", team: "default", owner, scopes: null, expiresAt: null });
+  const [session, link] = [await sessions.begin(userId, "invitation"), await makeLoginLink(db, userId, server.url)];
+  return { userId, email, key, session, link };
+}
+
+const withKey =
+  (method: string, path: string, body: object) =>
+  ({ key }: Joined) =>
+    server.call(key, method, path, body);
+
+const attempts: [string, (joined: Joined) => Promise<{ status: number }>][] = [
+  [
+    "a key",
+    ({ session }) =>
+      fetch(`${server.url}/v1/keys`, {
+        method: "POST",
+        headers: {
+          cookie: `platform_session=${session}`,
+          "x-csrf-token": formTokenOf(session),
+          "content-type": "application/json",
+        },
+        body: JSON.stringify({ name: "late" }),
+      }),
+  ],
+  [
+    "a session by a login link",
+    ({ link }) => {
+      const token = new URL(link).searchParams.get("token") ?? "";
+      return fetch(`${server.url}/login`, { method: "POST", redirect: "manual", body: new URLSearchParams({ token }) });
+    },
+  ],
+  ["a secret", withKey("PUT", "/v1/me/secrets/NODE_OPTIONS", { value: "--import=data:text/javascript,1" })],
+  ["a setting", withKey("PATCH", "/v1/me/settings", { egress: { mode: "allow_all", allowlist: [] } })],
+  [
+    "an environment",
+    withKey("POST", "/v1/environments", {
+      ...{ owner: "personal", name: "ci", repos: [{ url: "https://github.com/acme/app" }] },
+      environmentJson: '{"install": "npm ci"}',
+    }),
+  ],
+  [
+    "an automation",
+    withKey("POST", "/v1/automations", {
+      ...{ name: "late", scope: "private", prompt: { text: "Look." }, triggers: [{ type: "webhook" }] },
+    }),
+  ],
+  [
+    "an agent with a webhook",
+    withKey("POST", "/v1/agents", { prompt: { text: "say hello" }, webhook: { url: "http://127.0.0.1:9/" } }),
+  ],
+];
+
+/** Statements of this database that wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from pg_locks join pg_stat_activity using (pid)
+    where not granted and datname = current_database()`.execute(server.platform.db);
+  return rows[0]?.count ?? 0;
+}
+
+test.each(attempts)("%s that is under way while the owner proves the address is refused", async (what, attempt) => {
+  const { db } = server.platform;
+  const joined = await joinByLink(`${what.replaceAll(" ", "-")}@example.com`);
+  let answer: Promise<{ status: number }> | undefined;
+  await db.transaction().execute(async (transaction) => {
+    await sql`select from users where id = ${joined.userId} for update`.execute(transaction);
+    answer = attempt(joined);
+    await expect.poll(waiting, { timeout: 20_000 }).toBeGreaterThan(0);
+    await proveAddress(transaction, joined.userId);
+  });
+  expect((await answer)?.status).toBe(401);
+});
+
+test.each([
+  ["the proof of the address", "hooked@example.com"],
+  ["the removal of their user", "hired@example.com"],
+])("webhooks of agents from before %s get nothing of what is done with them afterwards", async (what, email) => {
+  const { db } = server.platform;
+  const { key, userId } = await joinByLink(email);
+  const body = { prompt: { text: "say hello" }, webhook: { url: "http://127.0.0.1:9/" } };
+  expect((await server.call(key, "POST", "/v1/agents", body)).status).toBe(200);
+  const webhooks = () =>
+    db
+      .selectFrom("webhooks")
+      .innerJoin("agents", "agents.id", "webhooks.agent_id")
+      .select("agent_id")
+      .where("user_id", "=", userId)
+      .execute();
+  expect(await webhooks()).toHaveLength(1);
+  await (what === "the proof of the address"
+    ? db.transaction().execute((transaction) => proveAddress(transaction, userId))
+    : openAdministration(db, server.platform.vault).removeUser({ email }));
+  expect(await webhooks()).toEqual([]);
+});
+
+test("a key and a session that were made while their user was being removed do not come back with the user", async () => {
+  const { db, vault, principals, sessions } = server.platform;
+  const { email, userId } = await joinByLink("leaver@example.com");
+  const administration = openAdministration(db, vault);
+  await administration.removeUser({ email });
+  const owner = { kind: "user", email } as const;
+  await db.updateTable("users").set({ removed_at: null }).where("id", "=", userId).execute();
+  const late = await principals.createKey({ name: "late", team: "default", owner, scopes: null, expiresAt: null });
+  const session = await sessions.begin(userId, "link");
+  await db.updateTable("users").set({ removed_at: new Date() }).where("id", "=", userId).execute();
+  await administration.createUser({ email, team: "default", role: "member" });
+  expect((await server.call(late.key, "GET", "/v1/me")).status).toBe(401);
+  expect(await sessions.find(session)).toBeNull();
+});
