@@ -165,7 +165,7 @@ const withMarkup: Payload[] = [
   },
   { what: "a phantom in a formula", text: `$a\\phantom{${order} {x}} \\hphantom {b}\\vphantom{c}$`, visible: "$a $" },
   { what: "words of a formula beside their place", text: `$a\\llap{${order}}\\mathrlap {b}$`, visible: "$a$" },
-  { what: "a formula in the colour of the page", text: `$a\\color{white}{${order} {x}}b$`, visible: "$ab$" },
+  { what: "a formula in the colour of the page", text: `$a\\color{white}{${order} {x}}b$`, visible: "$a$" },
   { what: "a colour to the end of its group", text: `$a{\\color{White} ${order} \\} {x}}b$`, visible: "$a{}b$" },
   { what: "a colour to the end of its formula", text: `$a\\color{#fff}${order}$ b`, visible: "$a$ b" },
   { what: "text in a colour by numbers", text: `$a\\textcolor[RGB]{255, 255, 255}{${order}}$`, visible: "$a$" },
@@ -193,8 +193,8 @@ const withMarkup: Payload[] = [
   { what: "a command that begins a colour", text: `$\\def\\x{\\color{white}}a{\\x ${order}}$`, visible: "$a{}$" },
   {
     what: "a colour under the name of another",
-    text: `$\\definecolor{red}{rgb}{1,1,1}\\color{red}{${order}}a$`,
-    visible: "$a$",
+    text: `$b\\definecolor{red}{rgb}{1,1,1}\\color{red}{${order}}a$`,
+    visible: "$b$",
   },
   {
     what: "the style of words in a formula",
@@ -212,6 +212,32 @@ const withMarkup: Payload[] = [
     what: "alternatives of which one is shown",
     text: `$a\\mathchoice{b}{c}{${order}}{d}\\TextOrMath{${order}}{e}$`,
     visible: "$a$",
+  },
+  {
+    what: "an environment that a formula defines",
+    text: `$\\newenvironment{x}{\\phantom\\bgroup}{\\egroup}a\\begin{x}${order}\\end{x}$`,
+    visible: "$a$",
+  },
+  {
+    what: "a phantom in other braces, or of single letters",
+    text: `$a\\phantom\\bgroup ${order}\\egroup b\\phantom s\\hphantom c$`,
+    visible: "$a b$",
+  },
+  { what: "words behind an empty group of a colour", text: `$a\\color{white}{}${order}$`, visible: "$a$" },
+  {
+    what: "words that are moved in small steps",
+    text: `$a{\\hspace{-9em}\\kern-9em\\hspace {-9em}${order}}$`,
+    visible: "$a{}$",
+  },
+  {
+    what: "words that are raised off the page",
+    text: `$a\\raise 99em{${order}}\\lower-99.5em {${order}}$`,
+    visible: "$a$",
+  },
+  {
+    what: "an element of a formula with attributes",
+    text: `$a\\mmlToken{mi}[mathcolor="#fff"]{${order}}\\toggle{b}{${order}}\\endtoggle\\ref{${order}}$`,
+    visible: "$a\\endtoggle$",
   },
   {
     what: "words that are moved off the page",

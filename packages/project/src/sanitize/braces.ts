@@ -1,15 +1,17 @@
 // Groups of formulas: braces that belong together, and what they enclose.
 
-/** The closing brace of each, by position. */
+/** Where the last character of its closing brace is, by the position of each. */
 export type Closing = Map<number, number>;
 
 export function pairBraces(text: string): Closing {
-  const open: number[] = [];
+  // In the body of a command, one kind may end where the other does not.
+  const [braces, groups]: [number[], number[]] = [[], []];
   const pairs = new Map<number, number>();
-  for (const { 0: mark, index } of text.matchAll(/\\[\s\S]|[{}]/g)) {
-    if (mark === "{") open.push(index);
-    const start = mark === "}" ? open.pop() : undefined;
-    if (start !== undefined) pairs.set(start, index);
+  for (const { 0: mark, index } of text.matchAll(/\\(?:[be]group(?![a-zA-Z])|[\s\S])|[{}]/g)) {
+    if (mark === "{") braces.push(index);
+    if (mark === "\\bgroup") groups.push(index);
+    const start = mark === "}" ? braces.pop() : mark === "\\egroup" ? groups.pop() : undefined;
+    if (start !== undefined) pairs.set(start, index + mark.length - 1);
   }
   return pairs;
 }
@@ -17,9 +19,9 @@ export function pairBraces(text: string): Closing {
 /** Where the group, formula or paragraph ends. */
 export function endOfGroup(text: string, begin: number, closing: Closing): number {
   let at = begin;
-  while (at < text.length && !/^(?:[$}]|\n\s*\n)/.test(text.slice(at, at + 8))) {
-    if (text[at] === "\\") at += 1;
-    at = (closing.get(at) ?? at) + 1;
+  while (at < text.length && !/^(?:[$}]|\n\s*\n|\\egroup)/.test(text.slice(at, at + 8))) {
+    const close = closing.get(at);
+    at = close === undefined ? at + (text[at] === "\\" ? 2 : 1) : close + 1;
   }
   return Math.min(at, text.length);
 }

@@ -35,7 +35,7 @@ interface Definition {
   /** Null where it ends with more than its arguments. */
   parameters: number | null;
   body: string;
-  isAlias: boolean;
+  kind: "command" | "alias" | "environment";
   begin: number;
   end: number;
 }
@@ -48,7 +48,7 @@ function findDefinitions(text: string, closing: Closing): Definition[] {
     const behind = found.index + found[0].length;
     const begin = found.index;
     if (alias !== undefined)
-      return [{ name: alias, parameters: null, body: target ?? "", isAlias: true, begin, end: behind }];
+      return [{ name: alias, parameters: null, body: target ?? "", kind: "alias", begin, end: behind }];
     while ((marks[next] ?? text.length) < behind) next += 1;
     const open = marks[next] ?? text.length;
     const close = closing.get(open);
@@ -57,9 +57,8 @@ function findDefinitions(text: string, closing: Closing): Definition[] {
     const end = environment === undefined ? close + 1 : endOfArguments(text, close + 1, { count: 1, closing });
     const parameters = defined === undefined ? countOf(head) : countPlain(head);
     const body = text.slice(open + 1, end - 1);
-    return [
-      { name: defined ?? command ?? operator ?? environment ?? "", parameters, body, isAlias: false, begin, end },
-    ];
+    const kind = environment === undefined ? "command" : "environment";
+    return [{ name: defined ?? command ?? operator ?? environment ?? "", parameters, body, kind, begin, end }];
   });
 }
 
@@ -98,11 +97,11 @@ function findHiding(all: Definition[]): Map<string, Definition> {
 
 const maxUsers = 1_000;
 
-function hidesByItself({ parameters, body, isAlias }: Definition): boolean {
+function hidesByItself({ parameters, body, kind }: Definition): boolean {
   if (/\\(?:csname|expandafter|@)/.test(body) || unfinished.test(body)) return true;
   const seen = stripUnseenMath(`$${body}$`, collectRemovals());
   if (seen !== `$${body}$`) return true;
-  if (parameters === null) return !isAlias;
+  if (parameters === null) return kind !== "alias";
   return Array.from({ length: parameters }, (_, index) => `#${index + 1}`).some((argument) => !body.includes(argument));
 }
 
@@ -119,7 +118,7 @@ interface HidingCommands {
 function findHidingUses(text: string, commands: HidingCommands): { begin: number; end: number }[] {
   const { hiding, definitions, closing } = commands;
   let [last, next] = [0, 0];
-  return [...text.matchAll(new RegExp(name, "g"))].flatMap((found) => {
+  const commandUses = [...text.matchAll(new RegExp(name, "g"))].flatMap((found) => {
     while ((definitions[next]?.end ?? text.length) <= found.index) next += 1;
     const used = hiding.get(found[1] ?? "");
     const isInDefinition = found.index >= (definitions[next]?.begin ?? text.length);
@@ -131,4 +130,25 @@ function findHidingUses(text: string, commands: HidingCommands): { begin: number
         : endOfArguments(text, begin, { count: used.parameters, closing });
     return [{ begin: found.index, end: last }];
   });
+  return [...commandUses, ...findEnvironments(text, definitions)];
+}
+
+/** Of environments that the formula defines: what they do with the words in them is not read. */
+function findEnvironments(text: string, definitions: Definition[]): { begin: number; end: number }[] {
+  const defined = new Set(definitions.flatMap(({ name, kind }) => (kind === "environment" ? [name.trim()] : [])));
+  if (defined.size === 0) return [];
+  const open = new Map<string, number>();
+  return [...text.matchAll(/\\(begin|end)\s*\{([^{}]{0,200})\}/g)].flatMap(
+    ({ 0: mark, 1: side, 2: which = "", index }) => {
+      const used = which.trim();
+      if (!defined.has(used)) return [];
+      if (side === "begin") {
+        if (!open.has(used)) open.set(used, index);
+        return [];
+      }
+      const begin = open.get(used);
+      open.delete(used);
+      return begin === undefined ? [] : [{ begin, end: index + mark.length }];
+    },
+  );
 }
