@@ -35,7 +35,9 @@ test("a package depends on published versions only", () => {
   }
 });
 
-test("the packages work from an empty folder, installed without a network from npm's cache", async () => {
+test("the packages work from an empty folder, installed without a network from npm's cache", {
+  timeout: 600_000,
+}, async () => {
   const flags = ["--ignore-scripts"];
   await install(join(directory.path, "first"), tarballs, { network: "allowed", flags });
   await install(join(directory.path, "second"), tarballs, { network: "none", flags });
