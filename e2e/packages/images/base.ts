@@ -62,6 +62,7 @@ const storageDriver = (directory: string): string =>
 function makeBase(directory: string, context: string): void {
   const root = join(directory, "base");
   run("debootstrap", ["--variant=minbase", "--include=ca-certificates", suite, root]);
+  installQuickly(root);
   addPackage(directory, `node-linux-${process.arch}@${nodeVersion}`, join(root, "usr/local/lib/node"));
   // Not a link: npm installs programs beside the file that it leads to.
   cpSync(join(root, "usr/local/lib/node/bin/node"), join(root, "usr/local/bin/node"));
@@ -81,6 +82,10 @@ function makeBase(directory: string, context: string): void {
     `FROM scratch\nADD base.tar /\nENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin${certificates ? ` NODE_EXTRA_CA_CERTS=${trusted}` : ""}\n`,
   );
 }
+
+/** Packages are installed into this root without a flush to the disk per file. */
+export const installQuickly = (root: string): void =>
+  writeFileSync(join(root, "etc/dpkg/dpkg.cfg.d/quick"), "force-unsafe-io\n");
 
 /** From the registry that npm is configured for. */
 function addPackage(directory: string, name: string, target: string): void {

@@ -6,7 +6,7 @@ import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "@agentcli/testkit";
-import { requirePrograms } from "./base.ts";
+import { installQuickly, requirePrograms } from "./base.ts";
 
 const run = promisify(execFile);
 
@@ -64,7 +64,7 @@ const exited = async (child: ChildProcess) => {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
 };
 
-/** Certificates of this computer, where a proxy of its network has one of its own; its name server; no flush per file. */
+/** Certificates of this computer, where a proxy of its network has one of its own; its name server. */
 function prepare(root: string): void {
   const certificates = process.env.NODE_EXTRA_CA_CERTS;
   if (certificates && existsSync(certificates)) {
@@ -74,7 +74,7 @@ function prepare(root: string): void {
   cpSync("/etc/resolv.conf", join(root, "etc/resolv.conf"), { dereference: true });
   writeFileSync(join(root, "etc/hostname"), "machine\n");
   writeFileSync(join(root, "etc/hosts"), "127.0.0.1 localhost machine\n");
-  writeFileSync(join(root, "etc/dpkg/dpkg.cfg.d/quick"), "force-unsafe-io\n");
+  installQuickly(root);
 }
 
 /** A network of its own, kept by the file; connections to other machines go out through this process of the computer. */
