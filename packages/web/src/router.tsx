@@ -4,6 +4,7 @@ import { readEventFilter } from "./agents/event-filter.ts";
 import { readFilter } from "./agents/filter.ts";
 import { readGiven } from "./agents/given.ts";
 import { AgentsPage } from "./agents/list.tsx";
+import { readCompared } from "./compare/filter.ts";
 import { Failure } from "./components/feedback.tsx";
 import { readCompared } from "./environments/queries.ts";
 import { readReferencePlace } from "./reference/place.ts";
@@ -31,6 +32,13 @@ const agents = createRoute({
   path: "/agents",
   validateSearch: readFilter,
   component: AgentsPage,
+});
+
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: "/compare",
+  validateSearch: readCompared,
+  component: lazyRouteComponent(() => import("./compare/page.tsx"), "ComparePage"),
 });
 
 const newAgent = createRoute({
@@ -257,6 +265,7 @@ const tree = root.addChildren([
   home,
   agents,
   newAgent,
+  compare,
   agent.addChildren([conversation, changes, files, waits, events, agentUsage, machine]),
   inbox,
   automations,

@@ -110,6 +110,47 @@ test("a message is queued or sent into the run, sub-agents fold out, and a fork 
   expect(complaints).toEqual([]);
 });
 
+test("three attempts at a prompt are compared, one gets a pull request and the others are archived", async () => {
+  const { fixture, client, repository } = await openRunHarness({
+    replies: {
+      replies: [
+        { ...replyWith("## Changed\n\nThe line is **new**."), when: { bodyIncludes: "Success" } },
+        { ...replyWith("Changed."), when: { bodyIncludes: "+new line" } },
+        call("apply_patch", { input: patch }),
+      ],
+      repeat: "always",
+    },
+  });
+  await repository("notes", { "notes.txt": "old line\n" });
+  const { page, complaints, findBarriers } = await visit(await loginLink(fixture.platform, client.url));
+  await page.goto(`${client.url}/agents/new`);
+  await page.getByLabel("What should it do?").fill("Change the notes");
+  const add = page.getByRole("button", { name: "Add an attempt" });
+  await add.click();
+  await add.click();
+  await page.getByLabel("Model of attempt 3").selectOption({ index: 1 });
+  await photograph(page, "attempts");
+  expect(await findBarriers()).toEqual([]);
+  await page.getByRole("button", { name: "Start 3 agents" }).click();
+  await page.waitForURL("**/compare?agents=*");
+  const attempts = page.locator('.attempt[data-status="FINISHED"]');
+  await expect.poll(() => attempts.count(), { timeout: 120_000 }).toBe(3);
+  await expect.poll(() => page.locator(".attempt-facts a").allInnerTexts()).toEqual(Array(3).fill("1 file +1 −1"));
+  for (const width of [1440, 820, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await photograph(page, `compare-${width}`);
+    await expectNoOverflow(page);
+    expect(await findBarriers()).toEqual([]);
+  }
+  await page.getByRole("button", { name: "Open pull request" }).nth(1).click();
+  await page.getByRole("dialog").getByLabel("Archive the other 2 attempts").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Open pull request" }).click();
+  await page.getByLabel("Attempt 2").getByRole("link", { name: /#1/ }).waitFor();
+  await expect.poll(() => page.getByRole("button", { name: "Unarchive" }).count()).toBe(2);
+  await photograph(page, "compared");
+  expect(complaints).toEqual([]);
+});
+
 test("filters are part of the address, and the list shows how the last run ended", async () => {
   const { fixture, client } = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
   const end = async (prompt: string, status: "ERROR" | "CANCELLED" | "FINISHED") => {

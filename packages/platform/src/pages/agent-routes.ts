@@ -48,6 +48,7 @@ const agentPaths = ["", "/changes", "/files", "/waits", "/events", "/usage", "/m
 /** Pages of the app whose data is fetched by the app alone. */
 const appPaths = [
   "/agents/new",
+  "/compare",
   "/inbox",
   "/automations",
   "/automations/:id",

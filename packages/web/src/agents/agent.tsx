@@ -45,7 +45,7 @@ function AgentHeader({ agent }: { agent: AgentDetails }) {
       </div>
       <AgentFacts agent={agent} />
       <nav className="tabs" aria-label="Agent">
-        <Link className="tab" to="/agents/$id" params={{ id }} activeOptions={{ exact: true }}>
+        <Link className="tab" to="/agents/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
           Conversation
         </Link>
         {agent.repos !== undefined && (

@@ -10,6 +10,7 @@ import { Button, Check, Field, Keys, Select } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
 import { useStored } from "../components/stored.ts";
 import { repositoryName } from "../text/format.ts";
+import { Attempts } from "./attempts.tsx";
 import { addShared } from "./given.ts";
 import { ImageList, useImages } from "./images.tsx";
 import { useAction } from "./use-action.ts";
@@ -26,11 +27,13 @@ interface Draft {
   effort: string;
   mode: "agent" | "plan";
   opensPullRequest: boolean;
+  /** Models of further attempts, to compare; empty: the one that is chosen. */
+  attempts: string[];
 }
 
 const emptyDraft: Draft = {
   ...{ prompt: "", repository: null, environment: "", build: "", branch: "", model: "", effort: "" },
-  ...{ mode: "agent", opensPullRequest: true },
+  ...{ mode: "agent", opensPullRequest: true, attempts: [] },
 };
 
 /** The address fills in what was not typed. */
@@ -61,16 +64,23 @@ export function NewAgentPage() {
     key.current = crypto.randomUUID();
     setDraft({ ...draft, ...next });
   };
-  const start = useAction(async (body: CreateAgent) => {
-    const { agent } = await request<{ agent: { id: string } }>("/v1/agents", {
-      ...{ method: "POST", body, idempotencyKey: key.current },
-    });
-    setDraft({ ...draft, prompt: "", environment: "", build: "" });
-    await navigate({ to: "/agents/$id", params: { id: agent.id } });
+  const start = useAction(async (bodies: CreateAgent[]) => {
+    const ids: string[] = [];
+    // Tried again after a refusal, those that were created are found by their keys.
+    for (const [index, body] of bodies.entries()) {
+      const { agent } = await request<{ agent: { id: string } }>("/v1/agents", {
+        ...{ method: "POST", body, idempotencyKey: `${key.current}-${index}` },
+      });
+      ids.push(agent.id);
+    }
+    setDraft({ ...draft, prompt: "", environment: "", build: "", attempts: [] });
+    if (ids.length > 1) await navigate({ to: "/compare", search: { agents: ids.join(",") } });
+    else await navigate({ to: "/agents/$id", params: { id: ids[0] ?? "" } });
   });
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
-    if (draft.prompt.trim() !== "" && !start.isPending) void start.run(bodyOf({ ...draft, repository }, images.images));
+    if (draft.prompt.trim() !== "" && !start.isPending)
+      void start.run(bodiesOf({ ...draft, repository }, images.images));
   };
   useTitle("New agent");
   return (
@@ -81,10 +91,11 @@ export function NewAgentPage() {
       <PromptField draft={draft} onChange={change} onSubmit={submit} />
       <ImageList {...images} />
       <Options draft={{ ...draft, repository }} onChange={change} />
+      <Attempts attempts={draft.attempts} onChange={(attempts) => change({ attempts })} />
       {start.error !== null && <Failure error={start.error} />}
       <div className="form-end">
         <Button look="primary" type="submit" isBusy={start.isPending} disabled={draft.prompt.trim() === ""}>
-          Start agent
+          {draft.attempts.length === 0 ? "Start agent" : `Start ${draft.attempts.length + 1} agents`}
         </Button>
         <span className="soft form-keys">
           <Keys>Ctrl Enter</Keys>
@@ -225,6 +236,15 @@ function ModelFields({ draft, onChange }: PartProps) {
 }
 
 type PromptImage = NonNullable<CreateAgent["prompt"]["images"]>[number];
+
+/** Of several attempts, the pull request is opened from the best one. */
+function bodiesOf(draft: Draft & { repository: string }, images: PromptImage[]): CreateAgent[] {
+  const { attempts } = draft;
+  if (attempts.length === 0) return [bodyOf(draft, images)];
+  const first = { ...draft, opensPullRequest: false };
+  const others = attempts.map((model) => (model === "" ? first : { ...first, model, effort: "" }));
+  return [first, ...others].map((attempt) => bodyOf(attempt, images));
+}
 
 function bodyOf(draft: Draft & { repository: string }, images: PromptImage[]): CreateAgent {
   const { prompt, repository, environment, build, branch, model, effort, mode, opensPullRequest } = draft;

@@ -44,7 +44,7 @@ function KnownSubagent({ item, place }: { item: Task; place: RunPlace }) {
   const found = data?.items.find(({ id }) => id === item.subagentId);
   const title = (
     <>
-      Sub-agent {found && <strong>{found.name}</strong>} <span className="subagent-task">{item.description}</span>
+      Sub-agent {found && <strong>{found.name}</strong>}: {item.description}
       {found && <Facts subagent={found} />}
     </>
   );
@@ -90,7 +90,7 @@ function Details({ id, place, prompt }: DetailsProps) {
   }, [data]);
   return (
     <div className="subagent-items">
-      <p className="thinking">{prompt}</p>
+      {prompt.includes("\n") && <p className="thinking">{prompt}</p>}
       {data ? (
         items.map(place.render)
       ) : error ? (
