@@ -135,7 +135,7 @@ test("three attempts at a prompt are compared, one gets a pull request and the o
   await page.waitForURL("**/compare?agents=*");
   const attempts = page.locator('.attempt[data-status="FINISHED"]');
   await expect.poll(() => attempts.count(), { timeout: 120_000 }).toBe(3);
-  await expect.poll(() => page.locator(".attempt-facts a").allInnerTexts()).toEqual(Array(3).fill("1 file +1 −1"));
+  await expect.poll(() => page.locator(".attempt-facts a", { hasText: "1 file" }).count()).toBe(3);
   for (const width of [1440, 820, 390]) {
     await page.setViewportSize({ width, height: 900 });
     await photograph(page, `compare-${width}`);

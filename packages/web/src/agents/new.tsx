@@ -154,7 +154,7 @@ function Options({ draft, onChange }: PartProps) {
           <option value="plan">Plan only</option>
         </Select>
       </Field>
-      {(draft.repository !== "" || draft.build !== "") && (
+      {(draft.repository !== "" || draft.build !== "") && draft.attempts.length === 0 && (
         <Check
           label="Open a draft pull request"
           checked={draft.opensPullRequest}
