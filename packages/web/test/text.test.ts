@@ -9,6 +9,7 @@ import { countOf, describeOthers, givingWay, othersAfter, othersTag, titleOf } f
 import { resolveLink } from "../src/repositories/links.ts";
 import { applyFrame, emptyTranscript, type Item } from "../src/stream/transcript.ts";
 import { readAnsi } from "../src/text/ansi.ts";
+import { money, rangeOf } from "../src/text/format.ts";
 import { familyOf, highlight } from "../src/text/highlight.ts";
 import { readHunks, readPatch } from "../src/text/patch.ts";
 
@@ -214,4 +215,23 @@ test("links of Markdown in a repository lead to its files, and to nothing outsid
   expect(resolve("../../../../keys")).toBe(at("keys"));
   for (const kept of ["https://example.com/x", "javascript:alert(1)", "//evil.example", "#part", "mailto:a@b"])
     expect(resolve(kept)).toBe(kept);
+});
+
+test("what was added to a run is shown where it came, and the prompt is not shown twice", () => {
+  const transcript = emptyTranscript();
+  const say = (text: string): StreamFrame => ({
+    event: "interaction_update",
+    data: { type: "user-message-appended", userMessage: { type: "user_message", session_id: "s", text } },
+  });
+  for (const frame of [say("prompt"), { event: "assistant", data: { text: "Well." } } as const, say("also this")])
+    applyFrame(transcript, frame);
+  expect(transcript.items.map((item) => [item.kind, "text" in item && item.text])).toEqual([
+    ["text", "Well."],
+    ["user", "also this"],
+  ]);
+});
+
+test("an estimate is the middle half of what others were, and one value where they agree", () => {
+  expect(rangeOf([900, 10, 20, 30, 40], money)).toBe("$0.20 to $0.40");
+  expect(rangeOf([30], money)).toBe("$0.30");
 });

@@ -11,6 +11,7 @@ import { Failure, Notice } from "../components/feedback.tsx";
 import { useStored } from "../components/stored.ts";
 import { repositoryName } from "../text/format.ts";
 import { Attempts } from "./attempts.tsx";
+import { Estimate } from "./estimate.tsx";
 import { addShared } from "./given.ts";
 import { ImageList, useImages } from "./images.tsx";
 import { useAction } from "./use-action.ts";
@@ -59,6 +60,7 @@ export function NewAgentPage() {
   const navigate = useNavigate();
   const key = useRef(crypto.randomUUID());
   const { data: offered } = useQuery(repositoriesQuery);
+  const { data: models } = useQuery(modelsQuery);
   const repository = draft.repository ?? offered?.items[0]?.url ?? "";
   const change = (next: Partial<Draft>) => {
     key.current = crypto.randomUUID();
@@ -92,6 +94,11 @@ export function NewAgentPage() {
       <ImageList {...images} />
       <Options draft={{ ...draft, repository }} onChange={change} />
       <Attempts attempts={draft.attempts} onChange={(attempts) => change({ attempts })} />
+      <Estimate
+        repository={repository}
+        model={draft.model || (models?.items[0]?.id ?? "")}
+        count={draft.attempts.length + 1}
+      />
       {start.error !== null && <Failure error={start.error} />}
       <div className="form-end">
         <Button look="primary" type="submit" isBusy={start.isPending} disabled={draft.prompt.trim() === ""}>

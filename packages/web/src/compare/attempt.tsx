@@ -28,7 +28,12 @@ export interface AttemptProps {
 export function Attempt({ number, id, query: { data: agent, error }, onChoose }: AttemptProps) {
   const run = agent?.runs[0];
   return (
-    <section className="attempt" aria-label={`Attempt ${number}`} data-status={run?.status}>
+    <section
+      className="attempt"
+      aria-label={`Attempt ${number}`}
+      data-status={run?.status}
+      data-chosen={agent !== undefined && agent.pullRequests.length > 0}
+    >
       {!agent && (error ? <Failure error={error} /> : <Skeleton lines={4} />)}
       {agent && run && (
         <>
@@ -38,7 +43,7 @@ export function Attempt({ number, id, query: { data: agent, error }, onChoose }:
                 {number}. {run.model ? describeRunModel(run.model) : "Attempt"}
               </Link>
             </h2>
-            <StatusBadge status={run.status} />
+            {agent.status === "ARCHIVED" ? <span className="soft">Archived</span> : <StatusBadge status={run.status} />}
           </header>
           <Facts agent={agent} run={run} />
           {agent.group === "running" ? <Progress run={run} /> : <Result run={run} />}
@@ -158,7 +163,7 @@ function Actions({ agent: { id, group, status, branch, pullRequests, permissions
         <PullLink key={pull.url} pull={pull} />
       ))}
       {isOver && branch !== undefined && pullRequests.length === 0 && permissions.manage && status !== "ARCHIVED" && (
-        <Button look="primary" icon="pull" aria-haspopup="dialog" onClick={onChoose}>
+        <Button icon="pull" aria-haspopup="dialog" onClick={onChoose}>
           Open pull request
         </Button>
       )}

@@ -53,3 +53,10 @@ export const fileSize = (bytes: number): string =>
     : bytes < 1024 ** 2
       ? `${(bytes / 1024).toFixed(1)} KB`
       : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
+
+/** Half of them are within it. */
+export function rangeOf(values: number[], show: (value: number) => string): string {
+  const sorted = [...values].sort((one, other) => one - other);
+  const at = (part: number) => show(sorted[Math.round((sorted.length - 1) * part)] ?? 0);
+  return at(0.25) === at(0.75) ? at(0.5) : `${at(0.25)} to ${at(0.75)}`;
+}
