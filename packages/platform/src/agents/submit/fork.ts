@@ -77,6 +77,8 @@ export function requestOf(
     ...{ model, mode, autoCreatePR, customSubagents, fork: conversation },
     repos: settings.repos,
     env: settings.env,
+    // One that only proposes stays so.
+    effects: settings.effects,
     skipReviewerRequest: settings.skipReviewerRequest,
     recordRuns: settings.recordRuns,
     ...(relationOf(principal, agent) === "owner" && { envVars, mcpServers }),

@@ -10,6 +10,7 @@ import type { EgressSettings } from "../../identity/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
 import type { RunDisk } from "../disks/index.ts";
 import type { ClaimedRun } from "../leases/lease.ts";
+import type { FollowedMessages } from "../messages/index.ts";
 import type { FrameWriter } from "../streams/index.ts";
 import type { Allowance } from "../usage/index.ts";
 import { collectArtifacts, publishChanges, toRunEnd } from "./after-turn.ts";
@@ -84,7 +85,6 @@ export async function driveTurn(
     readHistory(activeRun, { store, db }, frameWriter),
     toolsFor(plan, host),
   ]);
-  const isNewThread = history.state.seq === 0;
   const paths = agentPaths(settings.dataDirectory, agent.directory);
   const turn = turnSettings(plan, paths.toSandboxPath(workspace.root), allowance.budget);
   const egress = await openEgress({ activeRun, egressSettings, plan, machine, host });
@@ -105,7 +105,7 @@ export async function driveTurn(
         paths,
         store,
         withRecording: recording.model,
-        recordedHooks: isNewThread ? null : hooksOf(history, paths),
+        recordedHooks: history.state.seq === 0 ? null : hooksOf(history, paths),
         host: { settings, sandboxes: host.sandboxes, network: host.network },
         onProgress(progress) {
           telemetry.progressed(progress);
@@ -121,12 +121,7 @@ export async function driveTurn(
       ended = history.ended;
     } else {
       const log = await openTurnLog({ history, activeRun, plan, turn, assembly, warnings });
-      const { dependencies, endServers } = assembly;
-      ended = await driveServiceTurn(
-        log,
-        { endServers, dependencies: { ...dependencies, steering: messages.take } },
-        signal,
-      );
+      ended = await driveServiceTurn(log, withMessages(assembly, messages), signal);
     }
   } finally {
     messages.close();
@@ -139,6 +134,11 @@ export async function driveTurn(
   if (history.ended === null) await recording.keep();
   return publishChanges(toRunEnd(ended, allowance.limitedBy), { activeRun, plan, host, workspace }, signal);
 }
+
+const withMessages = ({ dependencies, endServers }: RunAssembly, { take }: FollowedMessages) => ({
+  endServers,
+  dependencies: { ...dependencies, steering: take },
+});
 
 type StoreContext = Pick<DriveContext, "activeRun" | "frameWriter" | "telemetry" | "traces" | "disk" | "host"> &
   Pick<ExecutionTarget, "worker"> & { recording: RunRecording };
