@@ -7,8 +7,8 @@ import { AgentsPage } from "./agents/list.tsx";
 import { readCompared } from "./compare/filter.ts";
 import { Failure } from "./components/feedback.tsx";
 import { readCompared } from "./environments/queries.ts";
-import { readReferencePlace } from "./reference/place.ts";
-import { readPlace } from "./repositories/queries.ts";
+import { readReferenceView } from "./reference/view.ts";
+import { readView } from "./repositories/queries.ts";
 import { MissingPage } from "./shell/missing.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { readUsageFilter } from "./usage/filter.ts";
@@ -144,7 +144,7 @@ const buildDiff = createRoute({
 const apiReference = createRoute({
   getParentRoute: () => root,
   path: "/api-reference",
-  validateSearch: readReferencePlace,
+  validateSearch: readReferenceView,
   component: lazyRouteComponent(() => import("./reference/page.tsx"), "ReferencePage"),
 });
 
@@ -208,14 +208,14 @@ const repository = createRoute({
 const repositoryFiles = createRoute({
   getParentRoute: () => repository,
   path: "/",
-  validateSearch: readPlace,
+  validateSearch: readView,
   component: lazyRouteComponent(() => import("./repositories/files.tsx"), "FilesPage"),
 });
 
 const commits = createRoute({
   getParentRoute: () => repository,
   path: "/commits",
-  validateSearch: readPlace,
+  validateSearch: readView,
   component: lazyRouteComponent(() => import("./repositories/commits.tsx"), "CommitsPage"),
 });
 

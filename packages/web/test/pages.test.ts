@@ -87,7 +87,12 @@ async function openHostilePlatform(texts: string[]) {
   }));
   await db.insertInto("mentions").values(refused).execute();
   await client.send("PUT", "/v1/team/secrets/TEAM_TOKEN", { value: "never shown" });
-  const { name, number } = await openPull(client.url, client.key, "shop");
+  const files = Object.fromEntries(
+    printable.filter((text) => !/[/]/.test(text) && text.trim() === text).map((text) => [text, texts.join("\n")]),
+  );
+  const { name, number } = await openPull(client.url, client.key, "shop", files);
+  const { items } = await client.getJson<{ items: { commit: string }[] }>(`/v1/repositories/${name}/commits`);
+  const [fileName = ""] = Object.keys(files);
   const pull = `/v1/repositories/${name}/pulls/${number}`;
   await client.send("PATCH", pull, { title: printable[0], body: printable.join("\n\n") });
   for (const body of printable.slice(0, 20)) await make(`${pull}/comments`, { body, path: "README.md", line: 3 });
@@ -107,6 +112,7 @@ async function openHostilePlatform(texts: string[]) {
     "/environments",
     `/environments/${environments[0]}`,
     `/environments/${environments[0]}/builds/${buildId}`,
+    `/environments/${environments[0]}/diff`,
     "/secrets",
     "/usage?of=team",
     "/audit",
@@ -116,10 +122,15 @@ async function openHostilePlatform(texts: string[]) {
     "/settings",
     "/repositories",
     `/repositories/${name}`,
+    `/repositories/${name}?path=${encodeURIComponent(fileName)}`,
+    `/repositories/${name}/commits`,
+    `/repositories/${name}/commits/${items[0]?.commit}`,
+    `/repositories/${name}/pulls`,
     `/repositories/${name}/pulls/${number}`,
     "/accounts",
     "/sessions",
     "/workers",
+    "/api-reference?q=agents",
   ];
   return { ...harness, paths, environmentId: environments[0] ?? "", buildId };
 }
@@ -160,6 +171,48 @@ async function photograph(page: Page, name: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`) });
 }
+
+/** What a member of the team sees to press on pages that show something of others; on all other pages nothing. */
+const buttonsOfMembers: Record<string, string[]> = {
+  "/agents": ["Mine", "Archived", "SDK"],
+  "/agents/ID/changes": ["Unified", "Split", "Refresh"],
+  "/agents/new": ["Start agent"],
+  "/inbox": ["Unread"],
+  "/keys": ["Create key", "Rotate", "Revoke"],
+  "/repositories": ["Create repository"],
+  "/repositories/shop/commits/ID": ["Unified", "Split"],
+  "/repositories/shop/pulls/1": [
+    ...["Close", "Merge", "Unified", "Split", "+", "Comment", "Ask for changes", "Approve"],
+  ],
+  "/secrets": ["Set secret"],
+  "/settings": ["Save", "Turn on in this browser"],
+};
+
+test("on every page a member sees only buttons for what is theirs, and no page shows what the API refuses", {
+  timeout,
+}, async () => {
+  const { fixture, client, paths } = await openHostilePlatform(hostileTexts.slice(0, 2));
+  const owner = { kind: "user", email: "bob@x" } as const;
+  await fixture.platform.principals.createKey({ name: "k", team: "default", owner, scopes: null, expiresAt: null });
+  const { page, complaints } = await visit(await loginLink(fixture.platform, client.url, "bob@x"));
+  const refused: string[] = [];
+  page.on("response", (response) => {
+    if (response.status() === 403) refused.push(new URL(response.url()).pathname);
+  });
+  const seen: Record<string, string[]> = {};
+  for (const path of paths) {
+    await page.goto(`${client.url}${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.locator(".skeleton").first().waitFor({ state: "detached" });
+    const names = await page.locator("main :is(button, input[type=submit])").allInnerTexts();
+    const shown =
+      path.replaceAll(/bc-[0-9a-f-]+|env-[\w-]+|bld-[\w-]+|auto-[\w-]+|[0-9a-f-]{36,}/g, "ID").split("?")[0] ?? "";
+    seen[shown] = [...new Set(names.map((text) => text.replaceAll(/\s+/g, " ").trim()))].filter(Boolean);
+  }
+  expect(seen).toEqual(Object.fromEntries(Object.keys(seen).map((path) => [path, buttonsOfMembers[path] ?? []])));
+  expect([...new Set(refused)].sort()).toEqual(["/v1/audit", "/v1/service-accounts", "/v1/usage"]);
+  expect(complaints).toEqual([]);
+});
 
 test("a member sees neither buttons nor data of administrators, and the API refuses as well", async () => {
   const { fixture, client, environmentId, buildId } = await openHostilePlatform(hostileTexts.slice(0, 2));

@@ -194,7 +194,7 @@ test("colours of source code lose and add no character, whatever the text is, an
     }),
   );
   for (const part of ["/*", '"\\', "`", "'".repeat(3), "<!--", "a{", "0", "-", "a "])
-    for (const path of paths) expect(highlight(part.repeat(50_000), familyOf(path)).length).toBeGreaterThan(0);
+    for (const path of paths) expect(highlight(part.repeat(20_000), familyOf(path)).length).toBeGreaterThan(0);
   expect(highlight('const a = "x"; // b', familyOf("a.ts"))).toEqual([
     [
       { kind: "word", text: "const" },

@@ -1,38 +1,32 @@
 // The pages of agents: the web app, for visitors who may see what they show.
-import type { Context } from "hono";
 import { readDetails } from "../agents/index.ts";
-import type { Env } from "../foundation/index.ts";
+import { ApiError } from "../foundation/index.ts";
 import { linkArtifact } from "../runs/index.ts";
 import { agentFallback } from "./agent-fallback.ts";
+import type { AnswerApp } from "./app-shell.ts";
 import type { PageHost, Pages } from "./host.ts";
-import { type Html, html } from "./html.ts";
-import { navigation } from "./layout.ts";
-import { isAdmin, teamNameOf, type Visitor } from "./session.ts";
-import { openWebApp } from "./web-files.ts";
+import { html } from "./html.ts";
 
-export function addAgentPages(pages: Pages, host: PageHost): void {
-  const { api, agents, overview } = host;
-  const app = openWebApp();
-  api.app.get("/push-worker.js", (context) => app.worker(context));
-  api.app.get("/assets/web/:name", (context) => app.file(context, context.req.param("name")));
-  const answer = async (context: Context<Env>, visitor: Visitor, fallback: Html = needsScript) =>
-    app.document(context, {
-      session: await sessionOf(host, context, visitor),
-      fallback: html`${navigation(visitor)}${fallback}`,
-    });
-
+export function addAgentPages(pages: Pages, host: PageHost, answer: AnswerApp): void {
+  const { agents, overview } = host;
   pages.get("/agents", async (context, visitor) => {
     // The URL that API v0 returns.
     const id = context.req.query("id");
-    return id === undefined ? answer(context, visitor) : context.redirect(`/agents/${encodeURIComponent(id)}`);
+    return id === undefined ? answer(context, { visitor }) : context.redirect(`/agents/${encodeURIComponent(id)}`);
   });
-  for (const path of appPaths) pages.get(path, (context, visitor) => answer(context, visitor));
+  for (const path of appPaths) pages.get(path, (context, visitor) => answer(context, { visitor }));
 
   for (const path of agentPaths)
     pages.get(path, async (context, visitor) => {
       const { principal } = visitor;
-      const agent = await agents.access.find(principal, context.req.param("id") ?? "", "read");
-      return answer(context, visitor, agentFallback(await readDetails(overview, principal, agent)));
+      try {
+        const agent = await agents.access.find(principal, context.req.param("id") ?? "", "read");
+        const fallback = agentFallback(await readDetails(overview, principal, agent));
+        return await answer(context, { visitor, fallback });
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+        return answer(context, { visitor, fallback: html`<h1>Not found</h1><p>${error.message}</p>`, status: 404 });
+      }
     });
   pages.get("/agents/:id/artifacts", async (context, visitor) => {
     const agent = await agents.access.find(visitor.principal, context.req.param("id") ?? "", "read");
@@ -75,12 +69,3 @@ const appPaths = [
   "/workers",
   "/design",
 ];
-
-const needsScript = html`<p>This page needs JavaScript. Enable it, or use the <a href="/docs/api">API</a>.</p>`;
-
-async function sessionOf({ platform: { db } }: PageHost, context: Context<Env>, visitor: Visitor) {
-  const { principal, formToken } = visitor;
-  const notice = context.get("notice") ?? null;
-  const { userId, email } = principal;
-  return { userId, email, team: await teamNameOf(db, visitor), isAdmin: isAdmin(visitor), formToken, notice };
-}

@@ -13,6 +13,7 @@ import { PrincipalError, type SessionAuthenticator } from "../identity/index.ts"
 import { isPractice, practiceNotice } from "../runs/index.ts";
 import { addAccountPages } from "./account-routes.ts";
 import { addAgentPages } from "./agent-routes.ts";
+import { type AnswerApp, openAppShell } from "./app-shell.ts";
 import { addDocumentation } from "./documentation.ts";
 import { readFields } from "./form.ts";
 import type { PageHost, PageOptions, Pages } from "./host.ts";
@@ -23,6 +24,7 @@ import { addLoginPages, askIn } from "./login-routes.ts";
 import { addRepositoryPages } from "./repository-routes.ts";
 import { type Visitor, visitorOf } from "./session.ts";
 import { style } from "./style.css.ts";
+import { openWebApp } from "./web-files.ts";
 
 export const openPages = (context: ServerContext, options: PageOptions): Subject => ({
   routes: (api) => addPages({ ...options, platform: context, api }),
@@ -45,12 +47,16 @@ function addPages(host: PageHost): void {
   app.get("/", (context) => context.redirect("/agents"));
   const pages = pagesOf(host, authenticator);
   addLoginPages(pages, host, authenticator);
-  addAgentPages(pages, host);
+  const web = openWebApp();
+  const answerApp = openAppShell(host, web);
+  app.get("/push-worker.js", (context) => web.worker(context));
+  app.get("/assets/web/:name", (context) => web.file(context, context.req.param("name")));
+  addAgentPages(pages, host, answerApp);
   addRepositoryPages(pages, host);
   addAccountPages(pages, host);
   addDocumentation(app);
   addInstallation(app);
-  addMissingPage(host, authenticator);
+  addMissingPage(host, authenticator, answerApp);
   host.api.renderErrors(renderForLater);
 }
 
@@ -69,11 +75,12 @@ const renderForLater: ErrorRenderer = (context, { code, message, status, extra: 
   return page;
 };
 
-/** Unknown paths are answered with HTML for browsers, with JSON for other clients. */
-function addMissingPage({ api }: PageHost, authenticator: SessionAuthenticator): void {
+/** Unknown paths are answered with HTML for browsers, in the app for visitors, and with JSON for other clients. */
+function addMissingPage({ api }: PageHost, authenticator: SessionAuthenticator, answerApp: AnswerApp): void {
   api.app.notFound(async (context) => {
     if (!isForPeople(context)) return answerUnserved(context, api.routes);
     const visitor = await visitorOf(authenticator, context);
+    if (visitor) return answerApp(context, { visitor, fallback: missingPage, status: 404 });
     return answerPage(context, { title: "Not found", visitor, body: missingPage }, 404);
   });
 }

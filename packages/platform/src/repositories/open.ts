@@ -1,6 +1,12 @@
 // Repositories of agents: their source hosts, access checks, workspaces and the handoff of commits.
 import { join } from "node:path";
-import { type NetworkPolicy, openSlotsPerOwner, type ServerContext, type Subject } from "../foundation/index.ts";
+import {
+  type Api,
+  type NetworkPolicy,
+  openSlotsPerOwner,
+  type ServerContext,
+  type Subject,
+} from "../foundation/index.ts";
 import { type Principal, type Principals, type RepositoryReading, teamName } from "../identity/index.ts";
 import {
   addAccountRoutes,
@@ -22,6 +28,7 @@ import {
 } from "./credentials/index.ts";
 import {
   addCreateRoute,
+  type CreateRouteOptions,
   type GitHost,
   openAuthenticator,
   openGitHost,
@@ -146,13 +153,18 @@ export function openRepositories(
       serveSigningKey(app, signingKey, committer);
       addCredentialRoutes(api, store);
       addAccountRoutes(api, { db, host: accounts?.host ?? null });
-      addCreateRoute(api, { host: githost, fetchImport: openFetchImport(checkouts, checks) });
-      addBrowseRoutes(api, githost);
-      addPullRequestRoutes(api, { db, host: githost });
+      addHostRoutes(api, { db, host: githost, fetchImport: openFetchImport(checkouts, checks) });
     },
     retention: [mirrorRetention(fileRetention), unfinishedRetention(fileRetention)],
     activities: [{ role: "every server", start: () => announceAddresses(githost) }],
   };
+}
+
+/** The embedded git host in the API. */
+function addHostRoutes(api: Api, { db, ...options }: CreateRouteOptions & { db: ServerContext["db"] }): void {
+  addCreateRoute(api, options);
+  addBrowseRoutes(api, options.host);
+  addPullRequestRoutes(api, { db, host: options.host });
 }
 
 interface ListingHosts {

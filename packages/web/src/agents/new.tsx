@@ -142,7 +142,7 @@ function Options({ draft, onChange }: PartProps) {
   return (
     <div className="options">
       {draft.build === "" ? (
-        <Place draft={draft} onChange={onChange} />
+        <RepositoryFields draft={draft} onChange={onChange} />
       ) : (
         <Notice>
           <span className="notice-text">
@@ -178,7 +178,7 @@ function Options({ draft, onChange }: PartProps) {
 }
 
 /** Where it works. */
-function Place({ draft, onChange }: PartProps) {
+function RepositoryFields({ draft, onChange }: PartProps) {
   const { data: offered } = useQuery(repositoriesQuery);
   return (
     <>

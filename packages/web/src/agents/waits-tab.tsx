@@ -2,6 +2,7 @@
 import type { Subscription } from "@agentcli/protocol/api";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { agentQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
@@ -39,6 +40,8 @@ export function WaitsTab() {
 
 function WaitsTable({ agentId, items }: { agentId: string; items: Subscription[] }) {
   const queries = useQueryClient();
+  const { data: agent } = useQuery(agentQuery(agentId));
+  const mayCancel = agent?.permissions.followUp === true;
   const cancel = useAction(async (subscriptionId: string) => {
     await request(`${pathOf(agentId)}/${encodeURIComponent(subscriptionId)}`, { method: "DELETE" });
     await queries.invalidateQueries({ queryKey: ["agent", agentId, "subscriptions"] });
@@ -64,7 +67,7 @@ function WaitsTable({ agentId, items }: { agentId: string; items: Subscription[]
                 )}
               </td>
               <td className="table-actions">
-                {subscription.status === "active" && (
+                {mayCancel && subscription.status === "active" && (
                   <Button look="quiet" isBusy={cancel.isPending} onClick={() => cancel.run(subscription.id)}>
                     Cancel
                   </Button>

@@ -54,8 +54,11 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
           Log in
         </a>
       ) : (
-        retry && <Button onClick={retry}>Try again</Button>
+        retry && !isRefusal(error) && <Button onClick={retry}>Try again</Button>
       )}
     </Notice>
   );
 }
+
+/** What a person may not see, or what is not there, is refused the next time as well. */
+const isRefusal = (error: unknown): boolean => error instanceof RequestError && [403, 404].includes(error.status);

@@ -27,7 +27,7 @@ export const CodeView = memo(({ text, path }: { text: string; path: string }) =>
       <section className="code-view" aria-label={`Text of ${path}`} tabIndex={0}>
         {Array.from({ length: Math.ceil(shown.length / blockLines) }, (_, index) => (
           <CodeBlock
-            // biome-ignore lint/suspicious/noArrayIndexKey: blocks are places in a text.
+            // biome-ignore lint/suspicious/noArrayIndexKey: blocks are parts in a text.
             key={index}
             lines={shown}
             from={index * blockLines}

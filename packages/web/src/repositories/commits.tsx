@@ -9,21 +9,21 @@ import { Empty } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Loaded } from "../components/page.tsx";
 import { Moment } from "../components/time.tsx";
-import { PlaceBar } from "./place.tsx";
 import { commitsQuery, repositoryQuery } from "./queries.ts";
+import { ViewBar } from "./view-bar.tsx";
 
 export function CommitsPage() {
   const { name } = useParams({ from: "/repositories/$name" });
-  const place = useSearch({ from: "/repositories/$name/commits" });
+  const view = useSearch({ from: "/repositories/$name/commits" });
   const { data: repository } = useQuery(repositoryQuery(name));
-  const query = useInfiniteQuery({ ...commitsQuery(name, place), enabled: repository?.branches.length !== 0 });
+  const query = useInfiniteQuery({ ...commitsQuery(name, view), enabled: repository?.branches.length !== 0 });
   const list = useRef<HTMLUListElement>(null);
   useListKeys(list);
   if (!repository) return null;
   if (repository.branches.length === 0) return <Empty icon="commit" title="No commits yet" />;
   return (
     <>
-      <PlaceBar repository={repository} place={place} to="/repositories/$name/commits" />
+      <ViewBar repository={repository} view={view} to="/repositories/$name/commits" />
       <Loaded query={query}>
         {({ pages }) => (
           <ul className="rows" ref={list}>

@@ -16,23 +16,23 @@ import { Loaded } from "../components/page.tsx";
 import { fileSize } from "../text/format.ts";
 import { CodeView } from "./code.tsx";
 import { joinPath, resolveLink } from "./links.ts";
-import { PlaceBar } from "./place.tsx";
-import { contentQuery, type Place, repositoryQuery } from "./queries.ts";
+import { contentQuery, type RepositoryView, repositoryQuery } from "./queries.ts";
+import { ViewBar } from "./view-bar.tsx";
 
 export function FilesPage() {
   const { name } = useParams({ from: "/repositories/$name" });
-  const place = useSearch({ from: "/repositories/$name/" });
+  const view = useSearch({ from: "/repositories/$name/" });
   const { data: repository } = useQuery(repositoryQuery(name));
   if (!repository) return null;
   if (repository.branches.length === 0) return <EmptyRepository url={repository.url} />;
   return (
     <>
-      <PlaceBar repository={repository} place={place} to="/repositories/$name">
-        <Link className="button button-quiet" to="/repositories/$name/commits" params={{ name }} search={place}>
+      <ViewBar repository={repository} view={view} to="/repositories/$name">
+        <Link className="button button-quiet" to="/repositories/$name/commits" params={{ name }} search={view}>
           <Icon name="clock" /> History
         </Link>
-      </PlaceBar>
-      <Content name={name} place={place} />
+      </ViewBar>
+      <Content name={name} view={view} />
     </>
   );
 }
@@ -49,22 +49,22 @@ const EmptyRepository = ({ url }: { url: string }) => (
 
 interface ContentProps {
   name: string;
-  place: Place;
+  view: RepositoryView;
 }
 
-const Content = ({ name, place }: ContentProps) => (
-  <Loaded query={useQuery(contentQuery(name, place))}>
+const Content = ({ name, view }: ContentProps) => (
+  <Loaded query={useQuery(contentQuery(name, view))}>
     {(content: RepositoryContent) =>
       content.kind === "folder" ? (
-        <Folder name={name} place={place} folder={content} />
+        <Folder name={name} view={view} folder={content} />
       ) : (
-        <File name={name} place={place} file={content} key={content.path} />
+        <File name={name} view={view} file={content} key={content.path} />
       )
     }
   </Loaded>
 );
 
-function Folder({ name, place, folder }: ContentProps & { folder: RepositoryFolder }) {
+function Folder({ name, view, folder }: ContentProps & { folder: RepositoryFolder }) {
   const list = useRef<HTMLUListElement>(null);
   useListKeys(list);
   const readme = folder.entries.find(
@@ -74,13 +74,13 @@ function Folder({ name, place, folder }: ContentProps & { folder: RepositoryFold
     <>
       <ul className="rows listing" ref={list}>
         {folder.entries.map((entry) => (
-          <EntryRow key={entry.name} name={name} place={place} entry={entry} />
+          <EntryRow key={entry.name} name={name} view={view} entry={entry} />
         ))}
       </ul>
       {folder.truncated && (
         <Notice>Only the first {folder.entries.length} entries are shown. Clone it to see all.</Notice>
       )}
-      {readme && <Readme name={name} place={{ ...place, path: joinPath(place.path, readme.name) }} />}
+      {readme && <Readme name={name} view={{ ...view, path: joinPath(view.path, readme.name) }} />}
     </>
   );
 }
@@ -92,7 +92,7 @@ const entryIcons: Record<RepositoryFolderEntry["kind"], IconName> = {
   repository: "repository",
 };
 
-const EntryRow = ({ name, place, entry }: ContentProps & { entry: RepositoryFolderEntry }) => (
+const EntryRow = ({ name, view, entry }: ContentProps & { entry: RepositoryFolderEntry }) => (
   <li className="row" data-entry={entry.name}>
     <span className={`entry-${entry.kind}`}>
       <Icon name={entryIcons[entry.kind]} />
@@ -105,7 +105,7 @@ const EntryRow = ({ name, place, entry }: ContentProps & { entry: RepositoryFold
           className="row-name"
           to="/repositories/$name"
           params={{ name }}
-          search={{ ...place, path: joinPath(place.path, entry.name) }}
+          search={{ ...view, path: joinPath(view.path, entry.name) }}
           data-row
         >
           {entry.name}
@@ -120,8 +120,8 @@ const EntryRow = ({ name, place, entry }: ContentProps & { entry: RepositoryFold
   </li>
 );
 
-function Readme({ name, place }: ContentProps) {
-  const { data } = useQuery(contentQuery(name, place));
+function Readme({ name, view }: ContentProps) {
+  const { data } = useQuery(contentQuery(name, view));
   if (data?.kind !== "file" || data.text === undefined) return null;
   return (
     <section className="file readme" aria-label={data.path}>
@@ -130,13 +130,13 @@ function Readme({ name, place }: ContentProps) {
         <h2 className="file-path">{data.path.split("/").at(-1)}</h2>
       </header>
       <div className="file-rendered">
-        <Markdown text={data.text} resolve={(href) => resolveLink(href, { name, ...place })} />
+        <Markdown text={data.text} resolve={(href) => resolveLink(href, { name, ...view })} />
       </div>
     </section>
   );
 }
 
-function File({ name, place, file }: ContentProps & { file: RepositoryFile }) {
+function File({ name, view, file }: ContentProps & { file: RepositoryFile }) {
   const { path, text, sizeBytes } = file;
   const isMarkdown = /\.(?:md|markdown)$/i.test(path);
   const [isSource, setSource] = useState(!isMarkdown);
@@ -168,7 +168,7 @@ function File({ name, place, file }: ContentProps & { file: RepositoryFile }) {
         <CodeView text={text} path={path} />
       ) : (
         <div className="file-rendered">
-          <Markdown text={text} resolve={(href) => resolveLink(href, { name, ...place })} />
+          <Markdown text={text} resolve={(href) => resolveLink(href, { name, ...view })} />
         </div>
       )}
     </article>

@@ -1,10 +1,10 @@
 // Links of Markdown in a repository: relative ones lead to the page of that file.
-import type { Place } from "./queries.ts";
+import type { RepositoryView } from "./queries.ts";
 
 export const joinPath = (folder: string | undefined, name: string): string =>
   folder === undefined || folder === "" ? name : `${folder}/${name}`;
 
-export interface LinkBase extends Place {
+export interface LinkBase extends RepositoryView {
   /** Of the repository. */
   name: string;
 }

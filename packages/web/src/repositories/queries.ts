@@ -26,32 +26,32 @@ export const repositoryQuery = (name: string) =>
   });
 
 /** Where people are in a repository; absent: the default branch, the root. */
-export interface Place {
+export interface RepositoryView {
   ref?: string;
   path?: string;
 }
 
 /** The router reads values as JSON: a branch that is called 7 is a number there. */
-export function readPlace({ ref, path }: Record<string, unknown>): Place {
+export function readView({ ref, path }: Record<string, unknown>): RepositoryView {
   const text = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : "");
   return { ...(text(ref) !== "" && { ref: text(ref) }), ...(text(path) !== "" && { path: text(path) }) };
 }
 
-const queryOf = ({ ref, path }: Place): string =>
+const queryOf = ({ ref, path }: RepositoryView): string =>
   new URLSearchParams({ ...(ref !== undefined && { ref }), ...(path !== undefined && { path }) }).toString();
 
-export const contentQuery = (name: string, place: Place) =>
+export const contentQuery = (name: string, view: RepositoryView) =>
   queryOptions({
-    queryKey: ["repository", name, "contents", place],
-    queryFn: ({ signal }) => request<RepositoryContent>(`${pathOf(name)}/contents?${queryOf(place)}`, { signal }),
+    queryKey: ["repository", name, "contents", view],
+    queryFn: ({ signal }) => request<RepositoryContent>(`${pathOf(name)}/contents?${queryOf(view)}`, { signal }),
   });
 
 /** All pages begin at the commit of the first one, whatever is pushed meanwhile. */
-export const commitsQuery = (name: string, place: Place) =>
+export const commitsQuery = (name: string, view: RepositoryView) =>
   infiniteQueryOptions({
-    queryKey: ["repository", name, "commits", place],
+    queryKey: ["repository", name, "commits", view],
     queryFn: ({ pageParam: { ref, skip }, signal }) => {
-      const at = { ...place, ...(ref !== undefined && { ref }) };
+      const at = { ...view, ...(ref !== undefined && { ref }) };
       return request<CommitPage>(`${pathOf(name)}/commits?${queryOf(at)}&skip=${skip}`, { signal });
     },
     initialPageParam: { skip: 0 } as { ref?: string; skip: number },

@@ -3,7 +3,7 @@
 export { openAuthenticator } from "./authenticator.ts";
 export { type DiffRequest, headCommit, readDiff, stableDiffFlags } from "./changes.ts";
 export type { CommentRecord, CommentStore, ReviewRecord } from "./comments.ts";
-export { addCreateRoute, type ImportRequest } from "./create-route.ts";
+export { addCreateRoute, type CreateRouteOptions, type ImportRequest } from "./create-route.ts";
 export type { HostEvent, RecordEvent } from "./events.ts";
 export { type GitHost, type GitHostOptions, openGitHost } from "./host.ts";
 export type { HostedRepository } from "./hosted-repository.ts";

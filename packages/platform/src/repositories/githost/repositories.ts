@@ -92,15 +92,7 @@ export function openRepositories({ db, dataDirectory, shared }: RepositoriesOpti
       if (shared && !(await shared.isCurrent(repository, row.version))) await shared.sync(repository);
       return repository;
     },
-    async list(teamId) {
-      const rows = await db
-        .selectFrom("hosted_repositories")
-        .selectAll()
-        .where("team_id", "=", teamId)
-        .orderBy("name")
-        .execute();
-      return rows.map(fromRow);
-    },
+    list: async (teamId) => (await listRows(db, teamId)).map(fromRow),
     updateDefaultBranch: (repository) => updateDefaultBranch(db, repository),
     async publish(repository) {
       const lost = (await shared?.sync(repository)) ?? [];
@@ -123,6 +115,9 @@ function beginPush(shared: SharedRepositories, repository: HostedRepository): Pu
 
 const nameConflict = (name: string) =>
   new ApiError("repository_name_conflict", `Repository "${name}" already exists. Choose another name.`);
+
+const listRows = (db: Kysely<Tables>, teamId: number) =>
+  db.selectFrom("hosted_repositories").selectAll().where("team_id", "=", teamId).orderBy("name").execute();
 
 const findRow = (db: Kysely<Tables>, teamId: number, name: string) =>
   db

@@ -3,27 +3,27 @@ import type { RepositoryDetails } from "@agentcli/protocol/api";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Select } from "../components/controls.tsx";
-import type { Place } from "./queries.ts";
+import type { RepositoryView } from "./queries.ts";
 
-export interface PlaceBarProps {
+export interface ViewBarProps {
   repository: RepositoryDetails;
-  place: Place;
+  view: RepositoryView;
   /** The tab that another branch is shown in. */
   to: "/repositories/$name" | "/repositories/$name/commits";
   children?: ReactNode;
 }
 
-export const PlaceBar = ({ repository, place, to, children }: PlaceBarProps) => (
-  <div className="place-bar">
-    <BranchChoice repository={repository} place={place} to={to} />
-    <Path name={repository.name} place={place} />
-    {children !== undefined && <div className="place-links">{children}</div>}
+export const ViewBar = ({ repository, view, to, children }: ViewBarProps) => (
+  <div className="view-bar">
+    <BranchChoice repository={repository} view={view} to={to} />
+    <Path name={repository.name} view={view} />
+    {children !== undefined && <div className="view-links">{children}</div>}
   </div>
 );
 
-function BranchChoice({ repository: { name, branches, defaultBranch }, place, to }: PlaceBarProps) {
+function BranchChoice({ repository: { name, branches, defaultBranch }, view, to }: ViewBarProps) {
   const navigate = useNavigate();
-  const chosen = place.ref ?? defaultBranch;
+  const chosen = view.ref ?? defaultBranch;
   const names = branches.map((branch) => branch.name);
   const isCommit = /^[0-9a-f]{40}$/.test(chosen);
   return (
@@ -32,7 +32,7 @@ function BranchChoice({ repository: { name, branches, defaultBranch }, place, to
       value={chosen}
       onChange={({ target }) => {
         const ref = target.value === defaultBranch ? {} : { ref: target.value };
-        const path = place.path === undefined ? {} : { path: place.path };
+        const path = view.path === undefined ? {} : { path: view.path };
         void navigate({ to, params: { name }, search: { ...ref, ...path } });
       }}
     >
@@ -47,9 +47,12 @@ function BranchChoice({ repository: { name, branches, defaultBranch }, place, to
 }
 
 /** Each folder above is a link. */
-function Path({ name, place: { ref, path = "" } }: { name: string; place: Place }) {
+function Path({ name, view: { ref, path = "" } }: { name: string; view: RepositoryView }) {
   const parts = path.split("/").filter(Boolean);
-  const search = (at: string): Place => ({ ...(ref !== undefined && { ref }), ...(at !== "" && { path: at }) });
+  const search = (at: string): RepositoryView => ({
+    ...(ref !== undefined && { ref }),
+    ...(at !== "" && { path: at }),
+  });
   return (
     <nav className="path" aria-label="Path">
       <Link to="/repositories/$name" params={{ name }} search={search("")}>
