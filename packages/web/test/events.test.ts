@@ -95,7 +95,12 @@ async function openAll(page: Page): Promise<void> {
   for (let count = await shows.count(); count > 0; count -= 1) await shows.nth(count - 1).click();
 }
 
-test("a transcript of texts of attackers stays text on every tab: nothing runs, nothing sticks out, axe finds nothing", async () => {
+/** Eight pages, three widths each. */
+const timeout = 600_000;
+
+test("a transcript of texts of attackers stays text on every tab: nothing runs, nothing sticks out, axe finds nothing", {
+  timeout,
+}, async () => {
   expect(hostileTexts.length).toBeGreaterThanOrEqual(100);
   expect(fileNames.length).toBeGreaterThanOrEqual(20);
   const { fixture, client, repository } = await openRunHarness({
