@@ -55,6 +55,10 @@ async function measure({ platform, parts }) {
   const idle = await duringIdle();
   const another = await platform.serveAnother();
   const twoIdle = await duringIdle();
+  const sendAll = () => Promise.all(Array.from({ length: runs }, send));
+  // The second server has not run any yet.
+  await sendAll();
+  const twoBurst = await during(sendAll);
   await another.stop();
   const key = platform.command("keys", "create", "--name", "pool", "--service-account");
   const endWorkers = await connectPlayedWorkers({ url: platform.url, key, pool: "played", count: workers });
@@ -69,13 +73,13 @@ async function measure({ platform, parts }) {
   });
   const notices = [...listeners.received.values()].reduce((sum, count) => sum + count, 0) / runs;
   await listeners.close();
-  const burst = await during(() => Promise.all(Array.from({ length: runs }, send)));
+  const burst = await during(sendAll);
   const [few, many] = [1, 101];
   const notices1 = await noticeCost({ parts, db, during, data: platform.data, count: few });
   const notices101 = await noticeCost({ parts, db, during, data: platform.data, count: many });
   await db.destroy();
   const delivery = Math.max(0, (notices101 - notices1) / (many - few));
-  return { idle, twoIdle, withWorkers, single, burst, notices, notice: notices1, delivery };
+  return { idle, twoIdle, twoBurst, withWorkers, single, burst, notices, notice: notices1, delivery };
 }
 
 const noticeCount = 1_000;
@@ -157,7 +161,7 @@ function checkRows({ measured, costs, median, last }) {
     [what, who.simulated, expected, unit, expected / is, "0.5x to 2x"],
   ];
   const of = (scenario) => simulate(costs, { ...quiet, seconds: 60, ...scenario });
-  const { twoIdle, withWorkers, burst } = measured;
+  const { twoIdle, twoBurst, withWorkers, burst } = measured;
   const lost = of({ servers: 2, burst: 10, turnSeconds: 1e6, lostServers: 1, loseAt: 15, firstOnly: true, seed: 7 });
   return [
     ...pair(
@@ -171,6 +175,7 @@ function checkRows({ measured, costs, median, last }) {
       "",
     ),
     ...pair(`${runs} runs at once on one server`, [burst.seconds, of({ servers: 1, burst: runs }).makespan], "s"),
+    ...pair(`${runs} runs at once on two servers`, [twoBurst.seconds, of({ servers: 2, burst: runs }).makespan], "s"),
     ...pair(
       "from the end of a server to the next step of its runs, median",
       [median[2] / 1_000, lost.takeoverMedian],

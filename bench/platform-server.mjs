@@ -100,10 +100,20 @@ function clientOf(url, key) {
   };
 }
 
-/** User and system time of a process so far. */
-export function cpuOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
+/** Milliseconds of user and system time of a process so far. */
+export const cpuOf = (pid) => sumOf(timesOf(pid).slice(0, 2));
+
+/** The same with its children that have ended. */
+export const cpuWithChildrenOf = (pid) => sumOf(timesOf(pid));
+
+const sumOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+
+/** utime, stime, cutime and cstime of proc(5), as milliseconds. */
+const timesOf = (pid) =>
+  readFileSync(`/proc/${pid}/stat`, "utf8")
+    .split(") ")[1]
+    .split(" ")
+    .slice(11, 15)
+    .map((ticks) => Number(ticks) * 10);
 
 export const memoryMbOf = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { median, minimum, run } from "./measure.mjs";
 import { command, message, startServer } from "./model-server.mjs";
-import { memoryMbOf, startPlatform } from "./platform-server.mjs";
+import { cpuOf, cpuWithChildrenOf, memoryMbOf, startPlatform } from "./platform-server.mjs";
 import { connectPlayedWorkers } from "./played-workers.mjs";
 
 const workers = 200;
@@ -87,33 +87,29 @@ async function processRows({ root, platform, start, rounds }) {
 }
 
 /**
- * Heap and resident memory of the server for each connection that waits, after garbage collection. The first connections are
- * played, and stay: what the server loads, compiles and pools for them it has then, and nothing of it is free for the next ones.
+ * Heap and resident memory of the server for each connection that waits: the first ones are played and stay, the next are those
+ * of real workers. A registration leaves garbage, for which V8 makes the young generation larger, by up to 30 MB; it gives that
+ * back some seconds later. This is no memory of a connection: each measurement is made when the server has rested.
  */
 async function connectionRows(platform, { key, start }) {
-  const before = await memoryOf(platform);
+  const before = await restedMemoryOf(platform);
   const endPlayed = await connectPlayedWorkers({ url: platform.url, key, pool: "played", count: workers });
-  const warm = await memoryOf(platform);
+  const atOnceKb = memoryMbOf(platform.pid) * 1024;
+  const first = await restedMemoryOf(platform);
   const all = await startAll(workers, start);
-  const after = await memoryOf(platform);
+  const next = await restedMemoryOf(platform);
   await Promise.all(all.map(({ stop }) => stop()));
   await endPlayed();
-  const residentKb = (after.rssKb - warm.rssKb) / workers;
-  const who = "platform serve";
+  const row = (what, kb) => [what, "platform serve", kb / workers, "KB", null, "<= 60"];
   return [
+    row(`heap of the server for each of the first ${workers} idle workers`, first.heapKb - before.heapKb),
+    row(`resident memory of the server for each of the first ${workers} idle workers`, first.rssKb - before.rssKb),
+    row(`heap of the server for each of the next ${workers} idle workers`, next.heapKb - first.heapKb),
+    row(`resident memory of the server for each of the next ${workers} idle workers`, next.rssKb - first.rssKb),
     [
-      `heap of the server for each of ${workers} idle workers`,
-      who,
-      (after.heapKb - warm.heapKb) / workers,
-      "KB",
-      null,
-      "<= 60",
-    ],
-    [`resident memory of the server for each of ${workers} idle workers`, who, residentKb, "KB", null, "<= 60"],
-    [
-      `resident memory that the first ${workers} connections add once`,
-      who,
-      (warm.rssKb - before.rssKb) / 1024,
+      `resident memory that the first ${workers} registrations add until the server has rested`,
+      "platform serve",
+      (atOnceKb - before.rssKb) / 1024,
       "MB",
       null,
       "",
@@ -121,7 +117,16 @@ async function connectionRows(platform, { key, start }) {
   ];
 }
 
-const memoryOf = async ({ pid, heapKb }) => ({ heapKb: await heapKb(), rssKb: memoryMbOf(pid) * 1024 });
+const restSeconds = 15;
+
+/** After a rest, and a collection of all garbage. */
+async function restedMemoryOf({ pid, heapKb }) {
+  const rest = () => new Promise((resolve) => setTimeout(resolve, restSeconds * 1_000));
+  await rest();
+  await heapKb();
+  await rest();
+  return { heapKb: await heapKb(), rssKb: memoryMbOf(pid) * 1024 };
+}
 
 /** Ten at a time: the machine has few cores. */
 async function startAll(count, start) {
@@ -144,14 +149,18 @@ async function assignmentRows({ root, scratch }) {
   });
   const account = platform.command("keys", "create", "--name", "pool", "--service-account");
   const all = await startAll(workers, (name) => startWorker({ root, scratch, url: platform.url, key: account, name }));
-  const startedAt = performance.now();
+  const cpuMs = () => ({
+    server: cpuOf(platform.pid),
+    workers: all.reduce((sum, { pid }) => sum + cpuWithChildrenOf(pid), 0),
+  });
+  const [startedAt, cpuBefore] = [performance.now(), cpuMs()];
   const created = await Promise.all(
     Array.from({ length: runs }, (_, index) =>
       platform.create({ prompt: { text: `run ${index}` }, env: { type: "pool", name: "bench" } }),
     ),
   );
   await Promise.all(created.map(({ stream }) => platform.send("GET", stream)));
-  const tookMs = performance.now() - startedAt;
+  const [tookMs, cpuAfter] = [performance.now() - startedAt, cpuMs()];
   const ended = await Promise.all(created.map((ids) => readRun(platform, ids)));
   const finished = ended.filter(({ status }) => status === "FINISHED").length;
   const { claims, doubles } = claimsIn(platform.command("audit", "export"));
@@ -159,9 +168,13 @@ async function assignmentRows({ root, scratch }) {
   await platform.stop();
   model.close();
   const what = `${runs} runs at once on ${workers} workers`;
+  const cpuOfRun = (part) => (cpuAfter[part] - cpuBefore[part]) / runs;
   if (finished !== runs || doubles > 0) throw new Error(`${what}: ${finished} finished, ${doubles} double assignments`);
   return [
     [`${what}, all finished`, "platform serve", tookMs, "ms", null, ""],
+    // All share the cores of this machine: where they are busy, the time above is the sum of these over the cores.
+    [`${what}: processor time of the server for each`, "platform serve", cpuOfRun("server"), "ms", null, ""],
+    [`${what}: processor time of the worker for each`, "agent", cpuOfRun("workers"), "ms", null, ""],
     [`${what}: claims in the audit log`, "platform serve", claims, "", null, `= ${runs}`],
     [`${what}: workers given to two agents at once`, "platform serve", doubles, "", null, "= 0"],
   ];

@@ -87,8 +87,12 @@ test("a refusal does not name the token, and a redirect does not get it", async 
 });
 
 test("repositories that are not cloned in the time for all of them are named, and the others stay", async () => {
-  let late = () => {};
-  const silent = createServer(() => late()).listen(0, "127.0.0.1");
+  const deadline = new AbortController();
+  const asked: (string | undefined)[] = [];
+  const silent = createServer(({ url }) => {
+    asked.push(url);
+    deadline.abort();
+  }).listen(0, "127.0.0.1");
   onTestFinished(() => {
     silent.closeAllConnections();
     silent.close();
@@ -100,13 +104,12 @@ test("repositories that are not cloned in the time for all of them are named, an
   const shop = { name: "shop", url: `${fake.url}/acme/shop.git`, branch: "platform/work", commit, token };
   const repositories = [shop, { ...shop, name: "slow", url: slow }, { ...shop, name: "slower", url: slow }];
   const variables = { ...process.env, HTTP_PROXY: "", http_proxy: "" };
-  const timing = new AbortController();
-  late = () => timing.abort();
   const { cloned, failed } = await cloneRepositories(
     { agent, repositories },
-    { dataDirectory, variables, deadline: timing.signal },
+    { dataDirectory, variables, deadline: deadline.signal },
   );
   expect(cloned).toEqual(["shop"]);
+  expect(asked).toHaveLength(1);
   expect(failed).toEqual(
     ["slow", "slower"].map((name) => ({ name, message: expect.stringContaining("did not end within 10 minutes") })),
   );
