@@ -90,7 +90,7 @@ const attack: Reply[] = [
 async function openAll(page: Page): Promise<void> {
   for (const selector of [".step-line[aria-expanded='false']", ".file-toggle[aria-expanded='false']"])
     await page.evaluate(`document.querySelectorAll(${JSON.stringify(selector)}).forEach((one) => one.click())`);
-  await page.evaluate("[...document.querySelectorAll('summary')].slice(0, 12).forEach((one) => one.click())");
+  await page.evaluate("[...document.querySelectorAll('details')].slice(0, 12).forEach((one) => (one.open = true))");
   const shows = page.getByRole("button", { name: /^Show / });
   for (let count = await shows.count(); count > 0; count -= 1) await shows.nth(count - 1).click();
 }
