@@ -50,7 +50,7 @@ export async function openFrameWriter(
   db: Kysely<Tables>,
   { kekFile, agentId, runId }: { kekFile: string; agentId: string; runId: string },
 ): Promise<(texts: string[]) => Promise<void>> {
-  const vault = await openVault(db, kekFile);
+  const vault = await openVault(db, { kekFile });
   const row = await db.selectFrom("agents").select("data_key").where("id", "=", agentId).executeTakeFirstOrThrow();
   const key = await vault.unwrap(row.data_key);
   let after = 0;
@@ -107,7 +107,7 @@ export async function addAgents(
   db: Kysely<Tables>,
   { kekFile, like, count }: { kekFile: string; like: string; count: number },
 ): Promise<void> {
-  const vault = await openVault(db, kekFile);
+  const vault = await openVault(db, { kekFile });
   const { team_id, user_id, settings } = await db
     .selectFrom("agents")
     .selectAll()

@@ -38,7 +38,7 @@ test("clients that do not read cost the server at most one page each while 50 MB
 async function openDriver({ harness }: ServedPlatform, { agentId, runId }: RunIds) {
   const db = openQueries({ url: harness.database.url }, 2, () => {});
   onTestFinished(() => db.destroy());
-  const vault = await openVault(db, join(harness.data, "kek"));
+  const vault = await openVault(db, { kekFile: join(harness.data, "kek") });
   const row = await db.selectFrom("agents").select("data_key").where("id", "=", agentId).executeTakeFirstOrThrow();
   const key = await vault.unwrap(row.data_key);
   let after = 0;

@@ -157,6 +157,34 @@ const ObjectStore = z.object({
     .describe("Variable with the token of temporary credentials (AWS_SESSION_TOKEN)"),
 });
 
+const Kms = z.object({
+  provider: z.enum(["aws", "vault"]).optional().describe("aws: AWS KMS; vault: the transit engine of Vault or OpenBao"),
+  key: z.string().min(1).optional().describe("The ARN of the key of AWS KMS, or the name of the key in the engine"),
+  endpoint: z
+    .string()
+    .optional()
+    .describe("Address of the service; Vault needs it (https://kms.REGION.amazonaws.com, with the region of the ARN)"),
+  cache_seconds: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .optional()
+    .describe("How long a data key is used without asking the service for it again (600)"),
+  access_key_id_env: z.string().optional().describe("Variable with the access key id of AWS (AWS_ACCESS_KEY_ID)"),
+  secret_access_key_env: z.string().optional().describe("Variable with its secret (AWS_SECRET_ACCESS_KEY)"),
+  session_token_env: z
+    .string()
+    .optional()
+    .describe("Variable with the token of temporary credentials (AWS_SESSION_TOKEN)"),
+  mount: z.string().optional().describe("Where the engine of Vault is mounted (transit)"),
+  namespace: z.string().min(1).optional().describe("The namespace of Vault that it is in (the root)"),
+  token_env: z.string().optional().describe("Variable with the token of Vault (VAULT_TOKEN)"),
+  token_file: z
+    .string()
+    .optional()
+    .describe("A file with the token, read for each request: an agent of Vault keeps it fresh; in place of token_env"),
+});
+
 export const PlatformConfig = z.object({
   listen: z.string().optional().describe("HOST:PORT to serve on; port 0 takes a free one (127.0.0.1:7420)"),
   public_url: z.string().optional().describe("Address in the links given out (the one served on)"),
@@ -181,6 +209,7 @@ export const PlatformConfig = z.object({
     .optional()
     .describe("How long a request waits for one answer of the database, before its own is 503 (10)"),
   kek_file: z.string().optional().describe("The key that wraps all data keys, mode 0600 (kek in the data directory)"),
+  kms: Kms.optional().describe("A service that keeps the key-encryption key, in place of kek_file"),
   signing_key_file: z
     .string()
     .optional()

@@ -37,7 +37,7 @@ export async function withVault<T>(invocation: Invocation, program: Program, use
   const { settings } = settingsFor(invocation, program);
   const { db, close } = await openDatabase(settings, silentLog);
   try {
-    const opened = await asOperator(async () => ({ db, settings, vault: await openVault(db, settings.kekFile) }));
+    const opened = await asOperator(async () => ({ db, settings, vault: await openVault(db, settings) }));
     try {
       return await asOperator(() => use(opened));
     } finally {

@@ -69,7 +69,7 @@ export async function openPlatformContext(settings: Settings, log: Log): Promise
     opened.push(database.close);
     const clock = await openDatabaseClock(database.db);
     opened.push(async () => clock.close());
-    const vault = await openVault(database.db, settings.kekFile);
+    const vault = await openVault(database.db, settings);
     const notifications = await openNotifications(database.connection, log);
     opened.push(notifications.close);
     const node = await claimNodeId(database.connection, log);

@@ -150,8 +150,10 @@ export { dataIdFile, isStorageFull, readDataId, type Storage, storageFullMessage
 export type { Activity, Subject } from "./subject.ts";
 export { type Log, type Metrics, silentLog } from "./telemetry/index.ts";
 export {
+  configuredKey,
   type DataKey,
   type KeyEncryption,
+  KeyServiceFault,
   openSealed,
   readKeyFile,
   restoreKeyFile,

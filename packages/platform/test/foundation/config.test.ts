@@ -254,3 +254,35 @@ test.each([
   expect(() => requireVariables(settings)).toThrow(`${setting}: the variable NO is not set.`);
   expect(() => requireVariables(load({ file, variables: { SET: "x", NO: "x" } }).settings)).not.toThrow();
 });
+
+test("a key service is described by its provider; what it lacks is named", () => {
+  const arn = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+  const aws = load({ file: `[kms]\nprovider = "aws"\nkey = "${arn}"\ncache_seconds = 60` }).settings;
+  expect(aws.kms).toMatchObject({
+    ...{ kind: "aws", key: arn, region: "eu-central-1", endpoint: "https://kms.eu-central-1.amazonaws.com" },
+    ...{ cacheMs: 60_000, accessKeyVariable: "AWS_ACCESS_KEY_ID" },
+  });
+  expect(() => requireVariables(aws)).toThrow(/kms\.access_key_id_env: the variable AWS_ACCESS_KEY_ID is not set/);
+  const vault = 'provider = "vault"\nkey = "platform"';
+  const endpoint = 'endpoint = "https://vault.example.com:8200/"';
+  expect(load({ file: `[kms]\n${vault}\n${endpoint}\ntoken_file = "token"` }).settings.kms).toEqual({
+    ...{
+      kind: "vault",
+      key: "platform",
+      mount: "transit",
+      namespace: null,
+      endpoint: "https://vault.example.com:8200",
+    },
+    ...{ cacheMs: 600_000, token: { kind: "file", path: join(home.path, "token") } },
+  });
+  const refused: [string, RegExp][] = [
+    ['provider = "aws"', /kms needs provider and key/],
+    ['provider = "aws"\nkey = "alias/platform"', /kms\.key: "alias\/platform" is not the ARN of a key/],
+    [vault, /kms\.endpoint is missing/],
+    [`${vault}\nendpoint = "http://vault.example.com"`, /kms\.endpoint: .* \(http is allowed only for localhost\)/],
+    [`${vault}\n${endpoint}\ntoken_env = "A"\ntoken_file = "b"`, /token_env and kms\.token_file exclude each other/],
+    [`provider = "vault"\nkey = "../x"\n${endpoint}`, /cannot be the name of a key/],
+    [`${vault}\n${endpoint}\nmount = "a/../b"`, /cannot be a path of Vault/],
+  ];
+  for (const [file, message] of refused) expect(() => load({ file: `[kms]\n${file}` })).toThrow(message);
+});

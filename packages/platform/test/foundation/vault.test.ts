@@ -23,13 +23,13 @@ afterAll(async () => {
 });
 
 test("the first start creates a key that only its owner can read", async () => {
-  await openVault(database.db, kekFile);
+  await openVault(database.db, { kekFile });
   expect(statSync(kekFile).mode & 0o777).toBe(0o600);
   expect(Buffer.from(readFileSync(kekFile, "utf8"), "base64")).toHaveLength(32);
 });
 
 test("any text can be sealed and opened, and never appears in the sealed bytes", async () => {
-  const vault = await openVault(database.db, kekFile);
+  const vault = await openVault(database.db, { kekFile });
   const { key, wrapped } = await vault.newDataKey();
   const again = await vault.unwrap(wrapped);
   fc.assert(
@@ -43,7 +43,7 @@ test("any text can be sealed and opened, and never appears in the sealed bytes",
 });
 
 test("sealed bytes do not open with other associated data, with another key, or if changed", async () => {
-  const vault = await openVault(database.db, kekFile);
+  const vault = await openVault(database.db, { kekFile });
   const { key } = await vault.newDataKey();
   const { key: other } = await vault.newDataKey();
   const sealed = key.seal("hello", "record:1:1");
@@ -59,37 +59,37 @@ test("sealed bytes do not open with other associated data, with another key, or 
 });
 
 test("a data key wrapped by another key-encryption key does not open", async () => {
-  const { wrapped } = await (await openVault(database.db, kekFile)).newDataKey();
+  const { wrapped } = await (await openVault(database.db, { kekFile })).newDataKey();
   await database.db.deleteFrom("key_encryption_keys").execute();
-  const other = await openVault(database.db, join(folder, "other"));
+  const other = await openVault(database.db, { kekFile: join(folder, "other") });
   await expect(other.unwrap(wrapped)).rejects.toThrow(Unsealable);
 });
 
 test("servers that start concurrently agree on one key", async () => {
-  const vaults = await Promise.all([1, 2, 3, 4].map(() => openVault(database.db, kekFile)));
+  const vaults = await Promise.all([1, 2, 3, 4].map(() => openVault(database.db, { kekFile })));
   const { wrapped, key } = (await vaults[0]?.newDataKey()) ?? expect.fail("no vault");
   const sealed = key.seal("shared", "place");
   for (const vault of vaults) expect((await vault.unwrap(wrapped)).openText(sealed, "place")).toBe("shared");
 });
 
 test("a lost key file is not replaced by a new one", async () => {
-  await openVault(database.db, kekFile);
+  await openVault(database.db, { kekFile });
   rmSync(kekFile);
-  await expect(openVault(database.db, kekFile)).rejects.toThrow(/is missing.*Restore the file/);
+  await expect(openVault(database.db, { kekFile })).rejects.toThrow(/is missing.*Restore the file/);
   expect(statSync(kekFile, { throwIfNoEntry: false })).toBeUndefined();
 });
 
 test("a server with another key is refused with a clear error", async () => {
-  await openVault(database.db, kekFile);
+  await openVault(database.db, { kekFile });
   writeFileSync(kekFile, Buffer.alloc(32, 7).toString("base64"), { mode: 0o600 });
-  await expect(openVault(database.db, kekFile)).rejects.toThrow(/sealed with another key .*PLATFORM_KEK_FILE/);
+  await expect(openVault(database.db, { kekFile })).rejects.toThrow(/sealed with another key .*PLATFORM_KEK_FILE/);
 });
 
 test("a key file that others can read, or that is invalid, is refused", async () => {
-  await openVault(database.db, kekFile);
+  await openVault(database.db, { kekFile });
   chmodSync(kekFile, 0o640);
-  await expect(openVault(database.db, kekFile)).rejects.toThrow(`chmod 600 ${kekFile}`);
+  await expect(openVault(database.db, { kekFile })).rejects.toThrow(`chmod 600 ${kekFile}`);
   writeFileSync(kekFile, "short");
   chmodSync(kekFile, 0o600);
-  await expect(openVault(database.db, kekFile)).rejects.toThrow("must hold 32 bytes");
+  await expect(openVault(database.db, { kekFile })).rejects.toThrow("must hold 32 bytes");
 });

@@ -31,14 +31,14 @@ export async function openFixture(given: Partial<Settings> = {}): Promise<AgentF
   const database = await freshDatabase();
   const { db } = database;
   const dataDirectory = given.dataDirectory ?? mkdtempSync(join(tmpdir(), "platform-spine-"));
-  const vault = await openVault(db, join(dataDirectory, "kek"));
+  const settings: Settings = { ...testSettings(dataDirectory), streamRetentionSeconds: 60, ...given };
+  const vault = await openVault(db, settings);
   const principals = openPrincipals({ db, vault, now: () => new Date() });
   const notifications = await openNotifications(database.connection, silentLog);
   const owner = { kind: "user", email: null } as const;
   const { key } = await principals.createKey({ name: "test", team: "default", owner, scopes: null, expiresAt: null });
   const known = await principals.authenticate(`Bearer ${key}`);
   if (known.kind === "refused") throw new Error(known.reason);
-  const settings: Settings = { ...testSettings(dataDirectory), streamRetentionSeconds: 60, ...given };
   const metrics = openMetrics();
   const platform: TestContext = {
     db,

@@ -26,6 +26,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   queryTimeoutMs: 60_000,
   configFile: null,
   kekFile: join(dataDirectory, "kek"),
+  kms: null,
   signingKey: { path: join(dataDirectory, "signing-key"), isGiven: false },
   committer: { name: "platform", email: "agent@platform.invalid" },
   objectStore: null,

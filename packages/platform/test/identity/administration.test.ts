@@ -100,7 +100,7 @@ test("after rotating the key-encryption key everything still opens, and the form
   const { fingerprint, dataKeys, formerFile } = await rotateKeyFile(db, kekFile);
   expect([fingerprint === before, dataKeys]).toEqual([false, 2]);
   expect(readFileSync(formerFile, "utf8")).toBe(former);
-  const vault = await openVault(db, kekFile);
+  const vault = await openVault(db, { kekFile });
   const { data_key, name } = await db
     .selectFrom("agents")
     .select(["data_key", "name"])
@@ -108,7 +108,7 @@ test("after rotating the key-encryption key everything still opens, and the form
     .executeTakeFirstOrThrow();
   expect((await vault.unwrap(data_key)).openText(name, agentNameAad(agentId))).toBe("hello");
   await expect(readKeyFile(formerFile)?.unwrap(data_key)).rejects.toThrow();
-  await expect(openVault(db, formerFile)).rejects.toThrow("sealed with another key");
+  await expect(openVault(db, { kekFile: formerFile })).rejects.toThrow("sealed with another key");
   await fixture.close();
 });
 
@@ -120,7 +120,7 @@ test("the next start finishes a rotation that was interrupted before its file wa
   const { fingerprint } = await rotateKeyFile(db, kekFile);
   renameSync(kekFile, `${kekFile}.next`);
   writeFileSync(kekFile, former, { mode: 0o600 });
-  await openVault(db, kekFile);
+  await openVault(db, { kekFile });
   expect(readKeyFile(kekFile)?.fingerprint).toBe(fingerprint);
   expect(existsSync(`${kekFile}.next`)).toBe(false);
   await fixture.close();
@@ -133,5 +133,5 @@ test("the key is not rotated while a server runs", async () => {
   await expect(rotateKeyFile(db, settings.kekFile)).rejects.toThrow("Stop all servers first");
   await node.release();
   expect(readFileSync(settings.kekFile, "utf8")).toBe(before);
-  await openVault(db, settings.kekFile);
+  await openVault(db, settings);
 });

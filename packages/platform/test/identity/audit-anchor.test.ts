@@ -202,13 +202,13 @@ test("a rewritten log is not proved by a database that denies its key and its te
   const { db } = database;
   const settings = { dataDirectory: directory.path };
   const kekFile = join(directory.path, "kek");
-  const vault = await openVault(db, kekFile);
+  const vault = await openVault(db, { kekFile });
   await recordAuditEvent(db, { action: "test.happened", subject: "secret", data: {} });
   expect(await moveAnchor({ db, settings, vault }, null)).toMatchObject({ kind: "whole" });
   const { seq } = await db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow();
   rmSync(join(directory.path, "audit-head"));
   await db.deleteFrom("key_encryption_keys").execute();
-  await moveAnchor({ db, settings, vault: await openVault(db, kekFile) }, null);
+  await moveAnchor({ db, settings, vault: await openVault(db, { kekFile }) }, null);
   const begun = await readAnchor(directory.path, vault);
   expect(begun.kind === "kept" ? begun.begunAfter : begun.kind).toBeGreaterThanOrEqual(seq);
 });
@@ -220,7 +220,7 @@ test("a rewritten log is not proved by a database that denies its key, nor are t
   const { dataDirectory, kekFile } = settings;
   const forgetKey = async () => {
     await db.deleteFrom("key_encryption_keys").execute();
-    return openVault(db, kekFile);
+    return openVault(db, { kekFile });
   };
   rmSync(join(dataDirectory, "audit-head"), { force: true });
   const { seq } = await db.selectFrom("audit_head").select("seq").executeTakeFirstOrThrow();

@@ -15,7 +15,7 @@ let now = new Date();
 
 beforeAll(async () => {
   database = await freshDatabase();
-  const vault = await openVault(database.db, join(folder, "kek"));
+  const vault = await openVault(database.db, { kekFile: join(folder, "kek") });
   principals = openPrincipals({ db: database.db, vault, now: () => now });
 });
 beforeEach(async () => {

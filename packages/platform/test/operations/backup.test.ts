@@ -110,7 +110,7 @@ test("tables, files, modes, links and sequences are restored, and the key if it 
   chmodSync(at("artifacts/deep"), 0o755);
   expect(readlinkSync(at("artifacts/link"))).toBe("/nowhere/at/all");
   expect(readFileSync(at("handoffs/a/r.git/objects/info/alternates"), "utf8")).toBe(`${at("mirrors/m/objects")}\n`);
-  const vault = await openVault(target.database.db, target.settings.kekFile);
+  const vault = await openVault(target.database.db, target.settings);
   const [team] = await target.database.db.selectFrom("teams").select("data_key").execute();
   await vault.unwrap(team?.data_key ?? Buffer.alloc(0));
   const next = await target.database.db
@@ -214,7 +214,7 @@ test("a backup of an older schema is migrated to the current one", async () => {
   const database = await openDatabase(older.settings, silentLog, "0001-spine");
   onTestFinished(database.close);
   mkdirSync(older.settings.dataDirectory, { recursive: true });
-  await openVault(database.db, older.settings.kekFile);
+  await openVault(database.db, older.settings);
   await database.db
     .insertInto("teams")
     .values({ name: "old", data_key: Buffer.of(1) })

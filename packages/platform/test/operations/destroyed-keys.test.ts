@@ -55,7 +55,7 @@ test("what a deleted agent said is not readable from an earlier backup once the 
 
   // The limit: the backup has the key of the agent, wrapped with the key-encryption key of then.
   const restored = await restoreWith(readFileSync(kekFile), path, settings);
-  const then = await openVault(restored.db, restored.kekFile);
+  const then = await openVault(restored.db, restored);
   expect(await readConversation(restored.db, then, gone.agentId)).toContain("a word of the deleted");
 
   const { formerFile } = await rotateKeyFile(db, kekFile);
@@ -63,7 +63,7 @@ test("what a deleted agent said is not readable from an earlier backup once the 
   await expect(restoreWith(readFileSync(kekFile), path, settings)).rejects.toThrow(
     "the backup was sealed with fingerprint",
   );
-  const now = await openVault(db, kekFile);
+  const now = await openVault(db, { kekFile });
   expect(await readConversation(db, now, kept.agentId)).toContain("a word of the kept");
   for (const { agentId } of [gone, kept])
     await expect(readConversation(restored.db, now, agentId)).rejects.toThrow(Unsealable);

@@ -137,7 +137,7 @@ test("credentials stay readable after the key-encryption key is rotated, and onl
   await rotateKeyFile(db, kekFile);
   const find = (opened: typeof vault) =>
     findCredentials({ db, vault: opened }, { teamId, host: credential.host }, ["token"]);
-  expect(await find(await openVault(db, kekFile))).toEqual([credential]);
+  expect(await find(await openVault(db, { kekFile }))).toEqual([credential]);
   await expect(find(vault)).rejects.toThrow();
   await fixture.close();
 });

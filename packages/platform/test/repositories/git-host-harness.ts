@@ -49,7 +49,7 @@ export async function openGitHostHarness(): Promise<GitHostHarness> {
   const database = await freshDatabase();
   const { db } = database;
   const home = await temporaryDirectory();
-  const vault = await openVault(db, join(home.path, "kek"));
+  const vault = await openVault(db, { kekFile: join(home.path, "kek") });
   const principals = openPrincipals({ db, vault, now: () => new Date() });
   const key = (name: string, team: string) =>
     principals.createKey({ name, team, owner: { kind: "user", email: null }, scopes: null, expiresAt: null });

@@ -29,7 +29,7 @@ export interface ChildTask {
 const task: ChildTask = JSON.parse(process.argv[2] ?? "");
 const { data, summary, identity } = task;
 const db = openQueries({ url: task.databaseUrl }, 4, () => {});
-const vault = await openVault(db, join(data, "kek"));
+const vault = await openVault(db, { kekFile: join(data, "kek") });
 const host = openGitHost({
   db,
   vault,

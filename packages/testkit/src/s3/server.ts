@@ -3,9 +3,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type S3Keys, signatureError } from "./signature.ts";
+import { type AwsKeys, signatureError } from "../aws/signature.ts";
 
-export interface FakeS3 extends S3Keys {
+export interface FakeS3 extends AwsKeys {
   endpoint: string;
   bucket: string;
   /** By key. */
@@ -18,7 +18,7 @@ export interface FakeS3 extends S3Keys {
 }
 
 export async function startFakeS3(): Promise<FakeS3> {
-  const keys: S3Keys = { accessKeyId: "AKIATEST", secretAccessKey: "test secret/+", region: "eu-test-1" };
+  const keys: AwsKeys = { accessKeyId: "AKIATEST", secretAccessKey: "test secret/+", region: "eu-test-1" };
   const state: State = { bucket: "test-bucket", objects: new Map(), uploads: new Map(), modified: new Map() };
   const failing = { count: 0, status: 503 };
   const server = createServer(async (request, response) => {
@@ -28,7 +28,7 @@ export async function startFakeS3(): Promise<FakeS3> {
       fail(response, failing.status, "SlowDown");
       return;
     }
-    const error = signatureError(request, body, keys);
+    const error = signatureError({ request, body }, keys, "s3");
     if (error !== null) fail(response, 403, error);
     else answer({ request, response, body }, state);
   });

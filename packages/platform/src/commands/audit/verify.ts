@@ -5,7 +5,7 @@ import { CommandError } from "@agentcli/command-line";
 import type { Settings } from "../../foundation/config/index.ts";
 import { countRunningServers, type Database, openDatabase } from "../../foundation/db/index.ts";
 import { silentLog } from "../../foundation/telemetry/index.ts";
-import { readKeyFile } from "../../foundation/vault/index.ts";
+import { findKey } from "../../foundation/vault/index.ts";
 import {
   findUnexplained,
   findUnproved,
@@ -93,16 +93,17 @@ async function verifyEntries(database: Database, settings: Settings, expected: H
   const result = await verifyOnce(database, settings, { expected });
   const { verdict, unproved } = result;
   if (verdict.kind === "broken" || unproved.length === 0 || !(await countRunningServers(database.db))) return result;
-  await waitForAnchor(settings, verdict.head.seq);
+  await waitForAnchor(database, settings, verdict.head.seq);
   return verifyOnce(database, settings, { expected, upTo: verdict.head.seq });
 }
 
 const waitMs = 10_000;
 
 /** A running server continues the anchor about a second after an entry. */
-async function waitForAnchor({ dataDirectory, kekFile }: Settings, seq: number): Promise<void> {
+async function waitForAnchor({ db }: Database, settings: Settings, seq: number): Promise<void> {
+  const key = await findKey(db, settings);
   for (const end = Date.now() + waitMs; Date.now() < end; await pause(100)) {
-    const anchor = await readAnchor(dataDirectory, readKeyFile(kekFile));
+    const anchor = await readAnchor(settings.dataDirectory, key);
     if (anchor.kind !== "kept" || anchor.head.seq >= seq) return;
   }
 }
@@ -115,7 +116,7 @@ interface Request {
 
 async function verifyOnce({ db }: Database, settings: Settings, { expected, upTo }: Request): Promise<Result> {
   // Read before the database: a server may append entries in the meantime.
-  const anchor = await readAnchor(settings.dataDirectory, readKeyFile(settings.kekFile));
+  const anchor = await readAnchor(settings.dataDirectory, await findKey(db, settings));
   const known = [...expected, ...("head" in anchor ? [anchor.head] : [])];
   const verdict = await withStoredLog(db, (log) => verifyLog(log, known));
   if (verdict.kind === "broken") return { verdict, unproved: [] };

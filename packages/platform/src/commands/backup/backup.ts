@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { CommandError } from "@agentcli/command-line";
 import { openDatabase, recordAuditEvent } from "../../foundation/db/index.ts";
 import { silentLog } from "../../foundation/telemetry/index.ts";
-import { openVault, readKeyFile } from "../../foundation/vault/index.ts";
+import { findKey, openVault } from "../../foundation/vault/index.ts";
 import { version } from "../../foundation/version.ts";
 import { type BackupSummary, makeBackup } from "../../operations/backup/index.ts";
 import { anchorEntries } from "../anchor.ts";
@@ -25,9 +25,9 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const database = await openDatabase(settings, silentLog);
   try {
     // Also checks that this is the key of the database.
-    const vault = await openVault(database.db, kekFile);
+    const vault = await openVault(database.db, settings);
     await anchorEntries({ db: database.db, vault, settings }, program);
-    const key = readKeyFile(kekFile);
+    const key = await findKey(database.db, settings);
     if (key === null) throw new CommandError("failed", `The key file ${kekFile} was removed. Restore it.`);
     const { connection } = database;
     const source = { connection, dataDirectory, kekFile, key };
@@ -47,7 +47,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     for (const line of leftOutLines(leftOut)) program.print(`${line}\n`);
     if (passphrase === null)
       program.print(
-        `The backup does not contain the key-encryption key. Keep ${kekFile} elsewhere: without it the backup cannot be read.\nIt does not contain signing-key and ssh/id of ${dataDirectory} either.\n`,
+        `The backup does not contain the key-encryption key. ${settings.kms === null ? `Keep ${kekFile} elsewhere` : `Keep ${key.description}`}: without it the backup cannot be read.\nIt does not contain signing-key and ssh/id of ${dataDirectory} either.\n`,
       );
     return 0;
   } finally {

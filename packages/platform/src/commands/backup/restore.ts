@@ -27,7 +27,7 @@ export async function run(invocation: Invocation, program: Program): Promise<num
     const event = { action: "backup.restored", subject: "platform", data: { createdAt } };
     await asOperator(() => recordAuditEvent(database.db, event));
     const { db } = database;
-    await anchorEntries({ db, settings, vault: await openVault(db, settings.kekFile) }, program);
+    await anchorEntries({ db, settings, vault: await openVault(db, settings) }, program);
   } finally {
     await database.close();
   }

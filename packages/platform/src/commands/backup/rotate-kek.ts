@@ -13,12 +13,12 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const { settings } = settingsFor(invocation, program);
   const { db, close } = await openDatabase(settings, silentLog);
   try {
-    await openVault(db, settings.kekFile);
+    await openVault(db, settings);
     const { dataDirectory, kekFile } = settings;
     const { fingerprint, dataKeys, formerFile } = await asOperator(() =>
       rotateKeyFile(db, kekFile, (former, next) => authenticateWithBoth(dataDirectory, former, next)),
     );
-    await anchorEntries({ db, settings, vault: await openVault(db, kekFile) }, program);
+    await anchorEntries({ db, settings, vault: await openVault(db, settings) }, program);
     program.print(
       `${dataKeys} data keys are wrapped with a new key (fingerprint ${fingerprint}) in ${settings.kekFile}\n`,
     );

@@ -28,7 +28,7 @@ async function createRepository(invocation: Invocation, program: Program): Promi
   const database = await openDatabase(settings, silentLog);
   try {
     const { db } = database;
-    const vault = await openVault(db, settings.kekFile);
+    const vault = await openVault(db, settings);
     const { dataDirectory, committer } = settings;
     const sign = (text: Buffer) => openSigningKey(settings.signingKey).sign(text);
     const objects = openObjects(settings);

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { findProvider, ProviderError } from "@agentcli/models";
 import { describeLimits } from "@agentcli/workspace";
-import { describeUnset, type Settings } from "../../foundation/config/index.ts";
+import { describeUnset, type KmsSettings, type Settings } from "../../foundation/config/index.ts";
 import { type Inspection, inspectDatabase } from "../../foundation/db/index.ts";
 import { checkObjects } from "../../foundation/objects/index.ts";
 import { describeStorage } from "../../foundation/storage/index.ts";
-import { readKeyFile } from "../../foundation/vault/index.ts";
+import { configuredKey, type KeyEncryption } from "../../foundation/vault/index.ts";
 import { openAgentMachines, openMachines } from "../../machines/index.ts";
 import { requireGit } from "../../repositories/git/index.ts";
 import { readPrivateKey } from "../../repositories/scm/index.ts";
@@ -27,7 +27,7 @@ export async function examine(settings: Settings): Promise<Finding[]> {
     examineStorage(settings),
     await examineObjects(settings),
     "verdict" in database ? database : describeDatabase(database),
-    examineKey(settings, "verdict" in database ? null : database),
+    await examineKey(settings, "verdict" in database ? null : database),
     examineSigningKey(settings),
     await examineSandbox(settings),
     await examineLimits(settings),
@@ -99,11 +99,15 @@ function describeDatabase(found: Inspection): Finding {
   return { subject, verdict: "fine", text: `PostgreSQL ${version}${todo}` };
 }
 
-function examineKey({ kekFile }: Settings, found: Inspection | null): Finding {
+async function examineKey(settings: Settings, found: Inspection | null): Promise<Finding> {
   const subject = "key-encryption key";
-  const expected = found?.kind === "there" ? found.fingerprint : null;
+  const stored = found?.kind === "there" ? found.key : null;
+  const expected = stored?.fingerprint ?? null;
+  const { kekFile, kms } = settings;
   try {
-    const own = readKeyFile(kekFile)?.fingerprint;
+    const key = configuredKey(settings, stored?.authentication_key ?? null);
+    const own = key?.fingerprint;
+    if (kms !== null) return await examineServiceKey(kms, key, expected);
     if (own !== undefined && (expected === null || own === expected))
       return { subject, verdict: "fine", text: `${kekFile} (fingerprint ${own})` };
     if (expected === null)
@@ -117,6 +121,23 @@ function examineKey({ kekFile }: Settings, found: Inspection | null): Finding {
   } catch (error) {
     return { subject, verdict: "wrong", text: (error as Error).message };
   }
+}
+
+/** Asks the service. */
+async function examineServiceKey(
+  { key: name }: KmsSettings,
+  key: KeyEncryption | null,
+  expected: string | null,
+): Promise<Finding> {
+  const subject = "key-encryption key";
+  if (expected === null)
+    return { subject, verdict: "fine", text: `${name}: the first start will ask the service for it` };
+  if (key === null || key.fingerprint !== expected) {
+    const text = `${name} is another key; the database was encrypted with fingerprint ${expected}. Name that key in [kms], or leave [kms] out for a key file.`;
+    return { subject, verdict: "wrong", text };
+  }
+  await key.authenticate("", "doctor");
+  return { subject, verdict: "fine", text: `${key.description} (fingerprint ${key.fingerprint})` };
 }
 
 function examineSigningKey({ signingKey }: Settings): Finding {

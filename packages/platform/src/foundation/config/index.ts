@@ -3,6 +3,7 @@ export { type Entry, type Loaded, loadSettings, type Sources } from "./load.ts";
 export { SettingError } from "./setting-error.ts";
 export type {
   GithubSettings,
+  KmsSettings,
   ModelSettings,
   ObjectStoreSettings,
   OidcSettings,

@@ -113,6 +113,7 @@ const pathKeys = [
   ["tls_cert"],
   ["tls_key"],
   ["kek_file"],
+  ["kms", "token_file"],
   ["signing_key_file"],
   ["source_hosts", "github", "private_key_file"],
 ];

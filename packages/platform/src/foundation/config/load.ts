@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { defaults } from "@agentcli/project";
 import { type PlatformConfig, PlatformRole } from "@agentcli/protocol";
 import { keys } from "./keys.ts";
+import { readKms, variablesOfKms } from "./kms.ts";
 import { environmentLayer, fileLayer, flagLayer, type Layer, setAt, valueAt } from "./layers.ts";
 import { readObjectStore, variablesOfObjectStore } from "./object-store.ts";
 import { readOidc } from "./oidc.ts";
@@ -85,6 +86,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     queryTimeoutMs: (config.query_timeout_seconds ?? 10) * 1_000,
     configFile: configFile(sources, data),
     kekFile: config.kek_file ?? join(data, "kek"),
+    kms: config.kms === undefined ? null : readKms(config.kms),
     signingKey: {
       path: config.signing_key_file ?? join(data, "signing-key"),
       isGiven: config.signing_key_file !== undefined,
@@ -126,9 +128,10 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
 }
 
 /** Keys of models are not among them: a model without its key says so itself, and others still answer. */
-function namedVariables({ metrics, oidc, source_hosts: { github } = {}, object_store }: PlatformConfig) {
+function namedVariables({ metrics, oidc, source_hosts: { github } = {}, object_store, kms }: PlatformConfig) {
   return [
     ...variablesOfObjectStore(object_store),
+    ...variablesOfKms(kms),
     { setting: "metrics.token_env", variable: metrics?.token_env, remedy: "Put the token there." },
     { setting: "oidc.client_secret_env", variable: oidc?.client_secret_env, remedy: "Put the secret there." },
     { setting: "source_hosts.github.token_env", variable: github?.token_env, remedy: "Put the token there." },

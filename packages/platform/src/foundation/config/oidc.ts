@@ -1,5 +1,6 @@
 // The OpenID provider, as it is written in the configuration.
 import type { PlatformConfig } from "@agentcli/protocol";
+import { readPrivateUrl } from "./private-url.ts";
 import { SettingError } from "./setting-error.ts";
 import type { OidcSettings } from "./settings.ts";
 
@@ -25,12 +26,9 @@ export function readOidc(written: Written): OidcSettings {
   };
 }
 
-/** What is sent in clear can be read and changed on its way, unless it never leaves this machine. */
 function checkIssuer(issuer: string): URL {
-  const url = URL.canParse(issuer) ? new URL(issuer) : null;
-  const isOwn = url !== null && ["127.0.0.1", "[::1]", "localhost"].includes(url.hostname);
-  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isOwn);
-  if (url !== null && isSafe && !url.username && !url.search && !url.hash) return url;
+  const url = readPrivateUrl(issuer);
+  if (url !== null) return url;
   throw new SettingError(
     `oidc.issuer: "${issuer}" is not a URL like https://login.example.com (http is allowed only for localhost).`,
   );

@@ -19,6 +19,8 @@ export interface Settings {
   /** Null: there is none. */
   configFile: string | null;
   kekFile: string;
+  /** The service that keeps the key-encryption key; null: the file does. */
+  kms: KmsSettings | null;
   /** One that was named must be there; the usual one is made. */
   signingKey: { path: string; isGiven: boolean };
   /** Whom commits of agents name. */
@@ -72,6 +74,32 @@ export type ObjectStoreSettings =
       secretKeyVariable: string;
       sessionTokenVariable: string;
     };
+
+export type KmsSettings = {
+  /** Without a slash at its end. */
+  endpoint: string;
+  /** How long a data key is used without asking for it again. */
+  cacheMs: number;
+} & (
+  | {
+      kind: "aws";
+      /** The ARN of the key. */
+      key: string;
+      region: string;
+      /** Read when they are needed. */
+      accessKeyVariable: string;
+      secretKeyVariable: string;
+      sessionTokenVariable: string;
+    }
+  | {
+      kind: "vault";
+      key: string;
+      mount: string;
+      /** Null: the root. */
+      namespace: string | null;
+      token: { kind: "file"; path: string } | { kind: "variable"; variable: string };
+    }
+);
 
 export interface WorkerSettings {
   /** A connection over which nothing came for this long has ended. */

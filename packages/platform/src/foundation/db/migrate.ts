@@ -63,6 +63,7 @@ import * as push from "./migrations/0059-push.ts";
 import * as boundSecrets from "./migrations/0060-bound-secrets.ts";
 import * as runMessages from "./migrations/0061-run-messages.ts";
 import * as recordedHashes from "./migrations/0062-recorded-hashes.ts";
+import * as keyServices from "./migrations/0063-key-services.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -131,6 +132,7 @@ const migrations: Record<string, Migration> = {
   "0060-bound-secrets": boundSecrets,
   "0061-run-messages": runMessages,
   "0062-recorded-hashes": recordedHashes,
+  "0063-key-services": keyServices,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -64,7 +64,12 @@ async function openMigrated(settings: DatabaseSettings, log: Log, { upTo, check 
 /** What a start would find. */
 export type Inspection =
   | { kind: "none"; where: string }
-  | { kind: "there"; version: string; pending: string[]; fingerprint: string | null };
+  | { kind: "there"; version: string; pending: string[]; key: StoredKey | null };
+
+interface StoredKey {
+  fingerprint: string;
+  authentication_key: Buffer | null;
+}
 
 /** Looks and changes nothing. A server that does not run is started for the look. */
 export async function inspectDatabase(settings: DatabaseSettings): Promise<Inspection> {
@@ -78,8 +83,8 @@ export async function inspectDatabase(settings: DatabaseSettings): Promise<Inspe
   try {
     const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(db);
     const pending = await pendingMigrations(db);
-    const fingerprint = pending.length > 0 ? null : await knownFingerprint(db);
-    return { kind: "there", version: rows[0]?.version ?? "", pending, fingerprint };
+    const key = pending.length > 0 ? null : await readStoredKey(db);
+    return { kind: "there", version: rows[0]?.version ?? "", pending, key };
   } catch (error) {
     throw explain(error, settings);
   } finally {
@@ -88,9 +93,9 @@ export async function inspectDatabase(settings: DatabaseSettings): Promise<Inspe
   }
 }
 
-async function knownFingerprint(db: Kysely<Tables>): Promise<string | null> {
-  const row = await db.selectFrom("key_encryption_keys").select("fingerprint").executeTakeFirst();
-  return row?.fingerprint ?? null;
+async function readStoredKey(db: Kysely<Tables>): Promise<StoredKey | null> {
+  const query = db.selectFrom("key_encryption_keys").select(["fingerprint", "authentication_key"]);
+  return (await query.executeTakeFirst()) ?? null;
 }
 
 interface Server {

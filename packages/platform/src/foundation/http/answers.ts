@@ -4,6 +4,7 @@ import { HTTPException } from "hono/http-exception";
 import { isDatabaseAway } from "../db/index.ts";
 import { isStorageFull } from "../storage/index.ts";
 import type { Log } from "../telemetry/index.ts";
+import { KeyServiceFault } from "../vault/index.ts";
 import { ApiError } from "./api-error.ts";
 import type { Env } from "./env.ts";
 
@@ -31,6 +32,12 @@ export function toApiError(error: unknown, context: Context<Env>, log: Log): Api
     log.warn("http.storage_full", { requestId, route: context.get("route"), code: "storage_full" });
     const message = "storage_full: the disk of the server is full. Ask an administrator to free space, then try again.";
     return new ApiError("unavailable", message, { retryAfter: 30 });
+  }
+  if (error instanceof KeyServiceFault) {
+    const { code, reason, message } = error;
+    log.warn("http.key_service", { requestId, route: context.get("route"), code, cause: reason, message });
+    const text = `${code}: the service that keeps the key of the platform did not answer, or refused. Ask an administrator, or try again.`;
+    return new ApiError("unavailable", text, { retryAfter: 10 });
   }
   log.error("http.failed", error, { requestId, route: context.get("route") });
   return new ApiError("internal", `Internal error, logged as request ${requestId}. Try again.`);

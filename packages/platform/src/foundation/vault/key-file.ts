@@ -1,7 +1,8 @@
 // The key-encryption key in a file that only its owner can read.
-import { createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { authenticator } from "./authenticate.ts";
 import { keyBytes, openSealed, seal } from "./cipher.ts";
 import type { KeyEncryption } from "./vault.ts";
 import { VaultError } from "./vault-error.ts";
@@ -16,7 +17,7 @@ export function readKeyFile(path: string): KeyEncryption | null {
   const key = Buffer.from(text.trim(), "base64");
   if (key.length !== keyBytes)
     throw new VaultError(`The key file ${path} must hold ${keyBytes} bytes in base64, and does not. Restore it.`);
-  return encryptionWith(key);
+  return encryptionWith(key, path);
 }
 
 /** Servers that do so at once end up with the same key. */
@@ -40,15 +41,15 @@ function keep(path: string, content: string | Buffer): void {
 
 const wrapping = "data key";
 
-function encryptionWith(key: Buffer): KeyEncryption {
+function encryptionWith(key: Buffer, path: string): KeyEncryption {
+  const codeOf = authenticator(key);
   return {
+    description: `the key file ${path}`,
+    authenticationKey: null,
     fingerprint: createHmac("sha256", key).update("fingerprint of a key-encryption key").digest("hex").slice(0, 32),
     wrap: async (dataKey) => seal(key, dataKey, wrapping),
     unwrap: async (wrapped) => openSealed(key, wrapped, wrapping),
-    authenticate: async (text, about) => {
-      const derived = hkdfSync("sha256", key, "", `authenticate ${about}`, keyBytes);
-      return createHmac("sha256", Buffer.from(derived)).update(text).digest();
-    },
+    authenticate: async (text, about) => codeOf(text, about),
   };
 }
 

@@ -3,7 +3,7 @@ import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { type Kysely, sql } from "kysely";
 import { countRunningServers, type Tables } from "../db/index.ts";
 import { makeKeyFile, readKeyFile } from "./key-file.ts";
-import type { KeyEncryption } from "./vault.ts";
+import { type KeyEncryption, unwrapWith, wrapWith } from "./vault.ts";
 import { VaultError } from "./vault-error.ts";
 
 export interface Rotation {
@@ -71,7 +71,9 @@ async function rewrapAll(db: Kysely<Tables>, former: KeyEncryption, next: KeyEnc
     const { rows } = await sql<{ id: string; data_key: Buffer }>`select id::text, data_key from ${table}`.execute(db);
     for (let at = 0; at < rows.length; at += batchSize) {
       const batch = rows.slice(at, at + batchSize);
-      const wrapped = await Promise.all(batch.map(async ({ data_key }) => next.wrap(await former.unwrap(data_key))));
+      const wrapped = await Promise.all(
+        batch.map(async ({ data_key }) => wrapWith(next, await unwrapWith(former, data_key))),
+      );
       await sql`
         update ${table} t set data_key = fresh.data_key
         from unnest(${batch.map(({ id }) => id)}::text[], ${wrapped}::bytea[]) as fresh (id, data_key)

@@ -1,6 +1,7 @@
 // Envelopes: data keys seal what people said; the key-encryption key wraps data keys.
 import { randomBytes } from "node:crypto";
-import { keyBytes, openSealed, seal } from "./cipher.ts";
+import { keyBytes, openSealed, seal, Unsealable } from "./cipher.ts";
+import { readLabel, withLabel } from "./label.ts";
 
 /** One per agent and one per team. */
 export interface DataKey {
@@ -25,6 +26,10 @@ export interface Vault {
 export interface KeyEncryption {
   /** Tells keys apart and says nothing about them. */
   fingerprint: string;
+  /** For people: where the key is. */
+  description: string;
+  /** Of a service: what `authenticate` needs, as the service encrypted it. It is stored, and gives nothing away. */
+  authenticationKey: Buffer | null;
   wrap(dataKey: Buffer): Promise<Buffer>;
   /** Throws Unsealable for what another key wrapped. */
   unwrap(wrapped: Buffer): Promise<Buffer>;
@@ -37,11 +42,21 @@ export function vaultOf(encryption: KeyEncryption, isFirstUse = false): Vault {
     isFirstUse,
     async newDataKey() {
       const key = randomBytes(keyBytes);
-      return { wrapped: await encryption.wrap(key), key: dataKey(key) };
+      return { wrapped: await wrapWith(encryption, key), key: dataKey(key) };
     },
-    unwrap: async (wrapped) => dataKey(await encryption.unwrap(wrapped)),
+    unwrap: async (stored) => dataKey(await unwrapWith(encryption, stored)),
     authenticate: encryption.authenticate,
   };
+}
+
+/** As it is stored. */
+export const wrapWith = async (key: KeyEncryption, plain: Buffer): Promise<Buffer> =>
+  withLabel(key.fingerprint, await key.wrap(plain));
+
+export async function unwrapWith(key: KeyEncryption, stored: Buffer): Promise<Buffer> {
+  const { isOf, wrapped } = readLabel(stored);
+  if (!isOf(key.fingerprint)) throw new Unsealable(`data key: wrapped with another key than ${key.description}`);
+  return key.unwrap(wrapped);
 }
 
 function dataKey(key: Buffer): DataKey {

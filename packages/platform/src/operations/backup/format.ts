@@ -26,6 +26,8 @@ export const ArchiveFacts = z.strictObject({
   /** Some files contain absolute paths below it. */
   dataDirectory: z.string().max(4096),
   kekFingerprint: z.string().regex(/^[0-9a-f]{32}$/),
+  /** Of a key that a service keeps, as that encrypted it. */
+  kekAuthenticationKey: z.base64().max(8192).optional(),
   /** Null: not sealed, without private keys, and authenticated with the key-encryption key. */
   salt: z
     .string()

@@ -54,7 +54,9 @@ async function writeArchive(
   const { rows } = await client.query<{ name: string }>("select name from kysely_migration order by name");
   const migrations = rows.map(({ name }) => name);
   const createdAt = now.toISOString();
-  const facts = { platformVersion, createdAt, migrations, dataDirectory, kekFingerprint: key.fingerprint };
+  const { fingerprint: kekFingerprint, authenticationKey } = key;
+  const service = authenticationKey && { kekAuthenticationKey: authenticationKey.toString("base64") };
+  const facts = { platformVersion, createdAt, migrations, dataDirectory, kekFingerprint, ...service };
   const archive = createArchive(draft, facts, request);
   try {
     const tables = await writeSnapshot(archive, client);
@@ -63,7 +65,7 @@ async function writeArchive(
       archive.begin({ kind: "audit-head" });
       archive.write(auditHead);
     }
-    if (request.passphrase !== null) {
+    if (request.passphrase !== null && authenticationKey === null) {
       archive.begin({ kind: "kek" });
       archive.write(readFileSync(request.kekFile));
     }

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type pg from "pg";
 import {
   type Connection,
+  configuredKey,
   copyIn,
   hasRunningServer,
   type KeyEncryption,
@@ -12,7 +13,6 @@ import {
   migrationNames,
   openClient,
   openRestoringDatabase,
-  readKeyFile,
   refuseHalfRestored,
   refuseHalfRestoredTables,
   restoreKeyFile,
@@ -100,9 +100,17 @@ function refuseWithoutSpace({ dataDirectory, databaseUrl }: Settings, { bytes }:
 
 const existingParent = (path: string): string => (existsSync(path) ? path : existingParent(dirname(path)));
 
-function requireKey({ kekFile }: Settings, { kekFingerprint }: ArchiveFacts): KeyEncryption {
-  const own = readKeyFile(kekFile);
+function requireKey(settings: Settings, { kekFingerprint, kekAuthenticationKey }: ArchiveFacts): KeyEncryption {
+  const { kms, kekFile } = settings;
+  const own = configuredKey(
+    settings,
+    kekAuthenticationKey === undefined ? null : Buffer.from(kekAuthenticationKey, "base64"),
+  );
   if (own?.fingerprint === kekFingerprint) return own;
+  if (kms !== null || kekAuthenticationKey !== undefined)
+    throw new BackupError(
+      `The backup was sealed with fingerprint ${kekFingerprint}, and ${own?.description ?? (kms === null ? "[kms], which names the service that has this key, is missing" : `the key of [kms] (${kms.key})`)} is another key. Name the right one in [kms], or leave [kms] out for a key file.`,
+    );
   const state = own === null ? "is missing" : `is a different one (${own.fingerprint})`;
   throw new BackupError(
     `The key file ${kekFile} ${state}, and the backup was sealed with fingerprint ${kekFingerprint}. Put that key there first.`,

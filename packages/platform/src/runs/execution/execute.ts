@@ -1,6 +1,7 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
+import { setTimeout as pause } from "node:timers/promises";
 import { needsWorker } from "../../fleet/index.ts";
-import { isStorageFull } from "../../foundation/index.ts";
+import { isStorageFull, KeyServiceFault } from "../../foundation/index.ts";
 import { readStartSettings } from "../../identity/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
@@ -64,7 +65,19 @@ export async function executeRun(claimed: ClaimedRun, host: DriverHost, signal: 
     const wasDeleted = await isDeleted(claimed, host);
     if (wasDeleted && directory !== null) await cleanUpDeletedAgent(directory, host);
     if (!wasDeleted && !leavesRunOpen(error)) throw error;
+    if (!wasDeleted && error instanceof KeyServiceFault) await waitForKeyService(error, { claimed, host }, signal);
   }
+}
+
+/** A run that is left is claimed at once. The lease stays while this waits. */
+async function waitForKeyService(
+  { message, reason }: KeyServiceFault,
+  { claimed, host }: { claimed: ClaimedRun; host: DriverHost },
+  signal: AbortSignal,
+): Promise<void> {
+  const { log, settings } = host.platform;
+  log.warn("run.waits_for_key_service", { runId: claimed.runId, cause: reason, message });
+  await pause(settings.leaseMs, undefined, { signal }).catch(() => {});
 }
 
 /** Checks what the run needs, starts its limits and opens its workspace. If a limit stops the run, returns that end instead of throwing. */

@@ -2,7 +2,7 @@
 import { StaleWriter } from "@agentcli/engine";
 import { SandboxUnavailable } from "@agentcli/protocol/workspace-errors";
 import { WaitExpiredFault } from "../../fleet/index.ts";
-import { Fault, isDatabaseAway, isStorageFull, storageFullMessage } from "../../foundation/index.ts";
+import { Fault, isDatabaseAway, isStorageFull, KeyServiceFault, storageFullMessage } from "../../foundation/index.ts";
 import type { RunEnd } from "./finish.ts";
 
 /** Ends a run for a reason that its owner can act on. */
@@ -20,8 +20,12 @@ export class RunFault extends Fault {
 export const isUserFacingError = (error: unknown): error is Fault | SandboxUnavailable =>
   error instanceof Fault || error instanceof SandboxUnavailable;
 
-/** This process has lost its claim on the run (another one has it, or the agent was deleted), or the database is away. The next claim resumes the run. */
-export const leavesRunOpen = (error: unknown): boolean => error instanceof StaleWriter || isDatabaseAway(error);
+/**
+ * This process has lost its claim on the run (another one has it, or the agent was deleted), or what it needs to write is away:
+ * the database, or the service that has its key. The next claim resumes the run.
+ */
+export const leavesRunOpen = (error: unknown): boolean =>
+  error instanceof StaleWriter || error instanceof KeyServiceFault || isDatabaseAway(error);
 
 const internalError = "Internal error. Try again; if it persists, give an administrator the run id.";
 

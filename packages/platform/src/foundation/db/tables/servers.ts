@@ -8,6 +8,8 @@ import type { Json, Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 export interface KeyEncryptionKeyTable {
   is_only: Generated<true>;
   fingerprint: string;
+  /** By which the platform proves what it wrote outside the database, encrypted by the service that has the key; null: a file. */
+  authentication_key: Perhaps<Buffer>;
   created_at: Stamped;
 }
 

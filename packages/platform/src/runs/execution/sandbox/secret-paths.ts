@@ -74,11 +74,14 @@ function listeningSockets(table: string): string[] {
 }
 
 function secretsOf(settings: Settings) {
-  const { configFile, kekFile, signingKey, tls, objectStore, otel } = settings;
+  const { configFile, kekFile, kms, signingKey, tls, objectStore, otel } = settings;
   const { github } = settings.sourceHosts;
   return [
     { what: "The data directory", path: settings.dataDirectory },
     { what: "The key-encryption key", path: kekFile },
+    ...(kms?.kind === "vault" && kms.token.kind === "file"
+      ? [{ what: "The token of the key service", path: kms.token.path }]
+      : []),
     { what: "The signing key", path: signingKey.path },
     ...(configFile === null ? [] : [{ what: "The configuration", path: configFile }]),
     ...(tls === null ? [] : [{ what: "The TLS key", path: tls.keyFile }]),

@@ -1,31 +1,41 @@
-// Checks the signature of a request to S3 by computing it again from the request itself.
+// Checks the signature (version 4) of a request to AWS by computing it again from the request itself.
 import { createHash, createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-export interface S3Keys {
+export interface AwsKeys {
   accessKeyId: string;
   secretAccessKey: string;
   region: string;
+  /** Of temporary credentials. */
+  sessionToken?: string;
 }
 
 /** The code of the error that S3 answers with; null if the signature is right. */
-export function signatureError(request: IncomingMessage, body: Buffer, keys: S3Keys): string | null {
+export function signatureError(
+  { request, body }: { request: IncomingMessage; body: Buffer },
+  keys: AwsKeys,
+  expectedService: string,
+): string | null {
   const url = new URL(request.url ?? "/", "http://host");
   const signed = readHeader(request) ?? readQuery(url);
   if (signed === null) return "AccessDenied";
   const [accessKeyId, date, region, service] = signed.scope;
   if (accessKeyId !== keys.accessKeyId) return "InvalidAccessKeyId";
-  if (region !== keys.region || service !== "s3") return "AuthorizationHeaderMalformed";
+  if (region !== keys.region || service !== expectedService) return "AuthorizationHeaderMalformed";
   if (signed.expiresAt < Date.now()) return "AccessDenied";
-  const digest = signed.isQuery ? "UNSIGNED-PAYLOAD" : String(request.headers["x-amz-content-sha256"]);
+  if (keys.sessionToken !== undefined && request.headers["x-amz-security-token"] !== keys.sessionToken)
+    return "InvalidToken";
+  const named = request.headers["x-amz-content-sha256"];
+  // S3 alone wants the digest in a header.
+  const digest = signed.isQuery ? "UNSIGNED-PAYLOAD" : String(named ?? (service === "s3" ? "" : sha256(body)));
   if (!signed.isQuery && digest !== sha256(body)) return "XAmzContentSHA256Mismatch";
   const text = [
     "AWS4-HMAC-SHA256",
     signed.at,
-    `${date}/${region}/s3/aws4_request`,
+    `${date}/${region}/${service}/aws4_request`,
     sha256(canonicalRequest(request, { url, signed, digest })),
   ].join("\n");
-  const key = [date ?? "", region ?? "", "s3", "aws4_request"].reduce<Buffer | string>(
+  const key = [date ?? "", region ?? "", expectedService, "aws4_request"].reduce<Buffer | string>(
     (secret, part) => createHmac("sha256", secret).update(part).digest(),
     `AWS4${keys.secretAccessKey}`,
   );
