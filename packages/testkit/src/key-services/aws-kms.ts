@@ -32,6 +32,7 @@ export async function startFakeAwsKms(): Promise<FakeAwsKms> {
       broken: refusal(500, "KMSInternalException"),
     },
     rotate: () => stored.get(key)?.rotate(),
+    retire: () => stored.get(key)?.retire(),
   });
   return { ...service, ...keys, key, otherKey };
 }

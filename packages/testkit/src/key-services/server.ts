@@ -10,6 +10,8 @@ export interface FakeKeyService {
   operations: string[];
   /** The next requests are refused so. */
   failNext(count: number, how: Failure): void;
+  /** One request is refused, after this number of others. */
+  failAfter(count: number, how: Failure): void;
   /** No more of them. */
   endFailures(): void;
   /** Every request for this operation is denied from now on; null: none is any more. */
@@ -18,6 +20,8 @@ export interface FakeKeyService {
   setSilent(isSilent: boolean): void;
   /** What is encrypted from now on is under a new version of the key; the old ones stay. */
   rotate(): void;
+  /** Versions of the key before the newest do not decrypt any more. */
+  retire(): void;
   close(): Promise<void>;
 }
 
@@ -38,11 +42,18 @@ export interface Script {
   answer(exchange: Exchange): Answer;
   failures: Record<Failure, Answer>;
   rotate(): void;
+  retire(): void;
 }
 
-export async function startKeyService({ operationOf, answer, failures, rotate }: Script): Promise<FakeKeyService> {
+export async function startKeyService({
+  operationOf,
+  answer,
+  failures,
+  rotate,
+  retire,
+}: Script): Promise<FakeKeyService> {
   const operations: string[] = [];
-  const failing: Failure[] = [];
+  const failing: (Failure | null)[] = [];
   let isSilent = false;
   let refused: string | null = null;
   const server = createServer(async (request, response) => {
@@ -53,7 +64,7 @@ export async function startKeyService({ operationOf, answer, failures, rotate }:
     operations.push(operation);
     if (isSilent) return;
     const failure = operation === refused ? "denied" : failing.shift();
-    const { status, body } = failure === undefined ? answer(exchange) : failures[failure];
+    const { status, body } = failure === undefined || failure === null ? answer(exchange) : failures[failure];
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
   server.listen(0, "127.0.0.1");
@@ -62,6 +73,7 @@ export async function startKeyService({ operationOf, answer, failures, rotate }:
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     operations,
     failNext: (count, how) => void failing.push(...Array.from({ length: count }, () => how)),
+    failAfter: (count, how) => void failing.push(...Array.from({ length: count }, () => null), how),
     endFailures: () => void failing.splice(0),
     refuse(operation) {
       refused = operation;
@@ -70,6 +82,7 @@ export async function startKeyService({ operationOf, answer, failures, rotate }:
       isSilent = silent;
     },
     rotate,
+    retire,
     async close() {
       server.closeAllConnections();
       server.close();
@@ -80,9 +93,10 @@ export async function startKeyService({ operationOf, answer, failures, rotate }:
 
 /** A key that is never shown, with all its versions. */
 export function newKey() {
-  const versions = [randomBytes(32)];
+  const versions: (Buffer | null)[] = [randomBytes(32)];
   return {
     rotate: () => void versions.push(randomBytes(32)),
+    retire: () => void versions.fill(null, 0, -1),
     newest: () => versions.length,
     encrypt(text: Buffer, about: string): Buffer {
       const nonce = randomBytes(12);
@@ -93,7 +107,7 @@ export function newKey() {
     /** Null for what was changed, or encrypted with another key, version or for something else. */
     decrypt(sealed: Buffer, about: string, version: number): Buffer | null {
       const key = versions[version - 1];
-      if (key === undefined || sealed.length < 28) return null;
+      if (!key || sealed.length < 28) return null;
       const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, 12)).setAAD(Buffer.from(about));
       decipher.setAuthTag(sealed.subarray(12, 28));
       try {

@@ -26,6 +26,7 @@ export async function startFakeVault(): Promise<FakeVault> {
       broken: refusal(503, "Vault is sealed"),
     },
     rotate: () => stored.get(engine.key)?.rotate(),
+    retire: () => stored.get(engine.key)?.retire(),
   });
   return {
     ...service,

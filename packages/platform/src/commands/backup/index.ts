@@ -26,8 +26,11 @@ elsewhere. Configuration is not included.`,
     path: ["rotate-kek"],
     takes: "",
     maxPositionals: 0,
-    summary: "Wrap all data keys with a new key-encryption key; servers must be stopped",
+    summary: "Wrap all data keys with a new key-encryption key",
     flags: settingFlags,
+    notes: `A key file is replaced by a new one, and servers must be stopped. Where [kms] names a service, its newest version of the key
+encrypts all data keys again while servers run; data keys that a key file wraps move to the service, with servers stopped.
+If it is interrupted, run it again.`,
     load: () => import("./rotate-kek.ts"),
   },
 ];

@@ -4,12 +4,12 @@ import { Unsealable } from "./cipher.ts";
 import {
   type Attempt,
   askKeyService,
+  defaultRetry,
   type KeyService,
   KeyServiceFault,
   memberOf,
   type RetryOptions,
   readJson,
-  defaultRetry,
 } from "./key-service.ts";
 
 export interface AwsKmsOptions {
@@ -22,13 +22,7 @@ export interface AwsKmsOptions {
   retry?: RetryOptions;
 }
 
-export function openAwsKms({
-  key,
-  region,
-  endpoint,
-  credentials,
-  retry = defaultRetry,
-}: AwsKmsOptions): KeyService {
+export function openAwsKms({ key, region, endpoint, credentials, retry = defaultRetry }: AwsKmsOptions): KeyService {
   const description = `the key ${key} of AWS KMS`;
   const ask = (operation: string, body: object): Promise<unknown> =>
     askKeyService(description, retry, async (signal) => {

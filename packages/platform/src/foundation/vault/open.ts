@@ -8,6 +8,7 @@ import { configuredKey, type KeySettings, openKeyService } from "./configured-ke
 import { makeKeyFile, readKeyFile } from "./key-file.ts";
 import { finishRotation } from "./rotate.ts";
 import { fingerprintOf } from "./service-key.ts";
+import { readStoredKey, type StoredKey } from "./stored-key.ts";
 import { type KeyEncryption, type Vault, vaultOf } from "./vault.ts";
 import { VaultError } from "./vault-error.ts";
 
@@ -25,12 +26,6 @@ export async function openVault(db: Queries, settings: KeySettings): Promise<Vau
 export async function findKey(db: Queries, settings: KeySettings): Promise<KeyEncryption | null> {
   const stored = settings.kms ? await readStoredKey(db) : null;
   return configuredKey(settings, stored?.authentication_key ?? null);
-}
-
-interface StoredKey {
-  fingerprint: string;
-  /** Of a service. */
-  authentication_key?: Buffer | null;
 }
 
 async function openKeyFile(db: Queries, kekFile: string, stored: StoredKey | null): Promise<KeyEncryption> {
@@ -63,17 +58,12 @@ async function openServiceKey(
   const known = stored ?? (await rememberKey(db, { fingerprint, authentication_key: await newKey() }));
   if (known.fingerprint !== fingerprint)
     throw new VaultError(
-      `The database was sealed with another key (fingerprint ${known.fingerprint}) than ${service.description} (${fingerprint}). Use the right key: [kms] names one, and without [kms] the key file is used.`,
+      `The database was sealed with another key (fingerprint ${known.fingerprint}) than ${service.description} (${fingerprint}). Use the right key: [kms] names one, and without [kms] the key file is used. To move from a key file to the service: platform rotate-kek.`,
     );
   const encryption = configuredKey(settings, known.authentication_key ?? null);
   if (!encryption) throw new Error("the key of a service was stored without its authentication key");
   await encryption.authenticate("", "start");
   return encryption;
-}
-
-async function readStoredKey(db: Queries): Promise<StoredKey | null> {
-  // All columns: an old schema has fewer.
-  return (await db.selectFrom("key_encryption_keys").selectAll().executeTakeFirst()) ?? null;
 }
 
 /** Then the fingerprint was removed: what the database says about its past is not to be believed. */

@@ -5,13 +5,13 @@ import { Unsealable } from "./cipher.ts";
 import {
   type Attempt,
   askKeyService,
+  defaultRetry,
   type KeyService,
   KeyServiceFault,
   memberOf,
-  type RetryOptions,
   type Purpose,
+  type RetryOptions,
   readJson,
-  defaultRetry,
 } from "./key-service.ts";
 
 export interface VaultTransitOptions {

@@ -5,7 +5,17 @@ import { join } from "node:path";
 import { temporaryDirectory, unusedPort } from "@agentcli/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Settings } from "../../../src/foundation/config/index.ts";
-import { findKey, openVault, Unsealable } from "../../../src/foundation/vault/index.ts";
+import { claimNodeId } from "../../../src/foundation/db/index.ts";
+import { silentLog } from "../../../src/foundation/telemetry/index.ts";
+import {
+  findKey,
+  type KeyEncryption,
+  type KeySettings,
+  openVault,
+  rotateServiceKey,
+  Unsealable,
+  type Vault,
+} from "../../../src/foundation/vault/index.ts";
 import { makeKeyFile, readKeyFile } from "../../../src/foundation/vault/key-file.ts";
 import { KeyServiceFault } from "../../../src/foundation/vault/key-service.ts";
 import { serviceKey } from "../../../src/foundation/vault/service-key.ts";
@@ -216,5 +226,90 @@ describe.each([
       expect.stringMatching(/^encrypt$/i),
       expect.stringMatching(/^re/i),
     ]);
+  });
+
+  /** Three teams whose data keys this vault wrapped; reads them with another one. */
+  async function sealTeams(settings: KeySettings) {
+    const vault = await openVault(database.db, settings);
+    const names = ["a", "b", "c"];
+    for (const name of names) {
+      const { wrapped, key } = await vault.newDataKey();
+      const team = { name: `${name} ${key.seal(name, "team").toString("hex")}`, data_key: wrapped };
+      await database.db.insertInto("teams").values(team).execute();
+    }
+    onTestFinished(async () => void (await database.db.deleteFrom("teams").execute()));
+    const readWith = async (reader: Vault): Promise<string[]> => {
+      const teams = await database.db.selectFrom("teams").select(["name", "data_key"]).orderBy("id").execute();
+      const read = teams.map(async (team) => {
+        const sealed = Buffer.from(team.name.slice(2), "hex");
+        return (await reader.unwrap(team.data_key)).openText(sealed, "team");
+      });
+      return Promise.all(read);
+    };
+    return { vault, names, readWith };
+  }
+
+  /** Fails at each of its requests in turn, and at last at none. */
+  async function interruptedAtEachRequest(work: () => Promise<unknown>, check: () => Promise<void>): Promise<number> {
+    for (let count = 0; ; count += 1) {
+      service.fake.failAfter(count, "denied");
+      const isDone = await work().then(
+        () => true,
+        (error: unknown) => {
+          expect(error).toBeInstanceOf(KeyServiceFault);
+          return false;
+        },
+      );
+      service.fake.endFailures();
+      await check();
+      if (isDone) return count;
+    }
+  }
+
+  test("the newest version of the key encrypts all data keys while servers run; interrupted at any request, it is resumed and nothing is lost", async () => {
+    const uncached = { ...settings(), kms: { ...service.kms, cacheMs: 0 } };
+    const { vault, names, readWith } = await sealTeams(settings());
+    const code = await vault.authenticate("text", "subject");
+    const other = await openVault(database.db, uncached);
+    service.fake.rotate();
+    const interruptions = await interruptedAtEachRequest(
+      () => rotateServiceKey(database.db, uncached),
+      async () => {
+        for (const reader of [vault, other]) expect(await readWith(reader)).toEqual(names);
+      },
+    );
+    expect(interruptions).toBe(4);
+    service.fake.retire();
+    const fresh = await openVault(database.db, uncached);
+    for (const reader of [vault, other, fresh]) expect(await readWith(reader)).toEqual(names);
+    expect(await fresh.authenticate("text", "subject")).toEqual(code);
+  });
+
+  test("data keys move from a key file to the service, all or none, while no server runs", async () => {
+    const kekFile = join(folder.path, `moving ${name}`);
+    const { names, readWith } = await sealTeams({ kekFile });
+    const target = { ...settings(), kekFile };
+    await expect(openVault(database.db, target)).rejects.toThrow(/To move from a key file .*: platform rotate-kek/);
+    const node = await claimNodeId(database.connection, silentLog);
+    await expect(rotateServiceKey(database.db, target)).rejects.toThrow("Stop all servers first");
+    await node.release();
+    const proved: string[] = [];
+    const prepare = async (former: KeyEncryption, next: KeyEncryption) =>
+      void proved.push(former.description, (await next.authenticate("text", "subject")).toString("hex"));
+    const interruptions = await interruptedAtEachRequest(
+      () => rotateServiceKey(database.db, target, prepare),
+      async () => {
+        const stored = await database.db.selectFrom("key_encryption_keys").select("fingerprint").executeTakeFirst();
+        const isFile = stored?.fingerprint === readKeyFile(kekFile)?.fingerprint;
+        expect(await readWith(await openVault(database.db, isFile ? { kekFile } : target))).toEqual(names);
+      },
+    );
+    expect(interruptions).toBe(5);
+    await expect(openVault(database.db, { kekFile })).rejects.toThrow("sealed with another key");
+    const vault = await openVault(database.db, target);
+    expect(proved.at(-2)).toContain(kekFile);
+    expect((await vault.authenticate("text", "subject")).toString("hex")).toBe(proved.at(-1));
+    const team = await database.db.selectFrom("teams").select("data_key").executeTakeFirstOrThrow();
+    await expect(readKeyFile(kekFile)?.unwrap(team.data_key)).rejects.toThrow(Unsealable);
   });
 });

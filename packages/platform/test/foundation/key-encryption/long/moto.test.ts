@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openAwsKms } from "../../../../src/foundation/vault/aws-kms.ts";
 import { startMoto } from "../../../harness/moto.ts";
 import { keyEncryptionContract } from "../contract.ts";
-import { quickRetry, keysOf } from "../services.ts";
+import { keysOf, quickRetry } from "../services.ts";
 
 const credentials = { accessKeyId: "AKIATEST", secretAccessKey: "test secret" };
 const region = "eu-central-1";
