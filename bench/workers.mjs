@@ -89,7 +89,7 @@ async function processRows({ root, platform, start, rounds }) {
 /**
  * Heap and resident memory of the server for each connection that waits: the first ones are played and stay, the next are those
  * of real workers. A registration leaves garbage, for which V8 makes the young generation larger, by up to 30 MB; it gives that
- * back some seconds later. This is no memory of a connection: each measurement is made when the server has rested.
+ * back some seconds later. That is not memory of a connection: each measurement is made when the server has rested.
  */
 async function connectionRows(platform, { key, start }) {
   const before = await restedMemoryOf(platform);

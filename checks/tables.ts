@@ -10,7 +10,7 @@ const isExempt = (path: string): boolean =>
 const users = `${home}identity/principals/users.ts`;
 
 /**
- * Writes by a group that does not own the table. Removing a user, or proving the address of one, closes every way in,
+ * Writes by a group that does not own the table. Removing a user, or proving the address of one, closes every way in and out,
  * in one transaction; a step left to another group could be forgotten.
  */
 const exceptions: Record<string, string> = {
@@ -19,6 +19,7 @@ const exceptions: Record<string, string> = {
   "identity deletes from user_settings": users,
   "identity deletes from environments": users,
   "identity deletes from workers": users,
+  "identity deletes from webhooks": users,
 };
 
 interface Write {

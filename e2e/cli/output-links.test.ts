@@ -107,7 +107,7 @@ test("init writes into no pipe that an agent put in the place of AGENTS.md", asy
   execFileSync("mkfifo", [join(repository, "AGENTS.md")]);
   expect(await run(["init", "--force"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("AGENTS.md is no file. Remove it first."),
+    stderr: expect.stringContaining("AGENTS.md is not a file. Remove it first."),
   });
 });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => directory.remove());
 
-// With the npm that comes with it, and with the scripts of packages, as npm installs them unless it is told otherwise.
+// With the npm that comes with it, and with the scripts of packages, as npm installs them unless a setting forbids it.
 describe.each([
   ["20", "10"],
   ["22", "10"],

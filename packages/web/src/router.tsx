@@ -4,11 +4,11 @@ import { readEventFilter } from "./agents/event-filter.ts";
 import { readFilter } from "./agents/filter.ts";
 import { readGiven } from "./agents/given.ts";
 import { AgentsPage } from "./agents/list.tsx";
-import { readCompared } from "./compare/filter.ts";
+import { readComparedAgents } from "./compare/filter.ts";
 import { Failure } from "./components/feedback.tsx";
-import { readCompared } from "./environments/queries.ts";
+import { readComparedBuilds } from "./environments/queries.ts";
 import { readReferenceView } from "./reference/view.ts";
-import { readView } from "./repositories/queries.ts";
+import { readView } from "./repositories/view.ts";
 import { MissingPage } from "./shell/missing.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { readUsageFilter } from "./usage/filter.ts";
@@ -37,7 +37,7 @@ const agents = createRoute({
 const compare = createRoute({
   getParentRoute: () => root,
   path: "/compare",
-  validateSearch: readCompared,
+  validateSearch: readComparedAgents,
   component: lazyRouteComponent(() => import("./compare/page.tsx"), "ComparePage"),
 });
 
@@ -137,7 +137,7 @@ const build = createRoute({
 const buildDiff = createRoute({
   getParentRoute: () => root,
   path: "/environments/$id/diff",
-  validateSearch: readCompared,
+  validateSearch: readComparedBuilds,
   component: lazyRouteComponent(() => import("./environments/diff.tsx"), "BuildDiffPage"),
 });
 

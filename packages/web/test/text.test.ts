@@ -219,11 +219,15 @@ test("links of Markdown in a repository lead to its files, and to nothing outsid
 
 test("what was added to a run is shown where it came, and the prompt is not shown twice", () => {
   const transcript = emptyTranscript();
-  const say = (text: string): StreamFrame => ({
+  const userMessage = (text: string): StreamFrame => ({
     event: "interaction_update",
     data: { type: "user-message-appended", userMessage: { type: "user_message", session_id: "s", text } },
   });
-  for (const frame of [say("prompt"), { event: "assistant", data: { text: "Well." } } as const, say("also this")])
+  for (const frame of [
+    userMessage("prompt"),
+    { event: "assistant", data: { text: "Well." } } as const,
+    userMessage("also this"),
+  ])
     applyFrame(transcript, frame);
   expect(transcript.items.map((item) => [item.kind, "text" in item && item.text])).toEqual([
     ["text", "Well."],

@@ -14,5 +14,5 @@ export function refuseLinks(repository: string, path: string): void {
   if (!isInside || found?.isSymbolicLink())
     throw new CommandError("usage", `${target} is reached through a link. Remove the link first.`);
   // To open a pipe would wait for its reader.
-  if (found && !found.isFile()) throw new CommandError("usage", `${target} is no file. Remove it first.`);
+  if (found && !found.isFile()) throw new CommandError("usage", `${target} is not a file. Remove it first.`);
 }

@@ -1,8 +1,8 @@
 // The visitor's accounts on source hosts.
 import type { SourceAccount, SourceAccountList } from "@agentcli/protocol/api";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { ConfirmButton } from "../components/confirm.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
 import { Loaded, Page } from "../components/page.tsx";

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useParams } from "@tanstack/react-router";
 import { agentQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { useReadOnView, useTitle } from "../api/use-inbox.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure, Notice, Skeleton } from "../components/feedback.tsx";
@@ -12,7 +13,6 @@ import { PullLink } from "../components/pull.tsx";
 import { StatusBadge, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
 import { duration, money, repositoryName } from "../text/format.ts";
-import { useAction } from "./use-action.ts";
 
 export function AgentPage() {
   const { id } = useParams({ from: "/agents/$id" });

@@ -1,8 +1,8 @@
 // Further attempts at the prompt of a new agent: with the same model or with others, to compare.
 import { useQuery } from "@tanstack/react-query";
 import { modelsQuery } from "../api/queries.ts";
-import { maxCompared } from "../compare/filter.ts";
 import { Button, IconButton, Select } from "../components/controls.tsx";
+import { maxAttempts } from "./attempt-limit.ts";
 
 export interface AttemptsProps {
   /** The model of each further attempt. */
@@ -43,7 +43,7 @@ export function Attempts({ attempts, onChange }: AttemptsProps) {
         <Button
           look="quiet"
           icon="plus"
-          disabled={attempts.length + 1 >= maxCompared}
+          disabled={attempts.length + 1 >= maxAttempts}
           onClick={() => onChange([...attempts, ""])}
         >
           Add an attempt

@@ -5,6 +5,7 @@ import { useParams, useSearch } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { agentQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -13,7 +14,6 @@ import { ForkDialog } from "./fork.tsx";
 import { Inherited } from "./inherited.tsx";
 import { Run } from "./run.tsx";
 import { useTail } from "./tail.ts";
-import { useAction } from "./use-action.ts";
 
 /** Older runs are opened on request: each is a stream of its own. */
 const openRuns = 3;

@@ -5,11 +5,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, type KeyboardEvent, useRef, useState } from "react";
 import { modelsQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button, Field, Keys, Select } from "../components/controls.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { Failure, Skeleton } from "../components/feedback.tsx";
 import { useStored } from "../components/stored.ts";
-import { useAction } from "./use-action.ts";
 
 export interface ForkDialogProps {
   agent: AgentDetails;

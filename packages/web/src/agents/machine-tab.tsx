@@ -4,12 +4,12 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Output } from "../components/output.tsx";
 import { Loaded } from "../components/page.tsx";
-import { useAction } from "./use-action.ts";
 
 const liveMs = 1_000;
 const calmMs = 5_000;

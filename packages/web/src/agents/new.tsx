@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { modelsQuery, repositoriesQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { useTitle } from "../api/use-inbox.ts";
 import { Button, Check, Field, Keys, Select } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
@@ -14,7 +15,6 @@ import { Attempts } from "./attempts.tsx";
 import { Estimate } from "./estimate.tsx";
 import { addShared } from "./given.ts";
 import { ImageList, useImages } from "./images.tsx";
-import { useAction } from "./use-action.ts";
 
 interface Draft {
   prompt: string;

@@ -4,8 +4,8 @@ import type { AgentDetails, RunMessage } from "@agentcli/protocol/api";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { useStored } from "../components/stored.ts";
-import { useAction } from "./use-action.ts";
 
 export interface OutgoingMessage {
   text: string;

@@ -4,13 +4,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
 import type { LineNotes } from "../components/diff.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { LineEditor } from "../components/line-editor.tsx";
 import { useStored } from "../components/stored.ts";
 import { type Anchor, anchorOf, describeComments, isSameLine, type ReviewComment } from "./review.ts";
-import { useAction } from "./use-action.ts";
 
 const none: ReviewComment[] = [];
 

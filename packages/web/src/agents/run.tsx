@@ -15,7 +15,7 @@ import type { Connection, RunView } from "../stream/run-state.ts";
 import type { Item } from "../stream/transcript.ts";
 import { duration, money } from "../text/format.ts";
 import { TranscriptItem } from "./item.tsx";
-import { RunPlaceContext } from "./run-place.ts";
+import { ShownRunContext } from "./shown-run.ts";
 
 const isActive = ({ status }: RunWithPrompt): boolean => status === "RUNNING" || status === "CREATING";
 
@@ -36,7 +36,7 @@ export const Run = memo(({ run }: { run: RunWithPrompt }) => {
   const isEmpty = transcript.items.length === 0;
   const result = resultBefore(run, { transcript, connection });
   const isRunActive = isActive(run);
-  const place = useMemo(
+  const shown = useMemo(
     () => ({ agentId, runId: id, isActive: isRunActive, render: renderItem }),
     [agentId, id, isRunActive],
   );
@@ -46,9 +46,9 @@ export const Run = memo(({ run }: { run: RunWithPrompt }) => {
         <p className="prompt-text">{run.prompt}</p>
       </div>
       <div className="items">
-        <RunPlaceContext value={place}>
+        <ShownRunContext value={shown}>
           <Blocks items={transcript.items} render={renderItem} />
-        </RunPlaceContext>
+        </ShownRunContext>
         {isEmpty && connection === "connecting" && result === null && <Skeleton lines={2} />}
         {result !== null && <Markdown text={result} />}
       </div>

@@ -7,40 +7,40 @@ import { Failure, Skeleton } from "../components/feedback.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { applyFrame, type CallStatus, emptyTranscript, type Item } from "../stream/transcript.ts";
 import { duration, money } from "../text/format.ts";
-import { type RunPlace, RunPlaceContext } from "./run-place.ts";
+import { type ShownRun, ShownRunContext } from "./shown-run.ts";
 import { Step } from "./step.tsx";
 
 type Task = Extract<Item, { kind: "task" }>;
 
 const liveMs = 2_000;
 
-const pathOf = ({ agentId, runId }: RunPlace) => `/v1/agents/${agentId}/runs/${runId}/subagents`;
+const pathOf = ({ agentId, runId }: ShownRun) => `/v1/agents/${agentId}/runs/${runId}/subagents`;
 
-const listQuery = (place: RunPlace) =>
+const listQuery = (shown: ShownRun) =>
   queryOptions({
-    queryKey: ["subagents", place.runId, place.isActive],
-    queryFn: ({ signal }) => request<RunSubagentList>(pathOf(place), { signal }),
-    refetchInterval: place.isActive && liveMs,
+    queryKey: ["subagents", shown.runId, shown.isActive],
+    queryFn: ({ signal }) => request<RunSubagentList>(pathOf(shown), { signal }),
+    refetchInterval: shown.isActive && liveMs,
   });
 
-const detailsQuery = (place: RunPlace, id: string) =>
+const detailsQuery = (shown: ShownRun, id: string) =>
   queryOptions({
-    queryKey: ["subagent", place.runId, id, place.isActive],
-    queryFn: ({ signal }) => request<RunSubagentDetails>(`${pathOf(place)}/${encodeURIComponent(id)}`, { signal }),
-    refetchInterval: ({ state }) => place.isActive && state.data?.status !== "completed" && liveMs,
+    queryKey: ["subagent", shown.runId, id, shown.isActive],
+    queryFn: ({ signal }) => request<RunSubagentDetails>(`${pathOf(shown)}/${encodeURIComponent(id)}`, { signal }),
+    refetchInterval: ({ state }) => shown.isActive && state.data?.status !== "completed" && liveMs,
   });
 
 export function Subagent({ item }: { item: Task }) {
-  const place = useContext(RunPlaceContext);
-  return place === null || item.subagentId === "" ? (
+  const shown = useContext(ShownRunContext);
+  return shown === null || item.subagentId === "" ? (
     <TaskCall item={item} />
   ) : (
-    <KnownSubagent item={item} place={place} />
+    <KnownSubagent item={item} shown={shown} />
   );
 }
 
-function KnownSubagent({ item, place }: { item: Task; place: RunPlace }) {
-  const { data } = useQuery(listQuery(place));
+function KnownSubagent({ item, shown }: { item: Task; shown: ShownRun }) {
+  const { data } = useQuery(listQuery(shown));
   const found = data?.items.find(({ id }) => id === item.subagentId);
   const title = (
     <>
@@ -51,7 +51,7 @@ function KnownSubagent({ item, place }: { item: Task; place: RunPlace }) {
   return (
     <div className="subagent" data-subagent={found?.status}>
       <Step icon="people" title={title} status={found ? stepStatus[found.status] : item.status}>
-        <Details id={item.subagentId} place={place} prompt={item.prompt} />
+        <Details id={item.subagentId} shown={shown} prompt={item.prompt} />
       </Step>
     </div>
   );
@@ -77,12 +77,12 @@ const Facts = ({ subagent: { status, startedAt, durationMs, cost, model } }: { s
 
 interface DetailsProps {
   id: string;
-  place: RunPlace;
+  shown: ShownRun;
   prompt: string;
 }
 
-function Details({ id, place, prompt }: DetailsProps) {
-  const { data, error, refetch } = useQuery(detailsQuery(place, id));
+function Details({ id, shown, prompt }: DetailsProps) {
+  const { data, error, refetch } = useQuery(detailsQuery(shown, id));
   const items = useMemo(() => {
     const transcript = emptyTranscript();
     for (const event of data?.events ?? []) applyFrame(transcript, event);
@@ -92,7 +92,7 @@ function Details({ id, place, prompt }: DetailsProps) {
     <div className="subagent-items">
       {prompt.includes("\n") && <p className="thinking">{prompt}</p>}
       {data ? (
-        items.map(place.render)
+        items.map(shown.render)
       ) : error ? (
         <Failure error={error} retry={() => refetch()} />
       ) : (

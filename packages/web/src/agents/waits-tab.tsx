@@ -4,13 +4,13 @@ import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { agentQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
 import { Loaded } from "../components/page.tsx";
 import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 import { repositoryName } from "../text/format.ts";
-import { useAction } from "./use-action.ts";
 
 const pathOf = (id: string) => `/v1/agents/${encodeURIComponent(id)}/subscriptions`;
 

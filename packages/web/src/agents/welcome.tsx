@@ -5,12 +5,12 @@ import type { ReactNode } from "react";
 import { modelsQuery, repositoriesQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
 import { session } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useStored } from "../components/stored.ts";
 import { repositoryName } from "../text/format.ts";
-import { useAction } from "./use-action.ts";
 
 export default function Welcome() {
   return (

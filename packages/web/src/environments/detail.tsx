@@ -2,8 +2,8 @@
 import type { Build, EnvironmentDetail, EnvironmentVersion } from "@agentcli/protocol/api";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";

@@ -63,7 +63,7 @@ export interface ComparedBuilds {
   to?: string;
 }
 
-export const readCompared = ({ from, to }: Record<string, unknown>): ComparedBuilds => ({
+export const readComparedBuilds = ({ from, to }: Record<string, unknown>): ComparedBuilds => ({
   ...(typeof from === "string" && { from }),
   ...(typeof to === "string" && { to }),
 });

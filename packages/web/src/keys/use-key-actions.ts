@@ -1,8 +1,8 @@
 // Rotating and revoking keys; the new key of a rotation is handed to the page, which shows it.
 import type { ApiKey, RotatedApiKey } from "@agentcli/protocol/api";
 import { useQueryClient } from "@tanstack/react-query";
-import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { keysQuery } from "./queries.ts";
 import type { ShownKey } from "./secret.tsx";
 

@@ -1,8 +1,8 @@
 // Invitations that were not accepted yet.
 import type { Invitation } from "@agentcli/protocol/api";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Loaded } from "../components/page.tsx";

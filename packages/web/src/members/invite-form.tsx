@@ -2,8 +2,8 @@
 import type { CreatedInvitation } from "@agentcli/protocol/api";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button, Field, Select } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import type { OneTimeLink } from "./link.tsx";

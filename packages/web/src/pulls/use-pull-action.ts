@@ -1,8 +1,8 @@
 // Changes of a pull request: the answer of the server is what the page shows next.
 import type { PullRequestDetails } from "@agentcli/protocol/api";
 import { useQueryClient } from "@tanstack/react-query";
-import { useAction } from "../agents/use-action.ts";
 import { type RequestOptions, request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { type PullName, pullPath, pullQuery, pullsQuery } from "./queries.ts";
 
 export interface PullCall extends Pick<RequestOptions, "body"> {

@@ -1,8 +1,8 @@
 // Notifications of this browser: on or off, and why they cannot be turned on.
 import type { PushState } from "@agentcli/protocol/api";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useAction } from "../agents/use-action.ts";
 import { RequestError, request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
 import { Loaded } from "../components/page.tsx";

@@ -16,7 +16,8 @@ import { Loaded } from "../components/page.tsx";
 import { fileSize } from "../text/format.ts";
 import { CodeView } from "./code.tsx";
 import { joinPath, resolveLink } from "./links.ts";
-import { contentQuery, type RepositoryView, repositoryQuery } from "./queries.ts";
+import { contentQuery, repositoryQuery } from "./queries.ts";
+import type { RepositoryView } from "./view.ts";
 import { ViewBar } from "./view-bar.tsx";
 
 export function FilesPage() {

@@ -1,5 +1,5 @@
 // Links of Markdown in a repository: relative ones lead to the page of that file.
-import type { RepositoryView } from "./queries.ts";
+import type { RepositoryView } from "./view.ts";
 
 export const joinPath = (folder: string | undefined, name: string): string =>
   folder === undefined || folder === "" ? name : `${folder}/${name}`;

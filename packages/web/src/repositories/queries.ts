@@ -8,6 +8,7 @@ import type {
 } from "@agentcli/protocol/api";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { request } from "../api/request.ts";
+import type { RepositoryView } from "./view.ts";
 
 export const hostedQuery = queryOptions({
   queryKey: ["hosted-repositories"],
@@ -24,18 +25,6 @@ export const repositoryQuery = (name: string) =>
     queryFn: ({ signal }) => request<RepositoryDetails>(pathOf(name), { signal }),
     refetchInterval: calmMs,
   });
-
-/** Where people are in a repository; absent: the default branch, the root. */
-export interface RepositoryView {
-  ref?: string;
-  path?: string;
-}
-
-/** The router reads values as JSON: a branch that is called 7 is a number there. */
-export function readView({ ref, path }: Record<string, unknown>): RepositoryView {
-  const text = (value: unknown) => (typeof value === "string" || typeof value === "number" ? String(value) : "");
-  return { ...(text(ref) !== "" && { ref: text(ref) }), ...(text(path) !== "" && { path: text(path) }) };
-}
 
 const queryOf = ({ ref, path }: RepositoryView): string =>
   new URLSearchParams({ ...(ref !== undefined && { ref }), ...(path !== undefined && { path }) }).toString();

@@ -3,7 +3,7 @@ import type { RepositoryDetails } from "@agentcli/protocol/api";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Select } from "../components/controls.tsx";
-import type { RepositoryView } from "./queries.ts";
+import type { RepositoryView } from "./view.ts";
 
 export interface ViewBarProps {
   repository: RepositoryDetails;

@@ -1,8 +1,8 @@
 // Sets a secret of the user or, for administrators, of the team.
 import { type FormEvent, useState } from "react";
-import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
 import { session } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button, Field, Select } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
 

@@ -1,9 +1,9 @@
 // Secrets of the user, the team and environments: their names, never their values.
 import type { OwnedSecret } from "@agentcli/protocol/api";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
 import { session } from "../api/session.ts";
+import { useAction } from "../api/use-action.ts";
 import { ConfirmButton } from "../components/confirm.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
 import { Loaded, Page } from "../components/page.tsx";

@@ -1,8 +1,8 @@
 // The browsers in which the visitor is logged in; each but this one can be ended.
 import type { BrowserSession, BrowserSessionList } from "@agentcli/protocol/api";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { ConfirmButton } from "../components/confirm.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Loaded, Page } from "../components/page.tsx";

@@ -1,8 +1,8 @@
 // Credentials of the team for git hosts, for administrators. Values are typed in and never shown.
 import type { Credential } from "@agentcli/protocol/api";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useAction } from "../agents/use-action.ts";
 import { request } from "../api/request.ts";
+import { useAction } from "../api/use-action.ts";
 import { ConfirmButton } from "../components/confirm.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Loaded } from "../components/page.tsx";

@@ -1,6 +1,6 @@
 // A form of settings: it says that it is saved, or why not. Visitors who may not change them see them without a button.
 import { type FormEvent, type ReactNode, useState } from "react";
-import { useAction } from "../agents/use-action.ts";
+import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
 

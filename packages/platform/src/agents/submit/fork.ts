@@ -1,20 +1,14 @@
 // A fork: a new agent with the conversation of another up to one of its runs, and with the files that were committed until then.
 import type { StoredRecord } from "@agentcli/engine";
 import type { ForkAgent, ForkPreview } from "@agentcli/protocol/api";
-import { type AgentFork, ApiError, type PlatformContext } from "../../foundation/index.ts";
+import { ApiError, type PlatformContext } from "../../foundation/index.ts";
 import { type Principal, relationOf } from "../../identity/index.ts";
 import { commitsAfter } from "../../repositories/index.ts";
 import { type PrivateSettings, privateSettingsAad, readThreadRecords, threadOf } from "../../runs/index.ts";
 import { findRun } from "../store.ts";
 import type { ListedAgent, RunRow } from "../views/views.ts";
+import type { ForkedConversation } from "./forked-conversation.ts";
 import type { CreateAgentRequest } from "./insert.ts";
-
-export interface ForkedConversation {
-  settings: AgentFork;
-  /** Of the original. */
-  records: StoredRecord[];
-  lastTurnId: string;
-}
 
 export interface ForkRequest {
   principal: Principal;

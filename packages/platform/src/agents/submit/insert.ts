@@ -25,7 +25,7 @@ import {
   type UsedModel,
 } from "../../runs/index.ts";
 import { lockAgent, type Transaction } from "../store.ts";
-import type { ForkedConversation } from "./fork.ts";
+import type { ForkedConversation } from "./forked-conversation.ts";
 
 /** Who creates an agent or a run, and through which client. */
 export interface Requester {

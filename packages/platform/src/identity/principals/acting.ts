@@ -14,7 +14,7 @@ export function becomePrincipal(principal: Principal, { isUnproved }: { isUnprov
 
 /**
  * In a transaction that makes something of a user. The owner of the address may have proved it since the request of one who
- * joined by a link was authenticated: it would belong to the owner. Until the transaction ends, nobody proves it.
+ * joined by a link was authenticated: it would belong to the owner. It cannot be proved before the transaction ends.
  */
 export async function refuseFormerUser(tx: Queries): Promise<void> {
   const userId = unprovedUserId();

@@ -13,7 +13,7 @@ export async function followMove(hostDirectory: string): Promise<void> {
   const dataDirectory = dirname(dirname(dirname(hostDirectory)));
   const moved = text
     .split("\n")
-    .map((line) => (line === "" || existsSync(line) ? line : (placeBelow(dataDirectory, line) ?? line)))
+    .map((line) => (line === "" || existsSync(line) ? line : (pathBelow(dataDirectory, line) ?? line)))
     .join("\n");
   if (moved === text) return;
   const draft = `${file}.${process.pid}`;
@@ -22,7 +22,7 @@ export async function followMove(hostDirectory: string): Promise<void> {
 }
 
 /** Of a directory of objects: `mirrors/<name>/objects`, or `repositories/<team>/<name>/objects` and the like. */
-function placeBelow(dataDirectory: string, former: string): string | null {
+function pathBelow(dataDirectory: string, former: string): string | null {
   const names = former.split("/");
   const first = names.findLastIndex((name) => name === "mirrors" || name === "repositories");
   if (first < 0 || basename(former) !== "objects" || names.includes("..")) return null;

@@ -2,7 +2,7 @@
 import { createContext, type ReactNode } from "react";
 import type { Item } from "../stream/transcript.ts";
 
-export interface RunPlace {
+export interface ShownRun {
   agentId: string;
   runId: string;
   isActive: boolean;
@@ -10,4 +10,4 @@ export interface RunPlace {
   render(item: Item): ReactNode;
 }
 
-export const RunPlaceContext = createContext<RunPlace | null>(null);
+export const ShownRunContext = createContext<ShownRun | null>(null);
