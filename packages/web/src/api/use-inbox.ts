@@ -2,7 +2,7 @@
 import type { ChangeInbox, Inbox } from "@agentcli/protocol/api";
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { closeNotifications } from "../push/shown.ts";
+import { closeNotifications } from "./notifications.ts";
 import { request, requestChanged, type TaggedAnswer } from "./request.ts";
 
 const path = "/v1/me/inbox";

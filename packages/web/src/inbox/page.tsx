@@ -4,13 +4,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { isTyping, useListKeys } from "../agents/list-keys.ts";
+import { closeOtherNotifications } from "../api/notifications.ts";
 import { inboxQuery, useMarks, useTitle } from "../api/use-inbox.ts";
 import { Button, IconButton } from "../components/controls.tsx";
 import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { Moment } from "../components/time.tsx";
-import { closeOtherNotifications } from "../push/shown.ts";
 import { repositoryName } from "../text/format.ts";
 
 export function InboxPage() {
