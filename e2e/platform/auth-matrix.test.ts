@@ -245,6 +245,7 @@ async function attempt(world: World, operation: Asked, who: string): Promise<Cel
     memberId: "0",
     invitationId: "none",
     sessionId: "none",
+    subagentId: "none",
     host: "git.example.com",
     number: "1",
     commit: "0".repeat(40),

@@ -102,7 +102,7 @@ const attempt = (client: PlatformClient, method: string, path: string, hasBody: 
 
 /** A valid one: an invalid one would be refused before the agent is looked for. */
 function bodyFor(path: string): object {
-  if (path.endsWith("/input")) return { text: "let me in" };
+  if (path.endsWith("/input") || path.endsWith("/messages")) return { text: "let me in" };
   if (path.endsWith("/subscriptions")) return { filter: { source: "timer", delaySeconds: 86_400 } };
   return { prompt: { text: "let me in" } };
 }

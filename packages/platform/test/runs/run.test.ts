@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, freeform, replyWith } from "@agentcli/testkit";
+import type { PlatformClient } from "@agentcli/testkit/platform";
 import { expect, test } from "vitest";
 import { openRunHarness } from "./run-harness.ts";
 
@@ -210,6 +211,7 @@ test("a fork has the conversation and the committed files of an earlier run, and
   const answer = await client.post(path, { prompt: { text: "read it" }, runId: first.runId });
   const { agent, run } = JSON.parse(answer.text);
   expect(agent).toMatchObject({ forkedFrom: { agentId: first.agentId, runId: first.runId } });
+  expect(await actorsOf(client, "agent.created", agent.id)).toEqual(["user:1"]);
   const frames = await client.stream({ agentId: agent.id, runId: run.id });
   expect(frames.at(-2)?.data).toMatchObject({ status: "FINISHED", text: "Forked step." });
   expect(JSON.stringify(frames)).toContain("first\\n");
@@ -229,3 +231,24 @@ test("a fork has the conversation and the committed files of an earlier run, and
   const active = await client.post(path, { prompt: { text: "x" }, runId: `run-${agent.id.slice(3)}` });
   expect(active.status).toBe(404);
 });
+
+test("what an agent has pushed becomes a pull request when its owner asks for it", async () => {
+  const { client, repository } = await openRunHarness({
+    replies: [shell("echo first > step.txt"), replyWith("First step.")],
+  });
+  const url = await repository("steps", { "readme.md": "steps\n" });
+  const ids = await client.create({ prompt: { text: "take a step" }, repos: [{ url }] });
+  await client.stream(ids);
+  const path = `/v1/agents/${ids.agentId}/pull-requests`;
+  const opened = await client.post(path);
+  expect(opened).toMatchObject({ status: 200, body: { branches: [{ prUrl: expect.stringMatching(/pulls\/1$/) }] } });
+  expect(await actorsOf(client, "handoff.changed", ids.agentId)).toContain("user:1");
+  expect(await client.post(path)).toMatchObject({ status: 409, body: { error: { code: "nothing_to_open" } } });
+});
+
+/** Of changes of a row with this id, or with one that begins with it. */
+async function actorsOf(client: PlatformClient, action: string, id: string): Promise<string[]> {
+  const query = new URLSearchParams({ action });
+  const { items } = await client.getJson<{ items: { subject: string; actor: string }[] }>(`/v1/audit?${query}`);
+  return items.filter(({ subject }) => subject.split(":")[0] === id).map(({ actor }) => actor);
+}

@@ -3,7 +3,14 @@ import { randomUUID } from "node:crypto";
 import type { StoredRecord } from "@agentcli/engine";
 import type { RunMessage } from "@agentcli/protocol/api";
 import { type RawBuilder, type Selectable, sql } from "kysely";
-import { ApiError, type DataKey, notify, type Queries, type RunMessageTable } from "../../foundation/index.ts";
+import {
+  ApiError,
+  type DataKey,
+  notify,
+  type Queries,
+  type RunMessageTable,
+  recordAuditEvent,
+} from "../../foundation/index.ts";
 
 export const messagesChannel = "run_messages";
 
@@ -45,6 +52,7 @@ export async function addMessage(
     .values({ id, run_id: runId, idempotency_key: idempotencyKey, text: key.seal(text, textAad(id)) })
     .returningAll()
     .executeTakeFirstOrThrow();
+  await recordAuditEvent(tx, { action: "run.message_added", subject: runId, data: { messageId: id } });
   await notify(tx, messagesChannel, runId);
   return shown(row, key, status);
 }
