@@ -107,6 +107,7 @@ async function openHostilePlatform(texts: string[]) {
     `/agents/${agentId}/events`,
     `/agents/${agentId}/usage`,
     "/agents/new",
+    `/compare?agents=${agentId}`,
     "/automations",
     `/automations/${automations[0]}`,
     "/environments",
@@ -176,7 +177,7 @@ async function photograph(page: Page, name: string): Promise<void> {
 const buttonsOfMembers: Record<string, string[]> = {
   "/agents": ["Mine", "Archived", "SDK"],
   "/agents/ID/changes": ["Unified", "Split", "Refresh"],
-  "/agents/new": ["Start agent"],
+  "/agents/new": ["Add an attempt", "Start agent"],
   "/inbox": ["Unread"],
   "/keys": ["Create key", "Rotate", "Revoke"],
   "/repositories": ["Create repository"],

@@ -29,7 +29,7 @@ export function ComparePage() {
       {prompt !== undefined && <p className="compare-prompt">{prompt}</p>}
       {ids.length === 0 && (
         <Empty icon="agents" title="Nothing to compare">
-          <p>Start a new agent with more than one attempt, or select agents in the address.</p>
+          <p>Start a new agent with more than one attempt.</p>
         </Empty>
       )}
       <div className="compare" data-count={ids.length}>
