@@ -47,6 +47,7 @@ const acting: Record<string, string[]> = {
   [`${platform}/secrets/store.ts`]: ["type"],
   [`${platform}/secrets/binding.ts`]: ["hosts", "uses"],
   [`${platform}/environments/choose.ts`]: ["env.buildId"],
+  [`${platform}/agents/submit/fork.ts`]: ["runId"],
   [`${platform}/previews/open.ts`]: ["text"],
   [`${platform}/automations/subscriptions/store.ts`]: [
     ...["days", "filter", "filter.source", "filter.cron", "filter.delaySeconds", "filter.timezone"],
