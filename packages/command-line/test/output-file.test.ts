@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { temporaryDirectory } from "@agentcli/testkit";
 import { openHostPrograms } from "@agentcli/workspace";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { emptyOutputFile, writeOutputFile } from "../src/index.ts";
+import { emptyOutputFile, writeOutputFile } from "../src/output-file.ts";
 
 let base = "";
 const path = (name: string) => join(base, name);

@@ -1,11 +1,8 @@
 // Takes the turn of a run to its end and turns that end into the exit code of the program.
-import { resolve } from "node:path";
-import { writeOutputFile } from "@agentcli/command-line";
 import type { Log } from "@agentcli/engine";
 import { asLastTurn, driveToEnd, endHookTimeoutMs, takeNotes, withLimits } from "@agentcli/host";
 import type { TurnEnd } from "@agentcli/protocol";
 import { exitCodes, exitOf } from "@agentcli/protocol/exit-codes";
-import type { Program } from "../program.ts";
 import type { ProgramRun } from "./run.ts";
 
 /** Drives the last turn of this program and answers with the exit code. */
@@ -22,7 +19,8 @@ export async function execute(log: Log, run: ProgramRun): Promise<number> {
     await keepPartialPatch(log.state, run);
   }
   if (end.status === "completed") {
-    if (run.options.outputFile) keepMessage(run.options.outputFile, end.message, run.program);
+    const { outputFile } = run.options;
+    if (outputFile) (await import("./output-file.ts")).keepMessage(outputFile, end.message, run.program);
     await reporter.finish(end.message);
     await run.notify?.({ ...turn, message: end.message });
   }
@@ -40,14 +38,4 @@ export function exitCode(end: TurnEnd): number {
   if (end.status === "completed") return exitCodes.completed.code;
   if (end.status === "failed" && end.code === "hook" && end.hook !== "managed") return exitCodes.failed.code;
   return exitCodes[end.status === "failed" ? exitOf[end.code] : "failed"].code;
-}
-
-/** The message is on standard output as well: a file that cannot be written does not fail the run. */
-export function keepMessage(file: string, message: string, { environment, reporter }: Program): void {
-  const { cwd, programs } = environment;
-  try {
-    writeOutputFile({ path: resolve(cwd, file), programs }, message);
-  } catch (error) {
-    reporter.log(`warning: the final message could not be written to ${file}: ${(error as Error).message}`);
-  }
 }

@@ -1,8 +1,10 @@
-// `-o FILE`: checked and emptied before the model is asked, so that a failed run leaves no earlier answer there.
+// `-o FILE`: checked and emptied before the model is asked, so that a failed run leaves no earlier answer there; written at the end.
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { CommandError, emptyOutputFile, refuseLinkOfAgent } from "@agentcli/command-line";
+import { CommandError } from "@agentcli/command-line";
+import { emptyOutputFile, refuseLinkOfAgent, writeOutputFile } from "@agentcli/command-line/output-file";
 import type { Environment } from "@agentcli/host";
+import type { Program } from "../program.ts";
 
 export function prepareOutputFile(file: string, { cwd, programs }: Environment): void {
   const path = resolve(cwd, file);
@@ -17,6 +19,16 @@ export function prepareOutputFile(file: string, { cwd, programs }: Environment):
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw refusal(file, `${(error as Error).message}. Choose a file that you may write`);
+  }
+}
+
+/** The message is on standard output as well: a file that cannot be written does not fail the run. */
+export function keepMessage(file: string, message: string, { environment, reporter }: Program): void {
+  const { cwd, programs } = environment;
+  try {
+    writeOutputFile({ path: resolve(cwd, file), programs }, message);
+  } catch (error) {
+    reporter.log(`warning: the final message could not be written to ${file}: ${(error as Error).message}`);
   }
 }
 

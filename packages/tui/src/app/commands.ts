@@ -1,6 +1,6 @@
 // Commands that begin with a slash.
 import { resolve } from "node:path";
-import { writeOutputFile } from "@agentcli/command-line";
+import { writeOutputFile } from "@agentcli/command-line/output-file";
 import { initPrompt } from "../client/index.ts";
 import { insert } from "../composer/index.ts";
 import { type Line, markdown, span, type ThemeName, themeNames, visible } from "../text/index.ts";

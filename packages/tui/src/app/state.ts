@@ -1,5 +1,5 @@
 // What the program knows: the thread, the message being written, what waits, and what is on top of it all.
-import type { OutputPaths } from "@agentcli/command-line";
+import type { OutputPaths } from "@agentcli/command-line/output-file";
 import type { AskForApproval, NoticeOf, ParamsOf, SandboxPolicy, UserInput } from "@agentcli/protocol/app-server";
 import type { Client, Connect, ThreadOverrides } from "../client/index.ts";
 import type { Buffer, History, VimState } from "../composer/index.ts";

@@ -8,7 +8,7 @@ import type { Part } from "@agentcli/protocol";
 import type { Invocation } from "../../command.ts";
 import { runOptions } from "../../config/run-options.ts";
 import { promptCleaner } from "../../exec/clean-prompt.ts";
-import { execute, keepMessage } from "../../exec/execute.ts";
+import { execute } from "../../exec/execute.ts";
 import { readImages } from "../../exec/images.ts";
 import { readFollowUp } from "../../exec/prompt-input.ts";
 import { openRun, type ProgramRun } from "../../exec/run.ts";
@@ -90,7 +90,7 @@ async function executeReview(log: Log, run: ProgramRun, coverage: string | null)
   const code = await execute(log, { ...run, options: { ...run.options, outputFile: undefined } });
   if (log.state.end?.status === "completed") {
     const findings = JSON.stringify({ ...findingsOf(log.state), coverage }, null, 2);
-    keepMessage(outputFile, `${findings}\n`, run.program);
+    (await import("../../exec/output-file.ts")).keepMessage(outputFile, `${findings}\n`, run.program);
   }
   return code;
 }

@@ -1,7 +1,8 @@
 // `agentcli sessions export`: a thread as its records or as a document.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { CommandError, writeOutputFile } from "@agentcli/command-line";
+import { CommandError } from "@agentcli/command-line";
+import { writeOutputFile } from "@agentcli/command-line/output-file";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { Invocation } from "../../command.ts";
 import type { Program } from "../../program.ts";

@@ -1,6 +1,7 @@
 // `agentcli test`: runs the test cases of a project without a model.
 import { resolve } from "node:path";
-import { CommandError, writeOutputFile } from "@agentcli/command-line";
+import { CommandError } from "@agentcli/command-line";
+import { writeOutputFile } from "@agentcli/command-line/output-file";
 import { exitCodes } from "@agentcli/protocol/exit-codes";
 import type { CaseFile } from "../../cases/case.ts";
 import { findCaseFiles } from "../../cases/find-case-files.ts";
