@@ -62,7 +62,14 @@ const scope = self as unknown as WorkerScope;
 
 scope.addEventListener("install", () => void scope.skipWaiting());
 
-scope.addEventListener("push", (event) => event.waitUntil(show(event.data?.json() as PushMessage | undefined)));
+/** One message after the other: two at once would count, and let give way, the same notifications. */
+let newest = Promise.resolve();
+
+scope.addEventListener("push", (event) => {
+  const message = event.data?.json() as PushMessage | undefined;
+  newest = newest.catch(() => {}).then(() => show(message));
+  event.waitUntil(newest.then(showUnread));
+});
 
 scope.addEventListener("notificationclick", (event) => {
   event.notification.close();
@@ -87,7 +94,6 @@ async function show(message: PushMessage | undefined): Promise<void> {
       ...{ body: group.body, tag: othersTag, data: facts, icon, silent: true },
     });
   } else for (const old of before.filter((one) => one.tag === othersTag)) old.close();
-  await showUnread();
 }
 
 const icon = "/assets/icon.svg";
