@@ -32,7 +32,9 @@ test("two builds are compared, one is activated, and an agent starts from a fail
   await page.getByLabel("After").selectOption(second.id);
   const rows = page.locator("[data-difference]");
   await expect
-    .poll(async () => (await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ")), { timeout: 60_000 })
+    .poll(async () => (await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").trim()), {
+      timeout: 60_000,
+    })
     .toEqual(["Changed /root/both 4 bytes 6 bytes", "Removed /root/gone 1 bytes", "Added /root/new 1 bytes"]);
   expect(await findBarriers()).toEqual([]);
   for (const width of [390, 820, 1440]) {

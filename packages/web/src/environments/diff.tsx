@@ -150,7 +150,7 @@ function Entries({ title, nameOf, rows }: { title: string; nameOf: string; rows:
         <p className="soft">No difference.</p>
       ) : (
         <table className="table">
-          <TableHead columns={["", nameOf, "Before", "After"]} />
+          <TableHead columns={["Change", nameOf, "Before", "After"]} />
           <tbody>
             {rows.slice(0, shown).map((row) => (
               <EntryRow key={row.name} row={row} nameOf={nameOf} />
@@ -174,7 +174,7 @@ const EntryRow = ({ row: { name, before, after }, nameOf }: { row: Entry; nameOf
         : (["Changed", ""] as const);
   return (
     <tr data-difference={word}>
-      <td data-label="">
+      <td data-label="Change">
         <span className={`tag ${tone}`}>{word}</span>
       </td>
       <td data-label={nameOf}>

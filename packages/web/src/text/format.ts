@@ -49,7 +49,7 @@ export function repositoryName(url: string): string {
 
 export const fileSize = (bytes: number): string =>
   bytes < 1024
-    ? `${bytes} bytes`
+    ? `${bytes} ${bytes === 1 ? "byte" : "bytes"}`
     : bytes < 1024 ** 2
       ? `${(bytes / 1024).toFixed(1)} KB`
       : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
