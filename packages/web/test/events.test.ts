@@ -154,10 +154,18 @@ test("a transcript of texts of attackers stays text on every tab: nothing runs, 
   const owner = { kind: "user", email: "bob@x" } as const;
   await fixture.platform.principals.createKey({ name: "k", team: "default", owner, scopes: null, expiresAt: null });
   const { page: theirs } = await visit(await loginLink(fixture.platform, client.url, "bob@x"));
-  const transcriptOn = async (one: Page) => {
+  const steps = (one: Page) => one.locator(".step-line");
+  for (const one of [page, theirs]) {
+    await one.setViewportSize({ width: 1440, height: 900 });
     await one.goto(`${client.url}/agents/${agentId}`);
     await one.locator('.run-outcome[data-outcome="FINISHED"]').waitFor();
+    // The result comes before the steps.
+    await steps(one).first().waitFor();
+  }
+  await expect.poll(async () => (await steps(page).count()) - (await steps(theirs).count())).toBe(0);
+  const transcriptOn = async (one: Page) => {
     await openAll(one);
+    await one.locator(".step-line[aria-expanded='false']").first().waitFor({ state: "detached" });
     return one.locator(".items").allInnerTexts();
   };
   const transcript = await transcriptOn(page);

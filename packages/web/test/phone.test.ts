@@ -97,11 +97,6 @@ test("notifications are turned on and off in a browser, and its service worker s
       .then((all) => all.map(({ title }) => title).sort())`);
   await deliver(1, "Failed");
   await expect.poll(titles).toEqual(["Agent 1 (2)"]);
-  for (const agent of [2, 3, 4, 5, 6, 7, 8, 9]) await deliver(agent, "Finished");
-  const rest = [2, 3, 4, 5, 6, 7, 8, 9].map((agent) => `Agent ${agent}`);
-  await expect.poll(titles).toEqual(["1 more agent", ...rest]);
-  await page.goto(`${client.url}/inbox`);
-  await expect.poll(titles).toEqual(rest);
   await page.goto(`${client.url}/settings`);
 
   await turnOff.click();
