@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { openVault, Unsealable } from "../../src/foundation/vault/index.ts";
+import { openSealed, openVault, Unsealable } from "../../src/foundation/vault/index.ts";
 import { freshDatabase, type TestDatabase } from "../harness/database.ts";
 
 let database: TestDatabase;
@@ -63,6 +63,14 @@ test("a data key wrapped by another key-encryption key does not open", async () 
   await database.db.deleteFrom("key_encryption_keys").execute();
   const other = await openVault(database.db, { kekFile: join(folder, "other") });
   await expect(other.unwrap(wrapped)).rejects.toThrow(Unsealable);
+});
+
+test("a server of the version before, beside this one during an upgrade, reads data keys that the key file wrapped", async () => {
+  const vault = await openVault(database.db, { kekFile });
+  const { key, wrapped } = await vault.newDataKey();
+  // What version 0.1.0 does with a stored data key.
+  const plain = openSealed(Buffer.from(readFileSync(kekFile, "utf8"), "base64"), wrapped, "data key");
+  expect(openSealed(plain, key.seal("hello", "record:1:1"), "record:1:1").toString()).toBe("hello");
 });
 
 test("servers that start concurrently agree on one key", async () => {

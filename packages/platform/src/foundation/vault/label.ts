@@ -1,4 +1,4 @@
-// Which key wrapped a data key, in front of what it made of it. Without a label, the key of a file did.
+// Which key of a service wrapped a data key, in front of what it made of it. Without a label, the key of a file did.
 const marked = 2;
 const idBytes = 8;
 

@@ -49,9 +49,11 @@ export function vaultOf(encryption: KeyEncryption, isFirstUse = false): Vault {
   };
 }
 
-/** As it is stored. */
-export const wrapWith = async (key: KeyEncryption, plain: Buffer): Promise<Buffer> =>
-  withLabel(key.fingerprint, await key.wrap(plain));
+/** As it is stored: of a file without a label, as servers of the version before this one read it, beside which it may run. */
+export async function wrapWith(key: KeyEncryption, plain: Buffer): Promise<Buffer> {
+  const wrapped = await key.wrap(plain);
+  return key.authenticationKey === null ? wrapped : withLabel(key.fingerprint, wrapped);
+}
 
 export async function unwrapWith(key: KeyEncryption, stored: Buffer): Promise<Buffer> {
   const { isOf, wrapped } = readLabel(stored);
