@@ -53,6 +53,8 @@ export interface PlatformHarnessOptions {
 }
 
 export interface ServeOptions {
+  /** Of another version; that of this checkout unless given. */
+  program?: string;
   args?: string[];
   env?: Record<string, string>;
   /** HOST:PORT; a free port of loopback unless given. */
@@ -104,8 +106,11 @@ export async function openPlatform(options: PlatformHarnessOptions = {}): Promis
     },
     modelEnv,
     ...commands,
-    async serve({ args = [], env: more = {}, listen = "127.0.0.1:0", killable = false, within = [] } = {}) {
+    async serve(options = {}) {
+      const { program = platformProgram, args = [], env: more = {}, listen = "127.0.0.1:0" } = options;
+      const { killable = false, within = [] } = options;
       const server = await startServer({
+        program,
         args: ["--listen", listen, ...args],
         env: { ...env, ...more },
         killable: killable ? directory : null,

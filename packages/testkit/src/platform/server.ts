@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { killAtQuery } from "../crash/index.ts";
-import { platformProgram } from "../project.ts";
 
 export interface PlatformServer {
   url: string;
@@ -34,6 +33,8 @@ export interface ServerExit {
 }
 
 export interface StartServer {
+  /** `platform.mjs`, of this checkout or of another one. */
+  program: string;
   args: string[];
   env: Record<string, string>;
   /** A directory for the files of `killAt`; null where the test does not use it. */
@@ -43,12 +44,12 @@ export interface StartServer {
 }
 
 /** Resolves when the server listens. */
-export async function startServer({ args, env, killable, within }: StartServer): Promise<PlatformServer> {
+export async function startServer({ program, args, env, killable, within }: StartServer): Promise<PlatformServer> {
   const name = randomUUID();
   const [plan, count] = [join(killable ?? "", `kill-plan-${name}`), join(killable ?? "", `kill-count-${name}`)];
   const preload = killable === null ? [] : ["--require", killAtQuery];
-  const [program = "", ...rest] = [...within, process.execPath, ...preload, platformProgram, "serve", ...args];
-  const child = spawn(program, rest, {
+  const [command = "", ...rest] = [...within, process.execPath, ...preload, program, "serve", ...args];
+  const child = spawn(command, rest, {
     env: killable === null ? env : { ...env, KILL_PLAN: plan, KILL_COUNT: count },
     stdio: ["ignore", "pipe", "pipe"],
   });
