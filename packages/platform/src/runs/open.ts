@@ -19,7 +19,15 @@ import { measureStarts, openSandboxes } from "./execution/sandbox/index.ts";
 import { addRunMetrics } from "./execution/telemetry.ts";
 import { openRunMessages } from "./messages/index.ts";
 import { addQueueMetrics } from "./queue.ts";
-import { addStreamRoute, frameRetention, openHub, readFrames, type StreamHost } from "./streams/index.ts";
+import {
+  addStreamRoute,
+  frameRetention,
+  openHub,
+  openOpenStreams,
+  openStreamRetention,
+  readFrames,
+  type StreamHost,
+} from "./streams/index.ts";
 import { addSubagentRoutes } from "./subagents/index.ts";
 import { addUsageRoute } from "./usage/index.ts";
 
@@ -43,9 +51,10 @@ export interface RunsOptions {
 }
 
 export async function openRuns(context: ServerContext, options: RunsOptions): Promise<Runs> {
-  const { db, vault, notifications, settings, metrics, publicUrl } = context;
+  const { db, vault, notifications, nodeId, settings, metrics, publicUrl } = context;
   const { authenticate, repositories, findAgent } = options;
-  const hub = await openHub(readFrames(db, vault), notifications);
+  const openStreams = await openOpenStreams(db, nodeId);
+  const hub = await openHub({ pages: readFrames(db, vault), notifications, openStreams });
   addQueueMetrics(metrics, db);
   if (settings.roles.includes("runner")) addRunMetrics(metrics);
   const machines = openAgentMachines(settings, options.machines);
@@ -64,6 +73,7 @@ export async function openRuns(context: ServerContext, options: RunsOptions): Pr
     },
     retention: [
       frameRetention(db, settings.streamRetentionSeconds),
+      openStreamRetention(db),
       artifactRetention({ db, objects: context.objects, ...settings.retention, now: Date.now }),
     ],
     activities: [

@@ -10,20 +10,21 @@ async function fixture() {
   const stored: Frame[] = [frame(1)];
   const reads: number[] = [];
   let listener: Listener | undefined;
-  const hub = await openHub(
-    {
+  const hub = await openHub({
+    pages: {
       async read(_runId, after) {
         reads.push(after);
         return stored.filter(({ seq }) => seq > after);
       },
     },
-    {
+    notifications: {
       async subscribe(_channel, given) {
         listener = given;
         return () => {};
       },
     },
-  );
+    openStreams: { open: () => ({ async opened() {}, renew() {}, close() {} }) },
+  });
   const batches = hub.read("run", 0, new AbortController().signal)[Symbol.asyncIterator]();
   return { hub, stored, reads, batches, notify: () => listener?.onMessage("run") };
 }
@@ -56,8 +57,9 @@ test("frames that another server stores arrive after their notification, also wh
 });
 
 test("a frame that is stored while a page is read is not waited for", async () => {
-  const { hub, stored, batches, notify } = await fixture();
+  const { hub, stored, reads, batches, notify } = await fixture();
   const first = batches.next();
+  while (reads.length === 0) await Promise.resolve();
   notify();
   stored.push(frame(2, "done"));
   expect((await first).value).toMatchObject({ last: 1 });

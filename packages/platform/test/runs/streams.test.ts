@@ -1,4 +1,5 @@
 import type { FrameGroup } from "@agentcli/surfaces/run-stream";
+import { eventually } from "@agentcli/testkit";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,9 +8,12 @@ import {
   type Frame,
   type Hub,
   insertFrames,
+  notifyReaders,
   numberFrames,
   openFrameWriter,
   openHub,
+  openOpenStreams,
+  openStreamRetention,
   readFrames,
   readPrinted,
 } from "../../src/runs/streams/index.ts";
@@ -19,8 +23,9 @@ let fixture: AgentFixture;
 let hub: Hub;
 beforeAll(async () => {
   fixture = await openFixture();
-  const { db, vault, notifications } = fixture.platform;
-  hub = await openHub(readFrames(db, vault), notifications);
+  const { db, vault, notifications, nodeId } = fixture.platform;
+  const openStreams = await openOpenStreams(db, nodeId);
+  hub = await openHub({ pages: readFrames(db, vault), notifications, openStreams });
 });
 afterAll(async () => {
   hub.close();
@@ -77,6 +82,64 @@ test("frames of another server are read after the database notification", async 
   const frames = await run.store(assistant("elsewhere"), done);
   await sql`select pg_notify('frames', ${run.runId})`.execute(fixture.platform.db);
   expect(await reading).toBe(texts(frames));
+});
+
+test("a server that writes frames notifies others only while one of them has a reader", async () => {
+  const { db, notifications, nodeId } = fixture.platform;
+  const run = await newRun();
+  await db.updateTable("runs").set({ lease_owner: nodeId }).where("id", "=", run.runId).execute();
+  const told: string[] = [];
+  const stopListening = await notifications.subscribe("frames", {
+    onMessage: (id) => void told.push(id),
+    onGap() {},
+  });
+  let rounds = 0;
+  /** Notifications arrive in the order in which they were sent. */
+  const isTold = async () => {
+    told.length = 0;
+    rounds += 1;
+    const end = `end ${rounds}`;
+    await sql`with fence as (select id from runs where id = ${run.runId}) ${notifyReaders(run.runId, [{}])}`.execute(
+      db,
+    );
+    await sql`select pg_notify('frames', ${end})`.execute(db);
+    await eventually(async () => expect(told).toContain(end));
+    return told.includes(run.runId);
+  };
+  const [here, elsewhere] = [await openOpenStreams(db, nodeId), await openOpenStreams(db, "another-server")];
+
+  expect(await isTold()).toBe(false);
+  const own = here.open(run.runId);
+  await own.opened();
+  expect(await isTold()).toBe(false);
+  const foreign = elsewhere.open(run.runId);
+  await foreign.opened();
+  expect(await isTold()).toBe(true);
+
+  // A crash of the database empties the table: readers write their rows again.
+  await db.deleteFrom("open_streams").execute();
+  foreign.renew();
+  await foreign.opened();
+  expect(await isTold()).toBe(true);
+
+  foreign.close();
+  await foreign.opened();
+  expect(await isTold()).toBe(false);
+  own.close();
+  stopListening();
+});
+
+test("open streams of a server that is gone are removed by retention, and its own ones when it starts again", async () => {
+  const { db, nodeId } = fixture.platform;
+  const run = await newRun();
+  await db.insertInto("nodes").values({ id: nodeId, heartbeat_at: sql`now()` }).execute();
+  const nodes = async () => (await db.selectFrom("open_streams").select("node_id").execute()).map((row) => row.node_id);
+  for (const node of [nodeId, "gone"]) await (await openOpenStreams(db, node)).open(run.runId).opened();
+  expect((await nodes()).sort()).toEqual([nodeId, "gone"].sort());
+  for await (const _ of openStreamRetention(db).remove());
+  expect(await nodes()).toEqual([nodeId]);
+  await openOpenStreams(db, nodeId);
+  expect(await nodes()).toEqual([]);
 });
 
 test("a reader can continue after any frame", async () => {

@@ -15,8 +15,11 @@ const locations = ["data_directories", "hosted_repository_saves"];
 /** Browsers that receive notifications: gone with their sessions. */
 const ofSessions = ["push_subscriptions", "push_messages"];
 
+/** Of servers that run now. */
+const ofServers = ["open_streams"];
+
 /** Left out: a restore must not revive ended sessions or used login links. */
-export const notBackedUp = ["sessions", "login_links", ...ofSessions, ...locations];
+export const notBackedUp = ["sessions", "login_links", ...ofSessions, ...ofServers, ...locations];
 
 /**
  * In no data directory, but in the object store: a restored platform fetches it from there. Of what was bound to a data

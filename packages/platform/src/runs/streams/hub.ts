@@ -1,7 +1,8 @@
 // One source per run, shared by all its readers: recent frames in memory, older ones from the database, each page read once.
 import type { Frame } from "@agentcli/surfaces/run-stream";
-import { type Listener, type Notifications, retryOnce } from "../../foundation/index.ts";
+import { type Notifications, retryOnce } from "../../foundation/index.ts";
 import { encodeFrame, encodeWithoutId, isLast } from "./frame.ts";
+import type { OpenStream, OpenStreams } from "./open-streams.ts";
 import type { FramePages, NoMoreFrames } from "./store.ts";
 
 export interface Hub {
@@ -30,6 +31,7 @@ interface Source {
   recent: Frame[];
   recentBytes: number;
   readers: Set<() => void>;
+  open: OpenStream;
   /** Set while a look into the database is due. */
   lookSoon?: NodeJS.Timeout | undefined;
   /** Pages being read or just read, by the frame before them: readers that start together share them. */
@@ -39,7 +41,13 @@ interface Source {
 const maxRecentBytes = 2 * 1024 * 1024;
 const maxBatchFrames = 1_000;
 
-export async function openHub(pages: FramePages, notifications: Notifications): Promise<Hub> {
+export interface HubOptions {
+  pages: FramePages;
+  notifications: Notifications;
+  openStreams: OpenStreams;
+}
+
+export async function openHub({ pages, notifications, openStreams }: HubOptions): Promise<Hub> {
   const sources = new Map<string, Source>();
   const wake = (runId: string) => {
     const source = sources.get(runId);
@@ -47,10 +55,14 @@ export async function openHub(pages: FramePages, notifications: Notifications): 
     source.pages.clear();
     for (const reader of [...source.readers]) reader();
   };
-  const wakeAll: Listener["onGap"] = () => [...sources.keys()].forEach(wake);
+  const wakeAll = () => [...sources.keys()].forEach(wake);
+  const lookSoon = (runId: string) => {
+    const source = sources.get(runId);
+    if (source) source.lookSoon ??= setTimeout(lookNow, lookDelayMs, runId).unref();
+  };
   const onNotification = (runId: string) => {
     const source = sources.get(runId);
-    if (source?.recent.length) source.lookSoon ??= setTimeout(lookNow, lookDelayMs, runId).unref();
+    if (source?.recent.length) lookSoon(runId);
     else wake(runId);
   };
   const lookNow = (runId: string) => {
@@ -58,7 +70,11 @@ export async function openHub(pages: FramePages, notifications: Notifications): 
     if (source) source.lookSoon = undefined;
     wake(runId);
   };
-  const unsubscribe = await notifications.subscribe("frames", { onMessage: onNotification, onGap: wakeAll });
+  const renewAll = () => {
+    for (const { open } of sources.values()) open.renew();
+    wakeAll();
+  };
+  const unsubscribe = await notifications.subscribe("frames", { onMessage: onNotification, onGap: renewAll });
   let isClosed = false;
   const polling = setInterval(wakeAll, pollIntervalMs);
   polling.unref();
@@ -70,7 +86,10 @@ export async function openHub(pages: FramePages, notifications: Notifications): 
       wake(runId);
     },
     read: (runId, after, signal) =>
-      readSource(sources, pages, { runId, after, signal, isOver: () => isClosed || signal.aborted }),
+      readSource(
+        { sources, pages, openStreams, lookSoon },
+        { runId, after, signal, isOver: () => isClosed || signal.aborted },
+      ),
     sources: () => sources.size,
     close() {
       clearInterval(polling);
@@ -115,17 +134,25 @@ interface ReadOptions {
   isOver(): boolean;
 }
 
-async function* readSource(
-  sources: Map<string, Source>,
-  pages: FramePages,
-  { runId, after, signal, isOver }: ReadOptions,
-): AsyncIterable<Batch> {
-  const source: Source = sources.get(runId) ?? { recent: [], recentBytes: 0, readers: new Set(), pages: new Map() };
+interface ReadContext {
+  sources: Map<string, Source>;
+  pages: FramePages;
+  openStreams: OpenStreams;
+  lookSoon(runId: string): void;
+}
+
+async function* readSource(context: ReadContext, options: ReadOptions): AsyncIterable<Batch> {
+  const { sources, pages, openStreams, lookSoon } = context;
+  const { runId, after, signal, isOver } = options;
+  const source = sources.get(runId) ?? newSource(openStreams.open(runId));
   sources.set(runId, source);
   const wakeUp = createSignal(isOver);
   signal.addEventListener("abort", wakeUp.notify);
   source.readers.add(wakeUp.notify);
   try {
+    await source.open.opened();
+    // For what statements store that had begun before.
+    lookSoon(runId);
     let last = after;
     while (!isOver()) {
       const arrival = wakeUp.next();
@@ -143,9 +170,15 @@ async function* readSource(
     if (source.readers.size === 0) {
       clearTimeout(source.lookSoon);
       sources.delete(runId);
+      source.open.close();
     }
   }
 }
+
+const newSource = (open: OpenStream): Source => ({
+  ...{ recent: [], recentBytes: 0, readers: new Set(), pages: new Map() },
+  open,
+});
 
 function nextBatch(source: Source, pages: FramePages, runId: string, after: number): Promise<Batch | null> {
   const shared = source.pages.get(after);

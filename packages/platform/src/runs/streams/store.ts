@@ -119,7 +119,3 @@ export function insertFrames(key: DataKey, runId: string, frames: Frame[]) {
     ) as new (seq, event_id, event, data)
   `;
 }
-
-/** Readers on other servers then read the new frames. */
-export const notifyReaders = (runId: string, frames: Frame[]) =>
-  sql`select pg_notify('frames', ${runId}) from fence where ${frames.length > 0}`;

@@ -68,6 +68,7 @@ import type {
   JobPoolTable,
   KeyEncryptionKeyTable,
   NodeTable,
+  OpenStreamTable,
   ServerAddressTable,
 } from "./servers.ts";
 import type { TeamSettingsTable, UserSettingsTable } from "./settings.ts";
@@ -116,6 +117,7 @@ export interface Tables {
   threads: ThreadTable;
   thread_records: ThreadRecordTable;
   frames: FrameTable;
+  open_streams: OpenStreamTable;
   idempotent_answers: IdempotentAnswerTable;
   artifacts: ArtifactTable;
   handoffs: HandoffTable;

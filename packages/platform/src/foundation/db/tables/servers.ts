@@ -48,6 +48,13 @@ export interface DataDirectoryTable {
   node_id: string | null;
 }
 
+/** Runs whose streams are read on a server. */
+export interface OpenStreamTable {
+  id: string;
+  run_id: string;
+  node_id: string;
+}
+
 /** Who may hold the lock of a job: the workers of one life of one server. */
 export interface JobPoolTable {
   id: string;
