@@ -75,7 +75,7 @@ test("missing tools are installed by root on Debian and its kin", () => {
   for (const osRelease of [debian, ubuntuLike]) {
     const output = toolsOn({ uid: 0, osRelease, path: "/nowhere", installs: true });
     expect(output).toBe(
-      "Installing with apt-get: bubblewrap git curl perl tmux openssh-client python3-venv sudo golang-go cargo chromium buildah ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,python3-venv,sudo,golang-go,cargo,chromium,buildah,ripgrep\n",
+      "Installing with apt-get: bubblewrap git curl perl tmux openssh-client python3-venv sudo golang-go cargo oathtool chromium buildah ripgrep\ninstalled bubblewrap,git,curl,perl,tmux,openssh-client,python3-venv,sudo,golang-go,cargo,oathtool,chromium,buildah,ripgrep\n",
     );
   }
 });

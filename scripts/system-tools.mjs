@@ -19,6 +19,7 @@ export const systemTools = [
   { program: "sudo", package: "sudo", need: "required", purpose: "tests of the workflow action" },
   { program: "go", package: "golang-go", need: "required", purpose: "tests with a Go project" },
   { program: "cargo", package: "cargo", need: "required", purpose: "tests with a Rust project" },
+  { program: "oathtool", package: "oathtool", need: "required", purpose: "tests of keys for one-time passwords" },
   { program: "chromium", package: "chromium", need: "required", purpose: "tests of the web app" },
   { program: "buildah", package: "buildah", need: "recommended", purpose: "Dockerfiles of environments" },
   { program: "rg", package: "ripgrep", need: "recommended", purpose: "fast search; without it search is slower" },

@@ -60,6 +60,40 @@ describe("a known secret", () => {
   });
 });
 
+// What `oathtool -v` prints of one key, and what it reads.
+const base32 = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGE======";
+const hex = "313233343536373839303132333435363738393031";
+const asWritten = [
+  base32,
+  base32.replaceAll("=", ""),
+  base32.toLowerCase(),
+  "GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ GE",
+  "gezd gnbv gy3t qojq gezd gnbv gy3t qojq ge",
+  "GEZD-GNBV-GY3T-QOJQ-GEZD-GNBV-GY3T-QOJQ-GE",
+  hex,
+  hex.toUpperCase(),
+  hexOf("123456789012345678901").join(":"),
+];
+
+describe("a key of one-time passwords", () => {
+  test.each(asWritten)("that is stored as %s is taken out in every form", (stored) => {
+    const withKey = scrubber([{ name: "TOTP", value: stored }]);
+    for (const text of asWritten) expect(withKey(`Key: ${text}`)).toMatch(/^Key: \[REDACTED\]=*$/);
+  });
+
+  test("is taken out as it is printed if the last character of what is stored has too few bits", () => {
+    const withKey = scrubber([{ name: "TOTP", value: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PX" }]);
+    const printed =
+      "Hex secret: 48656c6c6f21deadbeef48656c6c6f21deadbe\nBase32 secret: JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PQ=";
+    expect(withKey(printed)).toBe("Hex secret: [REDACTED]\nBase32 secret: [REDACTED]=");
+  });
+
+  test("is not looked for in other words: a short value, or one that is no key, has its own forms alone", () => {
+    const short = scrubber([{ name: "WORD", value: "ABCDEFGH" }]);
+    expect(short("abcdefgh 4142434445464748")).toBe("abcdefgh [REDACTED]");
+  });
+});
+
 test("of two secrets the longer is recognised", () => {
   const both = scrubber([
     { name: "SHORT", value: "abcdefgh" },

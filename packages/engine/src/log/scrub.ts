@@ -2,6 +2,7 @@
 import { redacted } from "@agentcli/protocol/redacted";
 import type { Json } from "../json.ts";
 import { formFinder } from "./find-forms.ts";
+import { keyForms, toBase32 } from "./key-forms.ts";
 
 export interface Scrub {
   (text: string): string;
@@ -83,7 +84,8 @@ export function formsOf(value: string): Set<string> {
     encodeURIComponent(value),
     ...inBothCases(pairs, ["", ":", " ", "%", "\\x"]),
     ...inBothCases(units, ["\\u"]),
-    base32Of(bytes),
+    base32Inside(bytes),
+    ...keyForms(value),
     ...encoded,
     ...encoded.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")),
   ]);
@@ -97,12 +99,8 @@ const inBothCases = (groups: string[], marks: string[]): string[] =>
     ),
   );
 
-/** Without padding, up to the last character that depends on these bytes alone. */
-function base32Of(bytes: number[]): string {
-  const bits = bytes.map((byte) => byte.toString(2).padStart(8, "0")).join("");
-  const groups = bits.match(/.{5}/g) ?? [];
-  return groups.map((group) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[Number.parseInt(group, 2)]).join("");
-}
+/** Up to the last character that depends on these bytes alone. */
+const base32Inside = (bytes: number[]): string => toBase32(bytes).slice(0, Math.floor((bytes.length * 8) / 5));
 
 /** The part of a larger base64 text that depends on these bytes alone, when they begin `offset` bytes into a group. */
 function base64Inside(bytes: number[], offset: number): string {

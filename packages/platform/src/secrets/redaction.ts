@@ -22,17 +22,18 @@ function formsOf(part: string): string[] {
   return [...new Set([part, [...part].reverse().join(""), ...forms, ...lower])];
 }
 
-/** Parts that programs extract from a value: the password in a URL, the lines of a key, members of JSON. */
+/** Parts that programs extract from a value: the password or one-time key in a URL, the lines of a key, members of JSON. */
 export function partsOf(value: string): string[] {
   if (/^\s*[[{]/.test(value)) return textsIn(parsed(value)).flatMap((text) => [text, ...partsOf(text)]);
   if (value.includes("-----BEGIN ")) return value.split(/\r?\n|\\n/).filter((line) => /^[\w+/=]{20,}$/.test(line));
-  return passwordsIn(value);
+  return keysIn(value);
 }
 
-function passwordsIn(value: string): string[] {
+function keysIn(value: string): string[] {
   if (!URL.canParse(value)) return [];
-  const { password } = new URL(value);
-  return password === "" ? [] : [password, decoded(password)];
+  const { password, protocol, searchParams } = new URL(value);
+  const oneTimeKey = protocol === "otpauth:" ? searchParams.getAll("secret") : [];
+  return password === "" ? oneTimeKey : [password, decoded(password)];
 }
 
 const shortestMember = 12;

@@ -115,3 +115,32 @@ test("an artifact with a secret, also encoded or reversed, is not kept, and the 
     { path: "artifacts/reversed.txt", reason: "secret" },
   ]);
 });
+
+test("the key of one-time passwords is redacted in every form in which oathtool reads and prints it", async () => {
+  const key = "jbsw y3dp ehpk 3pxp gezd gnbv";
+  const asPrinted = ["JBSWY3DPEHPK3PXPGEZDGNBV", "48656c6c6f21deadbeef3132333435"];
+  const forms = [key, key.replaceAll(" ", ""), ...asPrinted];
+  const commands = [
+    'oathtool --version > /dev/null && echo "has oathtool"; oathtool -v --totp -b "$BY_HAND"',
+    'printf "%s " "$BY_HAND" | tr -d " "; printf %s "$BY_HAND" | tr -d " " | tr a-z A-Z',
+    'link=${LINK#*secret=}; echo "${link%%&*}"; oathtool -v -b "${link%%&*}"; oathtool -v "$IN_HEX"',
+  ];
+  const harness = await openRunHarness({ replies: [...commands.map(shell), replyWith(forms.join("\n"))] });
+  const { client, fixture, requests } = harness;
+  await set(harness, "/v1/team/secrets/BY_HAND", key);
+  await set(
+    harness,
+    "/v1/team/secrets/LINK",
+    `otpauth://totp/us?secret=${key.replaceAll(" ", "").toUpperCase()}&digits=6`,
+  );
+  await set(harness, "/v1/team/secrets/IN_HEX", asPrinted[1]?.toUpperCase() ?? "");
+  const ids = await client.create({ prompt: { text: "a code" } });
+  const shown = await client.streamText(ids);
+  const sent = JSON.stringify(requests().map(({ body }) => body));
+  expect(sent).toContain("has oathtool");
+  expect(sent).toContain("Base32 secret: [REDACTED]");
+  expect(await client.read(ids)).toMatchObject({ result: forms.map(() => "[REDACTED]").join("\n") });
+  const leaks = await findLeaks({ ...fixture, key: async () => fixture.key }, [], forms);
+  const seen = [shown, sent, ...leaks.filter((path) => !path.includes("/workspaces/"))].join("\n");
+  expect(forms.filter((form) => seen.includes(form))).toEqual([]);
+});
