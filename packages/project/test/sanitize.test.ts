@@ -232,8 +232,59 @@ describe("whatever the text", () => {
     "```math\n",
     "|a\n|-\n",
     "$$\n%",
+    "[a](b (",
+    "[a]: b (\n",
+    "$\\long ",
+    "<!-- -->",
+    "[^a]: b\n",
+    "**a _b ` ``",
+    "-  |",
   ])("a long row of %j takes no longer than its length deserves", (piece) => {
     const text = piece.repeat(200_000 / piece.length);
     expect(sanitize(text).text.length).toBeLessThanOrEqual(text.length);
+  });
+
+  test.each([
+    ["definitions of commands", "$\\def\\x{", "\\x}"],
+    ["definitions with arguments", "$\\newcommand{\\x}[1][a]{", "#1}"],
+    ["definitions in definitions of environments", "$\\newenvironment{a}{", "}{b}"],
+    ["definitions of one body", "$\\def\\x", "{\\y}"],
+    ["definitions of links", "\n[", "]: a\n"],
+    ["footnotes", "\n[^a", "]: b"],
+    ["links with titles", "[", "](a (b "],
+    ["pictures with titles", "![", '](a "b")'],
+    ["emphasis", "*a **b ", "**_ *"],
+    ["comments", "<!-- ", " -->"],
+    ["backticks", "` ", " ``"],
+    ["hidden elements", "<div hidden>", "</div>"],
+    ["colours", "$\\color{red}{", "}"],
+  ])("%s that are nested ten thousand deep are read in linear time", (_, open, close) => {
+    const text = `${open.repeat(10_000)}x${close.repeat(10_000)}`;
+    const clean = sanitize(text).text;
+    expect(clean.length).toBeLessThanOrEqual(text.length);
+    expect(sanitize(clean).text).toBe(clean);
+  });
+
+  test.each([
+    ["the digits of a length", "$\\raise", "1", "x$"],
+    ["spaces in an alias", "$\\let\\x", " ", "$"],
+    ["spaces in the row below a header", "a|b\n-", " ", "x|"],
+    ["attributes of one tag", "<a", " b='c'", ">"],
+    ["uses of a command in one definition", "$\\def\\x{", "\\y", "}"],
+  ])("%s are read in linear time", (_, begin, piece, end) => {
+    const text = `${begin}${piece.repeat(1_000_000 / piece.length)}${end}`;
+    expect(sanitize(text).text.length).toBeLessThanOrEqual(text.length);
+  });
+
+  test("a shape that is nested or repeated takes no longer than its length deserves", () => {
+    const part = fc.array(pieces, { minLength: 1, maxLength: 3 }).map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(part, fc.option(part, { nil: "" }), part, (open, inner, close) => {
+        const count = Math.floor(50_000 / (open.length + close.length));
+        const text = `$${open.repeat(count)}${inner}${close.repeat(count)}`;
+        expect(sanitize(text).text.length).toBeLessThanOrEqual(text.length);
+      }),
+      { numRuns: Math.ceil(runs / 10) },
+    );
   });
 });

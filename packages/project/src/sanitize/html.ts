@@ -165,7 +165,8 @@ function withoutWords(tag: Tag, { text, removals }: Page): string {
   const dropped = tag.attributes.filter((attribute) => tag.kind === "close" || !isKept(attribute, tag.name));
   if (dropped.length === 0) return text.slice(tag.start, tag.end);
   for (const { source } of dropped) removals.add("html-attribute", source.trim());
-  const kept = tag.attributes.filter((attribute) => !dropped.includes(attribute)).map(({ source }) => source);
+  const all = new Set(dropped);
+  const kept = tag.attributes.filter((attribute) => !all.has(attribute)).map(({ source }) => source);
   return `<${tag.kind === "close" ? "/" : ""}${tag.written}${kept.join("")}${tag.ending}`;
 }
 

@@ -1,7 +1,15 @@
 // Removes cells of tables beyond the columns of the table: rendered Markdown leaves them out.
 import type { Removals } from "./removals.ts";
 
-const delimiterRow = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const delimiterCell = /^[ \t]*:?-+:?[ \t]*$/;
+/** Cell by cell: one expression for the row would take quadratic time for rows of spaces. */
+function isDelimiterRow(row: string): boolean {
+  const cells = row.split("|");
+  const begin = isBlank(cells[0]) ? 1 : 0;
+  const inner = cells.slice(begin, cells.length > begin && isBlank(cells.at(-1)) ? -1 : undefined);
+  return inner.length > 0 && inner.every((cell) => delimiterCell.test(cell));
+}
+const isBlank = (cell = ""): boolean => /^[ \t]*$/.test(cell);
 /** Of quotes and indented text. */
 const lead = /^[ \t>]*/;
 /** The first row of a table may be that of an item, too. */
@@ -16,8 +24,7 @@ export function stripSurplusCells(text: string, removals: Removals): string {
     .map((line, index) => {
       const row = line.replace(lead, "");
       const above = (lines[index - 1] ?? "").replace(firstLead, "");
-      if (delimiterRow.test(row) && above.includes("|") && columnsIn(row) === columnsIn(above))
-        columns = columnsIn(row);
+      if (isDelimiterRow(row) && above.includes("|") && columnsIn(row) === columnsIn(above)) columns = columnsIn(row);
       else if (row === "" || !row.includes("|")) columns = 0;
       const end = columns === 0 ? undefined : endOfColumn(row, columns);
       if (end === undefined || row.slice(end).trim() === "") return line;

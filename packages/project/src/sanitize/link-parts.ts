@@ -8,22 +8,32 @@ export interface Target {
   end: number;
 }
 
+export interface LinkText {
+  text: string;
+  /** For each mark that closes titles: between these positions, the next one is at `end`; null if there is none. */
+  closings: Map<string, { from: number; to: number; end: number | null }>;
+}
+
+export const openLinkText = (text: string): LinkText => ({ text, closings: new Map() });
+
 /** What follows `](`: a destination, perhaps a title, and the closing bracket. */
-export function readInlineTarget(text: string, at: number): Target | null {
+export function readInlineTarget(links: LinkText, at: number): Target | null {
+  const { text } = links;
   const start = skipSpace(text, at);
   const destinationEnd = text[start] === ")" ? start : readDestination(text, start);
   if (destinationEnd === null) return null;
-  const title = readTitle(text, destinationEnd);
+  const title = readTitle(links, destinationEnd);
   const close = skipSpace(text, title?.end ?? destinationEnd);
   return text[close] === ")" ? { destinationEnd, title, end: close + 1 } : null;
 }
 
 /** What follows `[label]:`: a destination and perhaps a title, up to the end of the line. */
-export function readDefinitionTarget(text: string, at: number): Target | null {
+export function readDefinitionTarget(links: LinkText, at: number): Target | null {
+  const { text } = links;
   const start = skipSpace(text, at);
   const destinationEnd = readDestination(text, start);
   if (destinationEnd === null || destinationEnd === start) return null;
-  const title = readTitle(text, destinationEnd);
+  const title = readTitle(links, destinationEnd);
   const end = lineEnd(text, title?.end ?? destinationEnd);
   if (end !== null) return { destinationEnd, title, end };
   const bare = lineEnd(text, destinationEnd);
@@ -50,17 +60,28 @@ function readDestination(text: string, at: number): number | null {
 const closing: Record<string, string> = { '"': '"', "'": "'", "(": ")" };
 
 /** A title needs white space before it and may span lines, but not an empty one. */
-function readTitle(text: string, at: number): { start: number; end: number } | null {
+function readTitle(links: LinkText, at: number): { start: number; end: number } | null {
+  const { text, closings } = links;
   const open = skipSpace(text, at);
   const close = closing[text[open] ?? ""];
   if (open === at || close === undefined) return null;
-  for (let index = open + 1; index < text.length; index += 1) {
+  // Of many titles that seem to begin before the same end, each would be read up to there.
+  const known = closings.get(close);
+  const isKnown = known !== undefined && known.from <= open && open < known.to;
+  const found = isKnown ? known : { from: open, ...findClosing(text, open + 1, close) };
+  closings.set(close, found);
+  return found.end === null ? null : { start: at, end: found.end + 1 };
+}
+
+/** Within the paragraph; `to` is where the search ended. */
+function findClosing(text: string, from: number, close: string): { to: number; end: number | null } {
+  for (let index = from; index < text.length; index += 1) {
     const character = text[index];
-    if (character === close) return { start: at, end: index + 1 };
+    if (character === close) return { to: index, end: index };
     if (character === "\\") index += 1;
-    if (character === "\n" && text[index + 1] === "\n") return null;
+    if (character === "\n" && text[index + 1] === "\n") return { to: index, end: null };
   }
-  return null;
+  return { to: text.length, end: null };
 }
 
 /** After white space, which may contain one line end. */

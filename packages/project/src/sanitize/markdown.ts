@@ -1,16 +1,17 @@
 // Removes Markdown that is not displayed: titles, descriptions of images, unused definitions.
-import { matchAt, readDefinitionTarget, readInlineTarget } from "./link-parts.ts";
+import { type LinkText, matchAt, openLinkText, readDefinitionTarget, readInlineTarget } from "./link-parts.ts";
 import { decodeReferences } from "./references.ts";
 import type { RemovalKind, Removals } from "./removals.ts";
 
 export function stripMarkdown(text: string, removals: Removals): string {
   if (!text.includes("[")) return text;
+  const links = openLinkText(text);
   const brackets = pairBrackets(text);
-  const definitions = readDefinitions(text, brackets);
+  const definitions = readDefinitions(links, brackets);
   const labels = new Set(definitions.map(({ label }) => label));
   const cuts = [
     ...definitions.flatMap((definition) => cutDefinition(definition, text)),
-    ...brackets.flatMap((pair) => cutPair(pair, text, labels)),
+    ...brackets.flatMap((pair) => cutPair(pair, links, labels)),
   ];
   return cutOut(text, cuts, removals);
 }
@@ -53,7 +54,8 @@ function pairBrackets(text: string): Pair[] {
 
 const maxLabel = 999;
 
-function readDefinitions(text: string, brackets: Pair[]): Definition[] {
+function readDefinitions(links: LinkText, brackets: Pair[]): Definition[] {
+  const { text } = links;
   const labelled = brackets.filter(({ open, close, isInnermost }) => isInnermost && close - open <= maxLabel + 1);
   const begins = labelled.flatMap((pair) => {
     const start = text[pair.close + 1] === ":" ? definitionStart(text, pair.open) : null;
@@ -61,7 +63,7 @@ function readDefinitions(text: string, brackets: Pair[]): Definition[] {
   });
   const found = begins.flatMap(({ pair, start }) => {
     const label = normalise(text.slice(pair.open + 1, pair.close));
-    const target = label.startsWith("^") ? restOfLine(text, pair.close) : readDefinitionTarget(text, pair.close + 2);
+    const target = label.startsWith("^") ? restOfLine(text, pair.close) : readDefinitionTarget(links, pair.close + 2);
     return label === "" || !target
       ? []
       : [{ pair, definition: { label, start, end: target.end, title: target.title } }];
@@ -96,9 +98,10 @@ function cutDefinition({ start, end, title, isReferredTo }: Definition, text: st
   return title && text.slice(title.start, title.end).trim() !== "" ? [{ kind: "link-title", ...title }] : [];
 }
 
-function cutPair({ open, close }: Pair, text: string, labels: Set<string>): Cut[] {
+function cutPair({ open, close }: Pair, links: LinkText, labels: Set<string>): Cut[] {
+  const { text } = links;
   const isImage = text[open - 1] === "!" && text[open - 2] !== "\\";
-  const target = text[close + 1] === "(" ? readInlineTarget(text, close + 2) : null;
+  const target = text[close + 1] === "(" ? readInlineTarget(links, close + 2) : null;
   const title: Cut[] = target?.title ? [{ kind: "link-title", ...target.title }] : [];
   if (isImage) return [...title, ...cutDescription({ open, close, isInline: target !== null }, text, labels)];
   const isEmpty = decodeReferences(text.slice(open + 1, Math.min(close, open + maxBlank))).trim() === "";

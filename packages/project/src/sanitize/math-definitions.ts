@@ -21,11 +21,11 @@ export function stripMathDefinitions(text: string, removals: Removals): string {
 
 const name = /\\([a-zA-Z@]+|[^a-zA-Z\s])/.source;
 const defining = [
-  /(?:\\(?:long|global|outer|protected)\s*)*\\[gex]?def\s*/.source + name,
-  String.raw`\\(?:(?:re)?new|provide)command\*?\s*\{?\s*${name}\s*\}?`,
-  String.raw`\\Declare(?:MathOperator|RobustCommand)\*?\s*\{?\s*${name}\s*\}?`,
+  /(?:\\(?:long|global|outer|protected)\s*){0,8}\\[gex]?def\s*/.source + name,
+  String.raw`\\(?:(?:re)?new|provide)command\*?\s*(?:\{\s*)?${name}\s*\}?`,
+  String.raw`\\Declare(?:MathOperator|RobustCommand)\*?\s*(?:\{\s*)?${name}\s*\}?`,
   /\\(?:re)?newenvironment\s*\{([^{}]{0,200})\}/.source,
-  String.raw`(?:\\global\s*)?\\(?:future)?let\s*${name}\s*=?\s*(\\[a-zA-Z@]+|\\?[^\s{}])`,
+  String.raw`(?:\\global\s*)?\\(?:future)?let\s*${name}\s*(?:=\s*)?(\\[a-zA-Z@]+|\\?[^\s{}])`,
 ].join("|");
 const definition = new RegExp(defining);
 const definitions = new RegExp(defining, "g");
@@ -35,6 +35,8 @@ interface Definition {
   /** Null where it ends with more than its arguments. */
   parameters: number | null;
   body: string;
+  /** In so many others that it is not read, which takes time for each of them. */
+  isBuried: boolean;
   kind: "command" | "alias" | "environment";
   begin: number;
   end: number;
@@ -42,13 +44,16 @@ interface Definition {
 
 function findDefinitions(text: string, closing: Closing): Definition[] {
   const marks = [...text.matchAll(/[{}$]/g)].map(({ index }) => index);
+  const enclosing: number[] = [];
   let next = 0;
   return [...text.matchAll(definitions)].flatMap((found): Definition[] => {
     const [, defined, command, operator, environment, alias, target] = found;
     const behind = found.index + found[0].length;
     const begin = found.index;
-    if (alias !== undefined)
-      return [{ name: alias, parameters: null, body: target ?? "", kind: "alias", begin, end: behind }];
+    if (alias !== undefined) {
+      const body = target ?? "";
+      return [{ name: alias, parameters: null, body, isBuried: false, kind: "alias", begin, end: behind }];
+    }
     while ((marks[next] ?? text.length) < behind) next += 1;
     const open = marks[next] ?? text.length;
     const close = closing.get(open);
@@ -57,13 +62,19 @@ function findDefinitions(text: string, closing: Closing): Definition[] {
     const end = environment === undefined ? close + 1 : endOfArguments(text, close + 1, { count: 1, closing });
     const parameters = defined === undefined ? countOf(head) : countPlain(head);
     const body = text.slice(open + 1, end - 1);
+    while ((enclosing.at(-1) ?? text.length) <= begin) enclosing.pop();
+    const isBuried = enclosing.push(end) > maxEnclosing;
     const kind = environment === undefined ? "command" : "environment";
-    return [{ name: defined ?? command ?? operator ?? environment ?? "", parameters, body, kind, begin, end }];
+    return [
+      { name: defined ?? command ?? operator ?? environment ?? "", parameters, body, isBuried, kind, begin, end },
+    ];
   });
 }
 
 /** More is never plain. */
 const maxHead = 200;
+/** Itself included. */
+const maxEnclosing = 4;
 
 /** `[2][default]` of a command; with a default, its uses have brackets. */
 function countOf(head: string): number | null {
@@ -83,8 +94,12 @@ function findHiding(all: Definition[]): Map<string, Definition> {
     hiding.set(each.name, hiding.has(each.name) ? { ...each, parameters: null } : each);
   const usersOf = new Map<string, Definition[]>();
   for (const each of all)
-    for (const [, used = ""] of each.body.matchAll(new RegExp(name, "g")))
-      usersOf.set(used, [...(usersOf.get(used) ?? []), each].slice(-maxUsers));
+    if (!each.isBuried)
+      for (const [, used = ""] of each.body.matchAll(new RegExp(name, "g"))) {
+        const users = usersOf.get(used);
+        if (users === undefined) usersOf.set(used, [each]);
+        else if (users.at(-1) !== each) users.push(each);
+      }
   const left = [...hiding.keys()];
   for (let used = left.pop(); used !== undefined; used = left.pop())
     for (const user of usersOf.get(used) ?? [])
@@ -95,10 +110,8 @@ function findHiding(all: Definition[]): Map<string, Definition> {
   return hiding;
 }
 
-const maxUsers = 1_000;
-
-function hidesByItself({ parameters, body, kind }: Definition): boolean {
-  if (/\\(?:csname|expandafter|@)/.test(body) || unfinished.test(body)) return true;
+function hidesByItself({ parameters, body, isBuried, kind }: Definition): boolean {
+  if (isBuried || /\\(?:csname|expandafter|@)/.test(body) || unfinished.test(body)) return true;
   const seen = stripUnseenMath(`$${body}$`, collectRemovals());
   if (seen !== `$${body}$`) return true;
   if (parameters === null) return kind !== "alias";

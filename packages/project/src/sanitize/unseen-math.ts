@@ -42,12 +42,12 @@ const unseenMath = new RegExp(
     /\\(?:[hv]?phantom|(?:math)?[lrc]lap|html(?:Class|Data|Id)|cssId)\s*(?=\{|\\bgroup)/.source,
     /\\(?<single>[hv]?phantom|(?:math)?[lrc]lap)(?![a-zA-Z])\s*(?=[^\s{}$\\])/.source,
     /(?<again>(?:\\(?:[hm]space\*?\s*\{|[hm]skip|m?kern)\s*-[^{}\\$]{0,20}\}?\s*){3,}|(?:\\!\s*){20,})/.source,
-    /\\(?:raise|lower|moveleft|moveright)\s*[+-]?\d{2,}[\d.]*\s*[a-z]{2}\s*(?=\{)/.source,
+    /\\(?:raise|lower|moveleft|moveright)\s*[+-]?\d{2}[\d.]*\s*[a-z]{2}\s*(?=\{)/.source,
     /\\mmlToken\s*\{[^{}]{0,40}\}\s*\[[^[\]]*\]\s*(?=\{)/.source,
     /\\raisebox\s*\{\s*[+-]?\d{2,}[^{}]{0,40}\}\s*(?=\{)/.source,
     String.raw`\\(?<whole>${Object.keys(wholeCommands).join("|")})\s*(?=\{)`,
     /\\(?<options>includegraphics|bbox)\s*\[[^[\]]*\]/.source,
-    /\\(?<moved>[hm]space\*?|[hm]skip|m?kern)\s*\{?\s*-\s*(?:\d{2,}[\d.]*\s*(?:em|ex|cm|in|pc)|\d{3,}[\d.]*\s*\w\w)/
+    /\\(?<moved>[hm]space\*?|[hm]skip|m?kern)\s*(?:\{\s*)?-\s*(?:\d{2}[\d.]*\s*(?:em|ex|cm|in|pc)|\d{3}[\d.]*\s*\w\w)/
       .source,
     String.raw`\\(?<colour>(?:text)?color|colorbox|${frameColour})\s*${colourModel}` +
       String.raw`\{(?<value>[^{}]{0,400})\}\s*`,
