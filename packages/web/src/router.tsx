@@ -1,5 +1,6 @@
 // The pages and their addresses. Each page but the list of agents is loaded when it is opened.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { readChangesView } from "./agents/changes-view.ts";
 import { readEventFilter } from "./agents/event-filter.ts";
 import { readFilter } from "./agents/filter.ts";
 import { readGiven } from "./agents/given.ts";
@@ -64,6 +65,7 @@ const conversation = createRoute({
 const changes = createRoute({
   getParentRoute: () => agent,
   path: "/changes",
+  validateSearch: readChangesView,
   component: lazyRouteComponent(() => import("./agents/changes.tsx"), "ChangesTab"),
 });
 

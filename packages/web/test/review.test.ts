@@ -14,7 +14,7 @@ test("comments on lines survive a reload and reach the agent as one message; a s
     replies: [
       call("apply_patch", { input: patch }),
       replyWith("Done."),
-      call("exec_command", { cmd: "sleep 3600" }),
+      call("exec_command", { cmd: "echo turn > turn.txt; sleep 3600" }),
       replyWith("Tried again."),
     ],
   });
@@ -49,12 +49,27 @@ test("comments on lines survive a reload and reach the agent as one message; a s
     "1. notes.txt, line 1: new line\n   Name it <b>better</b>\n\n2. notes.txt, line 2: one more\n   Is this needed?";
   await expect.poll(() => page.locator(".prompt-text").last().textContent()).toBe(message);
   await expect.poll(() => JSON.stringify(requests().at(-1)?.body)).toContain("Is this needed?");
+  const changedFiles = async () => {
+    await page.getByRole("button", { name: "Refresh" }).click();
+    return page.locator(".file-path").allTextContents();
+  };
+  await page.getByRole("link", { name: "Changes" }).click();
+  await page.getByRole("button", { name: "This turn" }).click();
+  await expect.poll(changedFiles).toEqual(["turn.txt"]);
+  expect(new URL(page.url()).searchParams.get("show")).toBe("turn");
+  expect(await findBarriers()).toEqual([]);
+  await page.getByRole("button", { name: "All changes" }).click();
+  await expect.poll(changedFiles).toEqual(["notes.txt", "turn.txt"]);
+  await page.getByRole("link", { name: "Conversation" }).click();
   await page.getByRole("button", { name: "Stop" }).click();
   await page.locator('.run-outcome[data-outcome="CANCELLED"]').waitFor();
   await page.getByRole("button", { name: "Retry" }).click();
   await page.getByText("Tried again.").waitFor();
   expect(await page.locator(".prompt-text").allTextContents()).toEqual(["change the notes", message, message]);
 
+  await page.getByRole("link", { name: "Changes" }).click();
+  await page.getByRole("button", { name: "This turn" }).click();
+  await page.getByText("This turn has changed nothing").waitFor();
   await page.getByRole("link", { name: "Usage" }).last().click();
   await page.getByText("Read from cache").waitFor();
   expect(await page.locator(".table tbody tr").count()).toBe(3);

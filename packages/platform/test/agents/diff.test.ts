@@ -87,3 +87,45 @@ test("each repository has its own diff, and an agent without repositories has no
   ]);
   expect(await read((await harness.agent([])).id)).toEqual([]);
 });
+
+test("the changes of the last run alone do not have those of the runs before, finished or not", async () => {
+  const shop = await harness.shop();
+  const agent = await harness.agent([{ url: shop.url }]);
+  const { root } = agent.workspace;
+  const filesOfRun = async () =>
+    (await harness.diffs.readLastRun(agent.id, never())).flatMap(({ patch }) =>
+      [...String(patch).matchAll(/^diff --git a\/\S+ b\/(\S+)$/gm)].map(([, name]) => name),
+    );
+  expect(await filesOfRun()).toEqual([]);
+  await agent.begin();
+  writeFileSync(join(root, "first.txt"), "first\n");
+  expect(await filesOfRun()).toEqual(["first.txt"]);
+  await agent.finish("First");
+  expect(await filesOfRun()).toEqual(["first.txt"]);
+  await agent.begin();
+  expect(await filesOfRun()).toEqual([]);
+  writeFileSync(join(root, "second.txt"), "second\n");
+  await agent.end("Cancelled");
+  expect(await filesOfRun()).toEqual(["second.txt"]);
+  await agent.begin();
+  writeFileSync(join(root, "second.txt"), "second\nthird\n");
+  unlinkSync(join(root, "first.txt"));
+  await agent.finish("Third");
+  expect(await filesOfRun()).toEqual(["first.txt", "second.txt"]);
+  const [change] = await harness.diffs.readLastRun(agent.id, never());
+  expect(String(change?.patch)).toContain(" second\n+third\n");
+  expect((await read(agent.id)).map(({ patch }) => String(patch).includes("first.txt"))).toEqual([false]);
+});
+
+test("where the start of the last run was not kept its changes are those since the last push", async () => {
+  const shop = await harness.shop();
+  const agent = await harness.agent([{ url: shop.url }]);
+  const { root } = agent.workspace;
+  writeFileSync(join(root, "first.txt"), "first\n");
+  await agent.finish("First");
+  writeFileSync(join(root, "second.txt"), "second\n");
+  await agent.finish("Second");
+  const [change] = await harness.diffs.readLastRun(agent.id, never());
+  expect(String(change?.patch)).toContain("b/second.txt");
+  expect(String(change?.patch)).not.toContain("b/first.txt");
+});

@@ -60,6 +60,8 @@ export interface TestAgent {
   workspace: OpenWorkspace;
   /** As a follow-up does. */
   open(): Promise<OpenWorkspace>;
+  /** Begins a run, which `finish` or `end` ends; they begin one themselves otherwise. */
+  begin(): Promise<void>;
   /** Ends a run with this result and hands it off. */
   finish(result: string, more?: Partial<RunSummary>): Promise<Awaited<ReturnType<Handoff["publish"]>>>;
   /** Ends a run without handing it off. */
@@ -159,16 +161,22 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
       const runs: string[] = [];
       const results: string[] = [];
       const again = () => handoff.publish(runs.at(-1) ?? "", never());
-      async function end(result: string, changes: Partial<RunSummary> = {}) {
+      let begun: string | null = null;
+      async function addRun(): Promise<string> {
         const runId = `run-${randomUUID()}`;
         runs.push(runId);
-        results.push(result);
         const row = { id: runId, agent_id: id, team_id: harness.teamId, number: runs.length, request: Buffer.alloc(1) };
         await harness.db
           .insertInto("runs")
-          .values({ ...row, status: "FINISHED" })
+          .values({ ...row, status: "FINISHED", started_at: new Date() })
           .execute();
         await harness.db.updateTable("agents").set({ latest_run_id: runId }).where("id", "=", id).execute();
+        return runId;
+      }
+      async function end(result: string, changes: Partial<RunSummary> = {}) {
+        const runId = begun ?? (await addRun());
+        begun = null;
+        results.push(result);
         const summary: RunSummary = {
           agentId: id,
           teamId: harness.teamId,
@@ -191,6 +199,10 @@ export async function openHandoffHarness(options: HandoffHarnessOptions = {}): P
         workspace,
         open: () => workspaces.open(work, never()),
         again,
+        async begin() {
+          begun = await addRun();
+          await handoff.begin({ agentId: id, runId: begun, workspace }, never());
+        },
         end,
         async finish(result, changes) {
           await end(result, changes);

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const RepositoryDiff = z.object({
   repoUrl: z.string().describe("Without scheme: host/owner/name"),
   baseBranch: z.string().describe("What a pull request would go to"),
-  baseCommit: z.string().describe("What the patch applies to"),
+  baseCommit: z.string().describe("What the patch applies to; with of=run a tree where the run before did not finish"),
   branch: z.string().describe("What the agent works on, pushed or not"),
   encoding: z.enum(["utf-8", "base64"]).describe("How the patch is written; base64 where its files are not all UTF-8"),
   patch: z

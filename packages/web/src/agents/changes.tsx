@@ -1,8 +1,8 @@
 // What an agent has changed, file by file, pushed or not.
-import type { RepositoryDiff } from "@agentcli/protocol/api";
+import type { AgentDetails, RepositoryDiff } from "@agentcli/protocol/api";
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { agentQuery, diffQuery } from "../api/queries.ts";
 import { Button } from "../components/controls.tsx";
 import { type DiffMode, FileDiff, type FileDiffProps, LineCount } from "../components/diff.tsx";
@@ -11,73 +11,112 @@ import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { useStored } from "../components/stored.ts";
 import { Moment } from "../components/time.tsx";
 import { type PatchFile, readPatch } from "../text/patch.ts";
+import type { ChangesView } from "./changes-view.ts";
 import { anchorOf, isSameLine, type ReviewComment } from "./review.ts";
 import { ReviewBar, useFileNotes } from "./review-notes.tsx";
 import { type ChangedFile, changedSince, noLongerChanged, type Reviewed, reviewOf } from "./reviewed.ts";
 
 export function ChangesTab() {
   const { id } = useParams({ from: "/agents/$id" });
-  const { data, error, isPending, isFetching, refetch } = useQuery(diffQuery(id));
   const { data: agent } = useQuery(agentQuery(id));
   const [mode, setMode] = useDiffMode();
   const [reviewed, setReviewed] = useStored<Reviewed | null>(`reviewed:${id}`, null);
-  const [isNewOnly, setNewOnly] = useState(true);
+  const view = useView(reviewed);
+  const all = useQuery({ ...diffQuery(id, "agent"), enabled: view !== "turn" });
+  const turn = useQuery({ ...diffQuery(id, "run"), enabled: view === "turn" });
+  const { data, error, isPending, isFetching, refetch } = view === "turn" ? turn : all;
   const files = useMemo(() => data?.items.flatMap(filesOf) ?? [], [data]);
-  const since = isNewOnly ? reviewed : null;
-  if (isPending) return <Skeleton lines={6} />;
-  if (!data) return <Failure error={error} retry={() => refetch()} />;
+  const since = view === "review" ? reviewed : null;
+  const known = [...(all.data?.items ?? []), ...(turn.data?.items ?? [])];
   return (
     <div className="changes">
       <div className="changes-bar">
+        <ViewSwitch view={view} hasTurns={(agent?.runs.length ?? 0) > 1} hasReview={reviewed !== null} />
         <DiffModeSwitch mode={mode} onChange={setMode} />
-        {reviewed && <SinceSwitch isNewOnly={isNewOnly} onChange={setNewOnly} />}
-        {files.length > 0 && (
+        {files.length > 0 && view !== "turn" && (
           <Button onClick={() => setReviewed(reviewOf(files, new Date().toISOString()))}>Mark as reviewed</Button>
         )}
         <Button isBusy={isFetching} onClick={() => refetch()}>
           Refresh
         </Button>
       </div>
-      {data.items.length === 0 && (
-        <Empty icon="file" title="No repository yet">
-          <p>The agent has no repository, or has not fetched it yet.</p>
-        </Empty>
-      )}
-      {since && <SinceReview since={since} files={files} />}
-      {data.items.map((diff) => (
-        <Repository
-          key={diff.repoUrl}
-          agentId={id}
-          diff={diff}
-          mode={mode}
-          since={since}
-          takesComments={agent?.permissions.followUp ?? false}
-        />
-      ))}
-      {agent && <ReviewBar agent={agent} isShown={(comment) => isInDiff(comment, data.items)} />}
+      {since && data && <SinceReview since={since} files={files} />}
+      {isPending && <Skeleton lines={6} />}
+      {!isPending && !data && <Failure error={error} retry={() => refetch()} />}
+      {data && agent && <Repositories agent={agent} diffs={data.items} mode={mode} since={since} view={view} />}
+      {agent && <ReviewBar agent={agent} isShown={(comment) => isInDiff(comment, known)} />}
     </div>
   );
 }
 
+/** Part of the address; without it what is new since the last review. */
+function useView(reviewed: Reviewed | null): ChangesView {
+  const { show } = useSearch({ from: "/agents/$id/changes" });
+  return show ?? (reviewed ? "review" : "all");
+}
+
+const viewNames = { all: "All changes", turn: "This turn", review: "Since my review" } as const;
+
+interface ViewSwitchProps {
+  view: ChangesView;
+  hasTurns: boolean;
+  hasReview: boolean;
+}
+
+function ViewSwitch({ view, hasTurns, hasReview }: ViewSwitchProps) {
+  const navigate = useNavigate({ from: "/agents/$id/changes" });
+  const offered = [
+    "all" as const,
+    ...(hasTurns || view === "turn" ? (["turn"] as const) : []),
+    ...(hasReview || view === "review" ? (["review"] as const) : []),
+  ];
+  if (offered.length === 1) return null;
+  return (
+    <fieldset className="segments">
+      <legend className="sr-only">Changes that are shown</legend>
+      {offered.map((one) => (
+        <button
+          key={one}
+          type="button"
+          className="segment"
+          aria-pressed={view === one}
+          onClick={() => navigate({ search: { show: one }, replace: true })}
+        >
+          {viewNames[one]}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface RepositoriesProps {
+  agent: AgentDetails;
+  diffs: RepositoryDiff[];
+  mode: DiffMode;
+  since: Reviewed | null;
+  view: ChangesView;
+}
+
+function Repositories({ agent: { id, permissions }, diffs, mode, since, view }: RepositoriesProps) {
+  if (diffs.length === 0)
+    return (
+      <Empty icon="file" title={view === "turn" ? "This turn has changed nothing yet" : "No repository yet"}>
+        <p>{view === "turn" ? "It waits to begin." : "The agent has no repository, or has not fetched it yet."}</p>
+      </Empty>
+    );
+  return diffs.map((diff) => (
+    <Repository
+      key={diff.repoUrl}
+      agentId={id}
+      {...{ diff, mode, since }}
+      takesComments={permissions.followUp}
+      nothing={view === "turn" ? "This turn has changed nothing" : "Nothing is changed"}
+    />
+  ));
+}
+
 const filesOf = (diff: RepositoryDiff): ChangedFile[] =>
   readPatch(textOf(diff)).map((file) => ({ repoUrl: diff.repoUrl, file }));
-
-const SinceSwitch = ({ isNewOnly, onChange }: { isNewOnly: boolean; onChange(isNewOnly: boolean): void }) => (
-  <fieldset className="segments">
-    <legend className="sr-only">Changes that are shown</legend>
-    {[true, false].map((one) => (
-      <button
-        key={String(one)}
-        type="button"
-        className="segment"
-        aria-pressed={isNewOnly === one}
-        onClick={() => onChange(one)}
-      >
-        {one ? "Since my review" : "All"}
-      </button>
-    ))}
-  </fieldset>
-);
 
 function SinceReview({ since, files }: { since: Reviewed; files: ChangedFile[] }) {
   const gone = noLongerChanged(since, files);
@@ -108,9 +147,11 @@ interface RepositoryProps {
   /** Only what is new since then; null: everything. */
   since: Reviewed | null;
   takesComments: boolean;
+  /** Said of a diff without files. */
+  nothing: string;
 }
 
-function Repository({ agentId, diff, mode, since, takesComments }: RepositoryProps) {
+function Repository({ agentId, diff, mode, since, takesComments, nothing }: RepositoryProps) {
   const files = useMemo(
     () => filesOf(diff).flatMap((one) => (since ? (changedSince(since, one) ?? []) : one.file)),
     [diff, since],
@@ -126,7 +167,7 @@ function Repository({ agentId, diff, mode, since, takesComments }: RepositoryPro
         </span>
         <LineCount added={sum(({ added }) => added)} removed={sum(({ removed }) => removed)} />
       </p>
-      {files.length === 0 && !since && <Empty icon="check" title="Nothing is changed" />}
+      {files.length === 0 && !since && <Empty icon="check" title={nothing} />}
       {files.map((file) => {
         const mark = `${diff.repoUrl}:${file.path}:${file.added}:${file.removed}`;
         const others = viewed.filter((one) => one !== mark);
@@ -142,9 +183,7 @@ function Repository({ agentId, diff, mode, since, takesComments }: RepositoryPro
       {diff.truncated && (
         <Notice tone="busy">
           The patch has {diff.patchBytes} bytes; only its beginning is shown.{" "}
-          <a href={`/v1/agents/${agentId}/diff?${new URLSearchParams({ repository: diff.repoUrl })}`}>
-            Download the whole patch
-          </a>
+          <a href={`/v1/agents/${agentId}/diff${new URL(diff.patchUrl).search}`}>Download the whole patch</a>
         </Notice>
       )}
     </section>

@@ -44,10 +44,11 @@ export const agentQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data?.group === "running" ? liveMs : calmMs),
   });
 
-export const diffQuery = (id: string) =>
+/** Of all its runs, or of the last one alone. */
+export const diffQuery = (id: string, of: "agent" | "run") =>
   queryOptions({
-    queryKey: ["diff", id],
-    queryFn: ({ signal }) => request<AgentDiff>(`/v1/agents/${encodeURIComponent(id)}/diff`, { signal }),
+    queryKey: ["diff", id, of],
+    queryFn: ({ signal }) => request<AgentDiff>(`/v1/agents/${encodeURIComponent(id)}/diff?of=${of}`, { signal }),
     refetchOnWindowFocus: false,
   });
 

@@ -19,13 +19,14 @@ export function addDiffRoute(api: Api, { access, publicUrl, diffs, forwarding, f
     {
       method: "get",
       path: "/v1/agents/{id}/diff",
-      summary: "Read what an agent has changed so far, also before it is pushed",
+      summary: "Read what an agent, or its last run alone, has changed so far, also before it is pushed",
       tag: "Agents",
       scope: "agents:read",
       sharing: "read",
       params: () => z.object({ id: z.string() }),
       query: () =>
         z.object({
+          of: z.enum(["agent", "run"]).default("agent").describe("run: what its last run alone has changed"),
           repository: z
             .string()
             .max(4096)
@@ -46,7 +47,8 @@ export function addDiffRoute(api: Api, { access, publicUrl, diffs, forwarding, f
       const holder = isFinal ? null : await findHolder(id);
       if (holder !== null) return forwarding.call(context, rawBody, holder);
       api.admission.admitGitProcess(context, principal.teamId);
-      const changes = await diffs.read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
+      const read = query.of === "run" ? diffs.readLastRun : diffs.read;
+      const changes = await read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
         // Deleted meanwhile, with its files: then that is the answer.
         await access.find(principal, id, "read");
         // Files that no patch can be made of, more than it can hold as a rule.
@@ -58,7 +60,9 @@ export function addDiffRoute(api: Api, { access, publicUrl, diffs, forwarding, f
         api.admission.admitDownload(context, principal.teamId, patch.length);
         return fileResponse(patch, name);
       }
-      return { items: changes.map((change) => entryOf(change, `${publicUrl()}/v1/agents/${id}/diff`)) };
+      return {
+        items: changes.map((change) => entryOf(change, { url: `${publicUrl()}/v1/agents/${id}/diff`, of: query.of })),
+      };
     },
   );
 }
@@ -76,14 +80,17 @@ function wholePatch(changes: RepositoryChange[], repoUrl: string): { patch: Buff
   );
 }
 
-function entryOf({ patch, ...change }: RepositoryChange, url: string): RepositoryDiff {
+function entryOf(
+  { patch, ...change }: RepositoryChange,
+  { url, of }: { url: string; of: "agent" | "run" },
+): RepositoryDiff {
   const beginning = capPatch(patch);
   return {
     ...change,
     ...written(beginning),
     truncated: beginning.length < patch.length,
     patchBytes: patch.length,
-    patchUrl: `${url}?${new URLSearchParams({ repository: change.repoUrl })}`,
+    patchUrl: `${url}?${new URLSearchParams({ ...(of === "run" && { of }), repository: change.repoUrl })}`,
   };
 }
 

@@ -1,25 +1,27 @@
-// All changes of an agent in its repositories so far, committed or not, pushed or not. Leaves no files behind.
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { join } from "node:path";
+// Changes of an agent in its repositories, committed or not, pushed or not: all so far, or those of its last run alone. Leaves
+// no files behind.
 import type { Kysely } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
-import { askGit, GitFailed, type GitLocation, GitWroteTooMuch, RepositoryFault, runGit } from "../git/index.ts";
+import { askGit, GitFailed, type GitLocation, GitWroteTooMuch, RepositoryFault } from "../git/index.ts";
 import type { SourceHosts } from "../scm/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
-import { addFiles } from "./add-files.ts";
+import { withFilesAsTree } from "./current-files.ts";
 import { findWorkspace } from "./find-workspace.ts";
-import { workTreeLocation } from "./host-side.ts";
+import { findRunStart } from "./run-start.ts";
 import type { HandoffRow } from "./store.ts";
 
 export interface Diffs {
   /** One entry per repository of the agent; empty before its first run has fetched them. */
   read(agentId: string, signal: AbortSignal): Promise<RepositoryChange[]>;
+  /** What the last run alone has changed; empty before it has begun. */
+  readLastRun(agentId: string, signal: AbortSignal): Promise<RepositoryChange[]>;
 }
 
 export interface RepositoryChange {
   /** Without scheme: `github.com/o/r`. */
   repoUrl: string;
   baseBranch: string;
+  /** What the patch applies to; of a run that followed an unfinished one, a tree. */
   baseCommit: string;
   branch: string;
   /** Empty if nothing changed. */
@@ -32,22 +34,51 @@ export interface DiffOptions {
   sources: SourceHosts;
 }
 
-export function openDiffs({ db, workspaces, sources }: DiffOptions): Diffs {
+export function openDiffs(options: DiffOptions): Diffs {
   return {
-    async read(agentId, signal) {
-      const workspace = await findWorkspace({ db, workspaces }, agentId);
-      const rows = await handoffsOf(db, agentId);
-      const changes: RepositoryChange[] = [];
-      for (const repository of workspace?.repositories ?? []) {
-        const repoUrl = sources.shown(repository.url);
-        const { branch, baseBranch, baseCommit } = repository;
-        const row = rows.find(({ repo_url }) => repo_url === repoUrl);
-        const patch = await readPatch(repository, row, signal);
-        changes.push({ repoUrl, baseBranch, baseCommit, branch, patch });
-      }
-      return changes;
+    read: (agentId, signal) => readChanges({ agentId, options, startOf: async ({ baseCommit }) => baseCommit }, signal),
+    async readLastRun(agentId, signal) {
+      const run = await options.db
+        .selectFrom("agents")
+        .innerJoin("runs", "runs.id", "agents.latest_run_id")
+        .select(["runs.id", "runs.number", "runs.started_at"])
+        .where("agents.id", "=", agentId)
+        .executeTakeFirst();
+      if (!run || run.started_at === null) return [];
+      return readChanges(
+        { agentId, options, startOf: (one) => findRunStart(one, { agentId, ...run }, options) },
+        signal,
+      );
     },
   };
+}
+
+interface Reading {
+  agentId: string;
+  options: DiffOptions;
+  /** The commit or tree that the changes are counted from. */
+  startOf(repository: OpenRepository): Promise<string>;
+}
+
+async function readChanges({ agentId, options, startOf }: Reading, signal: AbortSignal): Promise<RepositoryChange[]> {
+  const { db, workspaces, sources } = options;
+  const workspace = await findWorkspace({ db, workspaces }, agentId);
+  const rows = await handoffsOf(db, agentId);
+  const changes: RepositoryChange[] = [];
+  for (const repository of workspace?.repositories ?? []) {
+    const repoUrl = sources.shown(repository.url);
+    const { branch, baseBranch } = repository;
+    const row = rows.find(({ repo_url }) => repo_url === repoUrl);
+    const from = await startOf(repository);
+    changes.push({
+      repoUrl,
+      baseBranch,
+      baseCommit: from,
+      branch,
+      patch: await readPatch({ repository, row, from }, signal),
+    });
+  }
+  return changes;
 }
 
 type HandoffStatus = HandoffRow & { isOfLatestRun: boolean };
@@ -63,58 +94,19 @@ async function handoffsOf(db: Kysely<Tables>, agentId: string): Promise<HandoffS
   return rows.map((row) => ({ ...row, isOfLatestRun: row.run_id === row.latest_run_id }));
 }
 
+interface PatchRequest {
+  repository: OpenRepository;
+  row: HandoffStatus | undefined;
+  from: string;
+}
+
 /** The work of a run that is active, cancelled or failed exists only as files. */
-async function readPatch(
-  repository: OpenRepository,
-  row: HandoffStatus | undefined,
-  signal: AbortSignal,
-): Promise<Buffer> {
+async function readPatch({ repository, row, from }: PatchRequest, signal: AbortSignal): Promise<Buffer> {
   const { hostDirectory, baseCommit } = repository;
   const last = row?.head_commit ?? baseCommit;
   const isCommitted = row?.isOfLatestRun && row.state !== "waiting" && row.state !== "failed";
-  if (isCommitted) return diff({ location: { directory: hostDirectory }, from: baseCommit, to: last }, signal);
-  return retryWhileFilesChange(() =>
-    withFilesOf(repository, last, signal, (location, tree) => diff({ location, from: baseCommit, to: tree }, signal)),
-  );
-}
-
-const maxAttempts = 3;
-
-/** A file may be deleted or replaced between two accesses: try again. */
-async function retryWhileFilesChange<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof RepositoryFault) || attempt === maxAttempts) throw error;
-    }
-  }
-}
-
-/** Writes the current files as a tree into a temporary object directory, which is removed afterwards. */
-async function withFilesOf<T>(
-  repository: OpenRepository,
-  last: string,
-  signal: AbortSignal,
-  use: (location: GitLocation, tree: string) => Promise<T>,
-): Promise<T> {
-  const { hostDirectory } = repository;
-  const scratch = await mkdtemp(join(hostDirectory, "diff-"));
-  try {
-    const objects = join(scratch, "objects");
-    await mkdir(objects);
-    const location: GitLocation = {
-      ...(await workTreeLocation(repository)),
-      indexFile: join(scratch, "index"),
-      objects,
-      borrowed: [join(hostDirectory, "objects")],
-    };
-    await runGit({ location, args: ["read-tree", "-m", "-i", last] }, signal);
-    await addFiles(location, signal);
-    return await use(location, (await runGit({ location, args: ["write-tree"] }, signal)).trim());
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  if (isCommitted) return diff({ location: { directory: hostDirectory }, from, to: last }, signal);
+  return withFilesAsTree(repository, last, signal, (location, tree) => diff({ location, from, to: tree }, signal));
 }
 
 const stableFlags = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--ignore-submodules=all"];

@@ -19,6 +19,7 @@ import {
 } from "./pull-request-body.ts";
 import { pushBranch } from "./push.ts";
 import { refuseSecrets } from "./refuse-secrets.ts";
+import { keepRunStart } from "./run-start.ts";
 import {
   beginHandoff,
   type HandoffRow,
@@ -48,6 +49,7 @@ export interface HandoffOptions {
 
 export function openHandoff(options: HandoffOptions): Handoff {
   return {
+    begin: (run, signal) => keepRunStart(run, options, signal),
     async publish(runId, signal) {
       const summary = await options.readSummary(runId);
       const { directory, key } = await openAgent(options, summary.agentId);

@@ -2,8 +2,11 @@
 import type { Secret } from "@agentcli/engine";
 import type { RepositoryFaultCode } from "../git/index.ts";
 import type { HeldBackFile } from "./held-back.ts";
+import type { StartingRun } from "./run-start.ts";
 
 export interface Handoff {
+  /** Keeps what the files are, so that the changes of this run alone can be read. Safe to call again until it changes them. */
+  begin(run: StartingRun, signal: AbortSignal): Promise<void>;
   /**
    * Safe to call again after a crash at any point: creates one commit, one push and one pull request. Rejections by the
    * host of a repository are returned as faults; completed steps are kept, and a later call continues after them.

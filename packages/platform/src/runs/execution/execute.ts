@@ -1,7 +1,7 @@
 // Executes one run from its claim to its end. After a crash at any point it is called again and continues from the log.
 import { setTimeout as pause } from "node:timers/promises";
 import { needsWorker } from "../../fleet/index.ts";
-import { isStorageFull, KeyServiceFault } from "../../foundation/index.ts";
+import { isStorageFull, KeyServiceFault, type Log } from "../../foundation/index.ts";
 import { readStartSettings } from "../../identity/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
@@ -109,6 +109,7 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
     const workspace = await workspaces.open(workspaceSpec, limits.signal);
     await limits.whenDiskMeasured;
     const logContext = { runId: claimed.runId, log: host.platform.log };
+    if (claimed.status === "CREATING") await keepStart({ agentId, workspace, ...logContext }, host, limits.signal);
     // Files of a new run on a worker exist on this server alone until they are saved: a server that takes the run over
     // begins with the same commits.
     if (environment === null && claimed.status === "CREATING") await saveIfPossible(disk, logContext);
@@ -122,6 +123,18 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
   } finally {
     limits.release();
   }
+}
+
+/** Only readers of the changes need it: a run goes on without. */
+async function keepStart(
+  { log, ...run }: { agentId: string; runId: string; workspace: OpenWorkspace; log: Log },
+  { handoff }: RunHost,
+  signal: AbortSignal,
+): Promise<void> {
+  await handoff.begin(run, signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    log.error("files at the start of the run not kept", error, { runId: run.runId });
+  });
 }
 
 function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): void {
