@@ -18,6 +18,7 @@ const tools = [
   "sudo",
   "go",
   "cargo",
+  "oathtool",
   "chromium",
   "buildah",
   "rg",

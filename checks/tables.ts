@@ -20,6 +20,7 @@ const exceptions: Record<string, string> = {
   "identity deletes from environments": users,
   "identity deletes from workers": users,
   "identity deletes from webhooks": users,
+  "identity updates runs": users,
 };
 
 interface Write {

@@ -88,7 +88,7 @@ describe("a key of one-time passwords", () => {
     expect(withKey(printed)).toBe("Hex secret: [REDACTED]\nBase32 secret: [REDACTED]=");
   });
 
-  test("is not looked for in other words: a short value, or one that is no key, has its own forms alone", () => {
+  test("is not looked for in other words: a short value, or one in another alphabet, has its own forms alone", () => {
     const short = scrubber([{ name: "WORD", value: "ABCDEFGH" }]);
     expect(short("abcdefgh 4142434445464748")).toBe("abcdefgh [REDACTED]");
   });

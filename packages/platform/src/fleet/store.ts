@@ -2,6 +2,7 @@
 import type { RegisterRequest } from "@agentcli/protocol/worker-link";
 import { type Kysely, type Selectable, sql, type Transaction } from "kysely";
 import { notify, type Principal, type Tables, type WorkerLoss, type WorkerTable } from "../foundation/index.ts";
+import { refuseFormerUser } from "../identity/index.ts";
 import { isOnline } from "./online.ts";
 import { maxPools, mayNamePool, notePool, poolOwnerOfWorker } from "./pools.ts";
 
@@ -57,6 +58,7 @@ export async function registerWorker(
   };
   return db.transaction().execute(async (tx) => {
     const { teamId } = principal;
+    await refuseFormerUser(tx);
     if (credential === "token" && (await isElsewhere(tx, teamId, request)))
       return { kind: "elsewhere" as const, message: elsewhere(request) };
     const full = await limitReached(tx, principal, request.workerId);

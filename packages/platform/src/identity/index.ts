@@ -21,6 +21,7 @@ export {
   type Principals,
   principalName,
   type Role,
+  refuseFormerOwner,
   refuseFormerUser,
   type Scope,
   teamName,

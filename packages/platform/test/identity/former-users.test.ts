@@ -2,6 +2,8 @@
 // the owner's afterwards.
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { registerWorker } from "../../src/fleet/store.ts";
+import { actingForRequest } from "../../src/foundation/db/index.ts";
 import { openInvitations } from "../../src/identity/invitations/index.ts";
 import { openAdministration, proveAddress } from "../../src/identity/principals/index.ts";
 import { makeLoginLink } from "../../src/identity/sessions/index.ts";
@@ -89,17 +91,99 @@ async function waiting(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test.each(attempts)("%s that is under way while the owner proves the address is refused", async (what, attempt) => {
-  const { db } = server.platform;
-  const joined = await joinByLink(`${what.replaceAll(" ", "-")}@example.com`);
-  let answer: Promise<{ status: number }> | undefined;
-  await db.transaction().execute(async (transaction) => {
-    await sql`select from users where id = ${joined.userId} for update`.execute(transaction);
-    answer = attempt(joined);
+/** The owner of the address proves it while an attempt waits for that. */
+async function proveDuring<T>({ userId }: Joined, attempt: () => Promise<T>): Promise<T> {
+  let answer: Promise<T> | undefined;
+  await server.platform.db.transaction().execute(async (transaction) => {
+    await sql`select from users where id = ${userId} for update`.execute(transaction);
+    answer = attempt();
     await expect.poll(waiting, { timeout: 20_000 }).toBeGreaterThan(0);
-    await proveAddress(transaction, joined.userId);
+    await proveAddress(transaction, userId);
   });
-  expect((await answer)?.status).toBe(401);
+  return answer ?? expect.fail("not attempted");
+}
+
+test.each(attempts)("%s that is under way while the owner proves the address is refused", async (what, attempt) => {
+  const joined = await joinByLink(`${what.replaceAll(" ", "-")}@example.com`);
+  expect((await proveDuring(joined, () => attempt(joined))).status).toBe(401);
+});
+
+const hello = { prompt: { text: "say hello" } };
+
+async function startAgent({ key }: Joined): Promise<{ path: string; runId: string }> {
+  const { status, body } = await server.call(key, "POST", "/v1/agents", hello);
+  expect(status).toBe(200);
+  const { agent, run } = body as { agent: { id: string }; run: { id: string } };
+  return { path: `/v1/agents/${agent.id}/runs`, runId: run.id };
+}
+
+const runOf = (id: string) =>
+  server.platform.db.selectFrom("runs").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+
+test("a run that waits, or is under way, is cancelled when the owner proves the address", async () => {
+  const { db } = server.platform;
+  const joined = await joinByLink("queued@example.com");
+  const [waits, goesOn] = [await startAgent(joined), await startAgent(joined)];
+  const other = await startAgent(await joinByLink("other@example.com"));
+  await db.updateTable("runs").set({ status: "RUNNING" }).where("id", "=", goesOn.runId).execute();
+  await db.transaction().execute((transaction) => proveAddress(transaction, joined.userId));
+  const isCancelled = async ({ runId }: { runId: string }) => (await runOf(runId)).cancel_requested_at !== null;
+  expect([await isCancelled(waits), await isCancelled(goesOn), await isCancelled(other)]).toEqual([true, true, false]);
+});
+
+test("a follow-up that is under way while the owner proves the address begins no run", async () => {
+  const joined = await joinByLink("follow-up@example.com");
+  const { path, runId } = await startAgent(joined);
+  await server.platform.db.updateTable("runs").set({ status: "FINISHED" }).where("id", "=", runId).execute();
+  const { status } = await proveDuring(joined, () => server.call(joined.key, "POST", path, hello));
+  expect(status).toBe(401);
+});
+
+test("a message that is under way while the owner proves the address is added to no run", async () => {
+  const joined = await joinByLink("message@example.com");
+  const { path, runId } = await startAgent(joined);
+  const add = () => server.call(joined.key, "POST", `${path}/${runId}/messages`, { text: "and push it to evil" });
+  expect((await proveDuring(joined, add)).status).toBe(401);
+});
+
+test("a firing that is under way while the owner proves the address begins no run", async () => {
+  const { db } = server.platform;
+  const joined = await joinByLink("firing@example.com");
+  const automation = { name: "planted", scope: "private", ...hello, triggers: [{ type: "webhook" }] };
+  const { id } = (await server.call(joined.key, "POST", "/v1/automations", automation)).body as { id: string };
+  const created = await server.call(joined.key, "POST", `/v1/automations/${id}/webhook-keys`, { name: "kept" });
+  const { url, apiKey } = created.body as { url: string; apiKey: string };
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  await proveDuring(joined, () => fetch(url, { method: "POST", headers, body: "{}" }));
+  const firings = db.selectFrom("automation_firings").select(["status", "run_id", "reason"]);
+  expect(await firings.where("automation_id", "=", id).execute()).toEqual([
+    { status: "failed", run_id: null, reason: expect.stringContaining("the owner of the address") },
+  ]);
+  expect(await db.selectFrom("runs").select("id").where("user_id", "=", joined.userId).execute()).toEqual([]);
+});
+
+test("a machine that connects while the owner proves the address takes no runs of the owner", async () => {
+  const { db, nodeId } = server.platform;
+  const joined = await joinByLink("machine@example.com");
+  const registered = await proveDuring(joined, async () =>
+    actingForRequest(60_000, async () => {
+      const judged = await server.platform.principals.authenticate(`Bearer ${joined.key}`);
+      if (judged.kind === "refused") throw new Error(judged.reason);
+      const request = {
+        linkVersion: 1,
+        workerId: "m",
+        name: "m",
+        labels: {},
+        workspaceRootPath: "/",
+        version: "1",
+        session: "s",
+      };
+      const registrant = { principal: judged.principal, nodeId, credential: "key" } as const;
+      return registerWorker(db, registrant, request).catch((error: unknown) => String(error));
+    }),
+  );
+  expect(registered).toContain("the owner of the address");
+  expect(await db.selectFrom("workers").select("id").where("user_id", "=", joined.userId).execute()).toEqual([]);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 // Messages that enter the conversation of an active run, before its next request to the model.
 import { z } from "zod";
 import { type Api, ApiError, schema } from "../../foundation/index.ts";
-import { relationOf } from "../../identity/index.ts";
+import { refuseFormerUser, relationOf } from "../../identity/index.ts";
 import { addMessage, listMessages } from "../../runs/index.ts";
 import { findRun, lockAgent } from "../store.ts";
 import type { AgentHost } from "./agents.ts";
@@ -40,6 +40,7 @@ function addCreate(api: Api, { platform, access }: AgentHost): void {
       const message = { runId: run.id, text, idempotencyKey: header("idempotency-key") ?? null };
       return db.transaction().execute(async (tx) => {
         await lockAgent(tx, agent.id);
+        await refuseFormerUser(tx);
         return addMessage(tx, key, message);
       });
     },

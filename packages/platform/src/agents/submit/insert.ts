@@ -4,7 +4,7 @@ import type { CreateAgent, CreateRun } from "@agentcli/protocol/api";
 import { withoutUnprintable } from "@agentcli/protocol/names";
 import { needsWorker } from "../../fleet/index.ts";
 import { type AgentSettings, ApiError, type PlatformContext } from "../../foundation/index.ts";
-import { type Principal, refuseFormerUser } from "../../identity/index.ts";
+import { type Principal, refuseFormerOwner, refuseFormerUser } from "../../identity/index.ts";
 import { insertWebhook, type NewWebhook } from "../../integrations/index.ts";
 import { branchName } from "../../repositories/index.ts";
 import {
@@ -79,7 +79,7 @@ export async function insertAgent(context: CreateContext, body: CreateAgentReque
   };
   const now = new Date();
   const runId = newRunId();
-  await refuseFormerUser(tx);
+  await refuseFormer(requester, tx);
   const inserted = await tx
     .insertInto("agents")
     .values({
@@ -136,6 +136,7 @@ export async function insertFollowUp(
     ...(context.requester.traceparent && { traceparent: context.requester.traceparent }),
     ...(context.requester.budgetUsd !== undefined && { budgetUsd: context.requester.budgetUsd }),
   };
+  await refuseFormer(context.requester, tx);
   const key = await platform.vault.unwrap(agent.data_key);
   // They stay for the runs behind it.
   const { mode, model = agent.settings.model } = request;
@@ -155,6 +156,13 @@ export async function insertFollowUp(
     .execute();
   return { agentId, runId };
 }
+
+/** What starts runs without a request of a user. */
+const ofPlatform = ["AUTOMATION", "SUBSCRIPTION", "MENTION"];
+
+/** The owner of an address may have proved it since this began for one who joined by a link. */
+const refuseFormer = ({ principal, source }: Requester, tx: Transaction): Promise<void> =>
+  ofPlatform.includes(source) ? refuseFormerOwner(tx, principal) : refuseFormerUser(tx);
 
 /** `inbox`: a file below the home directory of the agent, written before the run begins. */
 export type CreateRunRequest = CreateRun & { inbox?: RunRequest["inbox"] };

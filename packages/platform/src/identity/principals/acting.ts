@@ -18,11 +18,18 @@ export function becomePrincipal(principal: Principal, { isUnproved }: { isUnprov
  */
 export async function refuseFormerUser(tx: Queries): Promise<void> {
   const userId = unprovedUserId();
-  if (userId === null) return;
-  const query = tx.selectFrom("users").select("joined_by_link").where("id", "=", userId).forShare();
-  if ((await query.executeTakeFirst())?.joined_by_link) return;
-  throw new ApiError(
-    "unauthorized",
-    "This session or key has ended: the owner of the address has logged in. Ask them.",
-  );
+  if (userId !== null && !(await lockUser(tx, userId))?.joined_by_link) throw hasEnded();
 }
+
+/** The same for what the platform begins for a user by itself, such as a firing, because of what they once set up. */
+export async function refuseFormerOwner(tx: Queries, principal: Principal): Promise<void> {
+  if (principal.kind !== "user") return;
+  const user = await lockUser(tx, principal.userId);
+  if (!user || (user.proved_at !== null && principal.createdAt < user.proved_at)) throw hasEnded();
+}
+
+const lockUser = (tx: Queries, userId: number) =>
+  tx.selectFrom("users").select(["joined_by_link", "proved_at"]).where("id", "=", userId).forShare().executeTakeFirst();
+
+const hasEnded = () =>
+  new ApiError("unauthorized", "This session or key has ended: the owner of the address has logged in. Ask them.");

@@ -1,6 +1,6 @@
 // Users as rows: created or restored, changed, removed. A team always keeps one administrator.
 import { type Kysely, sql, type Transaction } from "kysely";
-import type { Queries, Role, Tables, UserTable } from "../../foundation/index.ts";
+import { notify, type Queries, type Role, type Tables, type UserTable } from "../../foundation/index.ts";
 import { isAddress } from "./address.ts";
 import { PrincipalError } from "./principal-error.ts";
 
@@ -42,6 +42,19 @@ export async function proveAddress(db: Queries, userId: number): Promise<void> {
   await db.updateTable("users").set(proved).where("id", "=", userId).execute();
   await endAccess(db, userId, now);
   await removeSettings(db, userId);
+  await cancelRuns(db, userId, now);
+}
+
+/** Those that wait too: each would reach what its user reaches by then. */
+async function cancelRuns(db: Queries, userId: number, now: Date): Promise<void> {
+  const cancelled = await db
+    .updateTable("runs")
+    .set({ cancel_requested_at: now })
+    .where("user_id", "=", userId)
+    .where("status", "in", ["CREATING", "RUNNING"])
+    .returning("id")
+    .execute();
+  for (const { id } of cancelled) await notify(db, "cancels", id);
 }
 
 /** What reaches agents of the user. */
