@@ -41,7 +41,12 @@ const acting: Record<string, string[]> = {
   [`${platform}/integrations/push/encrypt.ts`]: ["keys.p256dh", "keys.auth"],
   [`${platform}/inbox/marks.ts`]: ["items", "state"],
   [`${platform}/identity/invitations/invitations.ts`]: ["role"],
-  [`${platform}/identity/settings/settings.ts`]: ["followUps", "defaultModel", "allowedModels", "egress", "autofix"],
+  [`${platform}/identity/settings/settings.ts`]: [
+    ...["followUps", "defaultModel", "allowedModels", "egress", "autofix", "newAgent"],
+  ],
+  // The web app acts on what is kept here.
+  [`${platform}/agents/routes/settings.ts`]: ["newAgent.repository", "newAgent.branch"],
+  "protocol/src/api/settings.ts": ["newAgent.environment"],
   [`${platform}/egress/policy.ts`]: ["egress.mode", "egress.allowlist", "egress.locked"],
   [`${platform}/repositories/credentials/value.ts`]: ["host", "kind", "user", "value"],
   [`${platform}/secrets/store.ts`]: ["type"],

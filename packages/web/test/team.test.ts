@@ -236,3 +236,48 @@ test("members see workers of pools and their own machines; administrators those 
   expect(await shown("admin@localhost")).toEqual(["laptop (yours)", "runner-1 "]);
   expect(await shown("bob@x")).toEqual(["runner-1 "]);
 });
+
+test("the form of a new agent begins with what the visitor has set, else the team, and sends what was chosen", async () => {
+  const { page, complaints, findBarriers } = await visit(await loginLink(server.platform, server.url));
+  const key = await server.key();
+  const environment = { owner: "team", name: "staging", repos: [], environmentJson: "{}" };
+  expect((await server.call(key, "POST", "/v1/environments", environment)).status).toBe(201);
+  await page.goto(`${server.url}/settings`);
+  const team = page.getByRole("form", { name: "Team default" });
+  await team.getByLabel("New agents begin with").selectOption("environment");
+  await team.getByRole("combobox", { name: /^Environment/ }).selectOption("staging");
+  await team.getByRole("button", { name: "Save" }).click();
+  await team.getByText("Saved.").waitFor();
+
+  await page.goto(`${server.url}/agents/new`);
+  const chosen = page.getByRole("combobox", { name: /^Environment/ });
+  await expect.poll(() => chosen.inputValue()).toBe("staging");
+  expect(await page.getByRole("combobox", { name: /^Repository/ }).count()).toBe(0);
+
+  await page.goto(`${server.url}/settings`);
+  const own = page.getByRole("form", { name: "Your agents" });
+  await own.getByLabel("New agents begin with").selectOption("repository");
+  await own.getByRole("combobox", { name: /^Repository/ }).fill("https://host.example/shop");
+  await own.getByLabel("Branch").fill("next");
+  await own.getByLabel("Model of agents that name none").selectOption("practice");
+  await own.getByRole("button", { name: "Save" }).click();
+  await own.getByText("Saved.").waitFor();
+  expect(await findBarriers()).toEqual([]);
+
+  await page.goto(`${server.url}/agents/new`);
+  await expect
+    .poll(() => page.getByRole("combobox", { name: /^Repository/ }).inputValue())
+    .toBe("https://host.example/shop");
+  expect(await page.getByLabel("Branch").inputValue()).toBe("next");
+  expect(await page.getByRole("combobox", { name: /^Model/ }).inputValue()).toBe("practice");
+  expect(await findBarriers()).toEqual([]);
+  await page.getByRole("combobox", { name: /^Repository/ }).fill("https://host.example/other");
+  expect(await page.getByLabel("Branch").inputValue()).toBe("");
+  await page.getByRole("combobox", { name: /^Environment/ }).selectOption("staging");
+  await page.getByLabel("What should it do?").fill("Look around");
+  const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/v1/agents"));
+  await page.getByRole("button", { name: "Start agent" }).click();
+  expect((await sent).postDataJSON()).toMatchObject({ env: { type: "cloud", name: "staging" } });
+  expect((await sent).postDataJSON()).not.toHaveProperty("repos");
+  expect(complaints).toEqual([]);
+});

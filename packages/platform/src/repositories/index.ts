@@ -41,6 +41,7 @@ export {
   type PullRequests,
   type RepositoryHook,
   type RepositoryPermission,
+  readRepositoryUrl,
   repositoryOfPullRequest,
 } from "./scm/index.ts";
 export {

@@ -29,7 +29,7 @@ async function modelOfNewAgent(key: string): Promise<string | undefined> {
 }
 
 test("the default model is the user's, else the team's, else the server's", async () => {
-  const none = { defaultModel: null, allowedModels: null, egress: null, autofix: null };
+  const none = { defaultModel: null, allowedModels: null, egress: null, autofix: null, newAgent: null };
   expect(await read(member, "team")).toEqual({ followUps: "disabled", ...none });
   expect(await modelOfNewAgent(member)).toBeUndefined();
   expect(await change(admin, "team", { defaultModel: { id: "small" } })).toMatchObject({
@@ -60,7 +60,7 @@ test("administrators change the team's settings, one member at a time; others re
 });
 
 test("a service account has no settings of its own", async () => {
-  expect(await read(account, "me")).toEqual({ defaultModel: null, egress: null, autofix: null });
+  expect(await read(account, "me")).toEqual({ defaultModel: null, egress: null, autofix: null, newAgent: null });
   expect(await change(account, "me", { defaultModel: { id: "small" } })).toMatchObject({
     status: 403,
     body: { error: { message: "A service account has no settings of its own; those of its team apply." } },
@@ -75,12 +75,37 @@ test.each([
     "defaultModel.params.0.id: the model small has no parameter x",
   ],
   [{ defaultmodel: null }, "validation_error", "defaultmodel: unknown field"],
+  [
+    { newAgent: { repository: "https://token@host/a/b" } },
+    "validation_error",
+    "newAgent.repository: has credentials in it; leave them out",
+  ],
+  [
+    { newAgent: { repository: "https://host/a/b", branch: "--upload-pack=x" } },
+    "validation_error",
+    'newAgent.branch: "--upload-pack=x" cannot be the name of a branch, tag or commit',
+  ],
 ])("%j is refused by name", async (body, code, message) => {
   for (const whose of ["me", "team"] as const)
     expect(await change(admin, whose, body)).toMatchObject({
       status: 400,
       body: { error: { code, message: expect.stringContaining(message) } },
     });
+});
+
+test("where the form of a new agent begins is kept for the user and for the team, and changes no request", async () => {
+  const shop = { repository: "https://host.example/shop", branch: "next" };
+  expect(await change(admin, "team", { newAgent: { environment: "shop" } })).toMatchObject({
+    body: { newAgent: { environment: "shop" } },
+  });
+  expect(await change(member, "me", { newAgent: shop })).toMatchObject({ status: 200, body: { newAgent: shop } });
+  expect(await read(member, "team")).toMatchObject({ newAgent: { environment: "shop" } });
+  expect(await read(member, "me")).toMatchObject({ newAgent: shop });
+  expect(await read(admin, "me")).toMatchObject({ newAgent: null });
+  const { body } = await server.call(member, "POST", "/v1/agents", { prompt: { text: "do it" } });
+  expect(body).not.toHaveProperty("agent.repos");
+  await change(admin, "team", { newAgent: null });
+  await change(member, "me", { newAgent: null });
 });
 
 test("a default that the server no longer has is named when it would be used", async () => {

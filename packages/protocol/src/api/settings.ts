@@ -1,7 +1,17 @@
 // Settings of a team and of a user: `GET` and `PATCH` of `/v1/team/settings` and `/v1/me/settings`.
 import { z } from "zod";
+import { AgentEnv, Repository } from "./agents.ts";
 import { ModelSelection } from "./common.ts";
 import { TeamEgress, UserEgress } from "./egress.ts";
+
+/** Where a new agent works. An environment brings its repositories. */
+export const NewAgentDefault = z
+  .union([
+    z.strictObject({ repository: Repository.shape.url, branch: Repository.shape.startingRef }),
+    z.strictObject({ environment: AgentEnv.shape.name.unwrap() }),
+  ])
+  .meta({ id: "NewAgentDefault" });
+export type NewAgentDefault = z.infer<typeof NewAgentDefault>;
 
 const ofTeam = {
   followUps: z
@@ -19,6 +29,9 @@ const ofTeam = {
     .boolean()
     .nullable()
     .describe("Whether failed checks wake the agents that made their pull requests; null: they do"),
+  newAgent: NewAgentDefault.nullable().describe(
+    "Repository and branch, or environment, that the form of a new agent begins with; null: the first repository. Requests do not use it",
+  ),
 };
 const ofUser = {
   defaultModel: ModelSelection.nullable().describe("Of the user's agents that name no model; null: the team's"),
@@ -27,6 +40,9 @@ const ofUser = {
     .boolean()
     .nullable()
     .describe("Whether failed checks wake the user's agents that made their pull requests; null: what the team says"),
+  newAgent: NewAgentDefault.nullable().describe(
+    "Repository and branch, or environment, that the form of a new agent begins with; null: the team's",
+  ),
 };
 
 export const TeamSettings = z.object(ofTeam).meta({ id: "TeamSettings" });

@@ -3,27 +3,29 @@ import type { CreateAgent } from "@agentcli/protocol/api";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
-import { modelsQuery, repositoriesQuery } from "../api/queries.ts";
+import { environmentsQuery, modelsQuery, repositoriesQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
 import { useAction } from "../api/use-action.ts";
 import { useTitle } from "../api/use-inbox.ts";
 import { Button, Check, Field, Keys, Select } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
+import { EnvironmentSelect, RepositoryFields } from "../components/starting-point.tsx";
 import { useStored } from "../components/stored.ts";
-import { repositoryName } from "../text/format.ts";
 import { Attempts } from "./attempts.tsx";
 import { Estimate } from "./estimate.tsx";
 import { addShared } from "./given.ts";
 import { ImageList, useImages } from "./images.tsx";
+import { type Start, startOf, useNewAgentDefaults } from "./new-agent-defaults.ts";
 
 interface Draft {
   prompt: string;
-  /** Null until a person chose: then it is the first one that is offered. */
+  /** Null until a person chose: then the settings say it. So are environment and branch. */
   repository: string | null;
-  /** Of a build of an environment, which brings its own repositories; empty: none. */
-  environment: string;
+  /** A name; it brings its own repositories. Empty: none. */
+  environment: string | null;
+  /** Of the environment, to start from; empty: its active one. */
   build: string;
-  branch: string;
+  branch: string | null;
   model: string;
   effort: string;
   mode: "agent" | "plan";
@@ -33,7 +35,7 @@ interface Draft {
 }
 
 const emptyDraft: Draft = {
-  ...{ prompt: "", repository: null, environment: "", build: "", branch: "", model: "", effort: "" },
+  ...{ prompt: "", repository: null, environment: null, build: "", branch: null, model: "", effort: "" },
   ...{ mode: "agent", opensPullRequest: true, attempts: [] },
 };
 
@@ -59,9 +61,8 @@ export function NewAgentPage() {
   const images = useImages();
   const navigate = useNavigate();
   const key = useRef(crypto.randomUUID());
-  const { data: offered } = useQuery(repositoriesQuery);
-  const { data: models } = useQuery(modelsQuery);
-  const repository = draft.repository ?? offered?.items[0]?.url ?? "";
+  const defaults = useNewAgentDefaults();
+  const where = startOf(draft, defaults.start);
   const change = (next: Partial<Draft>) => {
     key.current = crypto.randomUUID();
     setDraft({ ...draft, ...next });
@@ -75,14 +76,14 @@ export function NewAgentPage() {
       });
       ids.push(agent.id);
     }
-    setDraft({ ...draft, prompt: "", environment: "", build: "", attempts: [] });
+    setDraft({ ...draft, prompt: "", ...(draft.build !== "" && { environment: null, build: "" }), attempts: [] });
     if (ids.length > 1) await navigate({ to: "/compare", search: { agents: ids.join(",") } });
     else await navigate({ to: "/agents/$id", params: { id: ids[0] ?? "" } });
   });
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
-    if (draft.prompt.trim() !== "" && !start.isPending)
-      void start.run(bodiesOf({ ...draft, repository }, images.images));
+    if (draft.prompt.trim() !== "" && !start.isPending && !defaults.isPending)
+      void start.run(bodiesOf({ ...draft, ...where }, images.images));
   };
   useTitle("New agent");
   return (
@@ -92,16 +93,17 @@ export function NewAgentPage() {
       </header>
       <PromptField draft={draft} onChange={change} onSubmit={submit} />
       <ImageList {...images} />
-      <Options draft={{ ...draft, repository }} onChange={change} />
+      <Options draft={{ ...draft, ...where }} defaultModel={defaults.model} onChange={change} />
       <Attempts attempts={draft.attempts} onChange={(attempts) => change({ attempts })} />
-      <Estimate
-        repository={repository}
-        model={draft.model || (models?.items[0]?.id ?? "")}
-        count={draft.attempts.length + 1}
-      />
+      <Estimate repository={where.repository} model={draft.model || defaults.model} count={draft.attempts.length + 1} />
       {start.error !== null && <Failure error={start.error} />}
       <div className="form-end">
-        <Button look="primary" type="submit" isBusy={start.isPending} disabled={draft.prompt.trim() === ""}>
+        <Button
+          look="primary"
+          type="submit"
+          isBusy={start.isPending}
+          disabled={draft.prompt.trim() === "" || defaults.isPending}
+        >
           {draft.attempts.length === 0 ? "Start agent" : `Start ${draft.attempts.length + 1} agents`}
         </Button>
         <span className="soft form-keys">
@@ -137,21 +139,30 @@ function PromptField({ draft, onChange, onSubmit }: PartProps & { onSubmit: () =
   );
 }
 
-function Options({ draft, onChange }: PartProps) {
+/** With where the agent starts. */
+type LocatedDraft = Draft & Start;
+
+interface OptionsProps {
+  draft: LocatedDraft;
+  defaultModel: string;
+  onChange(change: Partial<Draft>): void;
+}
+
+function Options({ draft, defaultModel, onChange }: OptionsProps) {
   const { data: offered } = useQuery(repositoriesQuery);
   return (
     <div className="options">
       {draft.build === "" ? (
-        <RepositoryFields draft={draft} onChange={onChange} />
+        <StartFields draft={draft} onChange={onChange} />
       ) : (
         <Notice>
           <span className="notice-text">
             Starts from build <code>{draft.build}</code> of {draft.environment}, with its repositories.
           </span>
-          <Button onClick={() => onChange({ environment: "", build: "" })}>Do not use it</Button>
+          <Button onClick={() => onChange({ environment: null, build: "" })}>Do not use it</Button>
         </Notice>
       )}
-      <ModelFields draft={draft} onChange={onChange} />
+      <ModelFields draft={draft} defaultModel={defaultModel} onChange={onChange} />
       <Field label="Mode">
         <Select
           value={draft.mode}
@@ -161,7 +172,7 @@ function Options({ draft, onChange }: PartProps) {
           <option value="plan">Plan only</option>
         </Select>
       </Field>
-      {(draft.repository !== "" || draft.build !== "") && draft.attempts.length === 0 && (
+      {(draft.repository !== "" || draft.environment !== "") && draft.attempts.length === 0 && (
         <Check
           label="Open a draft pull request"
           checked={draft.opensPullRequest}
@@ -177,43 +188,34 @@ function Options({ draft, onChange }: PartProps) {
   );
 }
 
-/** Where it works. */
-function RepositoryFields({ draft, onChange }: PartProps) {
-  const { data: offered } = useQuery(repositoriesQuery);
+function StartFields({ draft: { environment, repository, branch }, onChange }: PartProps & { draft: LocatedDraft }) {
+  const { data } = useQuery(environmentsQuery);
+  const hasAny = (data?.items.length ?? 0) > 0 || environment !== "";
   return (
     <>
-      <Field label="Repository" hint="Choose one, or give any git URL. Empty: none.">
-        <input
-          className="input"
-          list="repositories"
-          value={draft.repository ?? ""}
-          placeholder="https://github.com/owner/name"
-          onChange={({ target }) => onChange({ repository: target.value })}
+      {hasAny && (
+        <Field label="Environment" {...(environment !== "" && { hint: "It brings its repositories." })}>
+          <EnvironmentSelect
+            value={environment}
+            none="None: a repository"
+            onChange={(name) => onChange({ environment: name, ...(name === "" && { repository }) })}
+          />
+        </Field>
+      )}
+      {environment === "" && (
+        <RepositoryFields
+          {...{ repository, branch }}
+          onChange={(change) => onChange({ environment: "", repository, ...change })}
         />
-        <datalist id="repositories">
-          {offered?.items.map(({ url }) => (
-            <option key={url} value={url}>
-              {repositoryName(url)}
-            </option>
-          ))}
-        </datalist>
-      </Field>
-      <Field label="Branch" hint="Where it starts. Empty: the default branch.">
-        <input
-          className="input"
-          value={draft.branch}
-          placeholder="main"
-          onChange={({ target }) => onChange({ branch: target.value })}
-        />
-      </Field>
+      )}
     </>
   );
 }
 
-function ModelFields({ draft, onChange }: PartProps) {
+function ModelFields({ draft, defaultModel, onChange }: OptionsProps) {
   const { data } = useQuery(modelsQuery);
   const models = data?.items ?? [];
-  const chosen = models.find(({ id }) => id === draft.model) ?? models[0];
+  const chosen = models.find(({ id }) => id === (draft.model || defaultModel)) ?? models[0];
   const effort = chosen?.parameters?.find(({ id }) => id === "reasoning_effort");
   return (
     <>
@@ -245,7 +247,7 @@ function ModelFields({ draft, onChange }: PartProps) {
 type PromptImage = NonNullable<CreateAgent["prompt"]["images"]>[number];
 
 /** Of several attempts, the pull request is opened from the best one. */
-function bodiesOf(draft: Draft & { repository: string }, images: PromptImage[]): CreateAgent[] {
+function bodiesOf(draft: LocatedDraft, images: PromptImage[]): CreateAgent[] {
   const { attempts } = draft;
   if (attempts.length === 0) return [bodyOf(draft, images)];
   const first = { ...draft, opensPullRequest: false };
@@ -253,23 +255,23 @@ function bodiesOf(draft: Draft & { repository: string }, images: PromptImage[]):
   return [first, ...others].map((attempt) => bodyOf(attempt, images));
 }
 
-function bodyOf(draft: Draft & { repository: string }, images: PromptImage[]): CreateAgent {
-  const { prompt, repository, environment, build, branch, model, effort, mode, opensPullRequest } = draft;
-  const startingRef = branch.trim();
+function bodyOf(draft: LocatedDraft, images: PromptImage[]): CreateAgent {
+  const { prompt, model, effort, mode } = draft;
   return {
     prompt: { text: prompt, ...(images.length > 0 && { images }) },
     mode,
     ...(model !== "" && {
       model: { id: model, ...(effort !== "" && { params: [{ id: "reasoning_effort", value: effort }] }) },
     }),
-    ...(build !== "" && {
-      env: { type: "cloud", name: environment, buildId: build } as const,
-      autoCreatePR: opensPullRequest,
-    }),
-    ...(build === "" &&
-      repository.trim() !== "" && {
-        repos: [{ url: repository.trim(), ...(startingRef !== "" && { startingRef }) }],
-        autoCreatePR: opensPullRequest,
-      }),
+    ...locationOf(draft),
   };
+}
+
+function locationOf({ repository, environment, build, branch, opensPullRequest }: LocatedDraft): Partial<CreateAgent> {
+  const autoCreatePR = opensPullRequest;
+  if (environment !== "")
+    return { env: { type: "cloud", name: environment, ...(build !== "" && { buildId: build }) }, autoCreatePR };
+  if (repository.trim() === "") return {};
+  const startingRef = branch.trim();
+  return { repos: [{ url: repository.trim(), ...(startingRef !== "" && { startingRef }) }], autoCreatePR };
 }

@@ -3,6 +3,7 @@ import type {
   AgentDetails,
   AgentDiff,
   AgentOverviewPage,
+  Environment,
   HostedRepositoryList,
   ModelList,
   RepositoryList,
@@ -51,6 +52,12 @@ export const diffQuery = (id: string, of: "agent" | "run") =>
     queryFn: ({ signal }) => request<AgentDiff>(`/v1/agents/${encodeURIComponent(id)}/diff?of=${of}`, { signal }),
     refetchOnWindowFocus: false,
   });
+
+export const environmentsQuery = queryOptions({
+  queryKey: ["environments"],
+  queryFn: ({ signal }) => request<{ items: Environment[] }>("/v1/environments?limit=100", { signal }),
+  refetchInterval: calmMs,
+});
 
 const hour = 3_600_000;
 

@@ -4,12 +4,12 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
 import { useListKeys } from "../agents/list-keys.ts";
+import { environmentsQuery } from "../api/queries.ts";
 import { Empty } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Loaded, Page } from "../components/page.tsx";
 import { Moment } from "../components/time.tsx";
 import { repositoryName } from "../text/format.ts";
-import { environmentsQuery } from "./queries.ts";
 
 export function EnvironmentsPage() {
   const query = useQuery(environmentsQuery);

@@ -14,12 +14,6 @@ import { session } from "../api/session.ts";
 const liveMs = 3_000;
 const calmMs = 15_000;
 
-export const environmentsQuery = queryOptions({
-  queryKey: ["environments"],
-  queryFn: ({ signal }) => request<{ items: Environment[] }>("/v1/environments?limit=100", { signal }),
-  refetchInterval: calmMs,
-});
-
 export const pathOf = (id: string): string => `/v1/environments/${encodeURIComponent(id)}`;
 
 export const environmentQuery = (id: string) =>

@@ -2,18 +2,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { modelsQuery } from "../api/queries.ts";
 import { Field, Select } from "../components/controls.tsx";
+import { EnvironmentSelect, RepositoryFields } from "../components/starting-point.tsx";
 import type { SettingsDraft } from "./draft.ts";
 
 export interface SettingsFieldsProps {
   draft: SettingsDraft;
   onChange(change: Partial<SettingsDraft>): void;
   /** What holds where nothing is set. */
-  inherited: Record<"model" | "autofix" | "egress", string>;
+  inherited: Record<"model" | "autofix" | "egress" | "start", string>;
 }
 
 export const SettingsFields = ({ draft, onChange, inherited }: SettingsFieldsProps) => (
   <>
     <ModelField draft={draft} onChange={onChange} inherited={inherited} />
+    <StartFields draft={draft} onChange={onChange} inherited={inherited} />
     <Field label="Failed checks of pull requests">
       <Select
         value={draft.autofix}
@@ -48,6 +50,32 @@ export const SettingsFields = ({ draft, onChange, inherited }: SettingsFieldsPro
     )}
   </>
 );
+
+function StartFields({ draft, onChange, inherited }: SettingsFieldsProps) {
+  const { start, repository, branch, environment } = draft;
+  return (
+    <>
+      <Field label="New agents begin with">
+        <Select value={start} onChange={({ target }) => onChange({ start: target.value as SettingsDraft["start"] })}>
+          <option value="">{inherited.start}</option>
+          <option value="repository">A repository</option>
+          <option value="environment">An environment</option>
+        </Select>
+      </Field>
+      {start === "repository" && <RepositoryFields {...{ repository, branch, onChange }} isRequired />}
+      {start === "environment" && (
+        <Field label="Environment" hint="It brings its repositories.">
+          <EnvironmentSelect
+            value={environment}
+            none="Choose one"
+            isRequired
+            onChange={(name) => onChange({ environment: name })}
+          />
+        </Field>
+      )}
+    </>
+  );
+}
 
 function ModelField({ draft: { model }, onChange, inherited }: SettingsFieldsProps) {
   const { data } = useQuery(modelsQuery);

@@ -8,7 +8,7 @@ import { SettingsFields } from "./fields.tsx";
 import { SettingsForm } from "./form.tsx";
 import { userSettingsQuery } from "./queries.ts";
 
-const inherited = { model: "The team's", autofix: "As the team", egress: "As the team" };
+const inherited = { model: "The team's", autofix: "As the team", egress: "As the team", start: "What the team says" };
 
 export function PersonalSettingsForm({ settings }: { settings: UserSettings }) {
   const queries = useQueryClient();

@@ -20,6 +20,7 @@ const inherited = {
   model: "The server's default",
   autofix: "Wake the agent that made them (default)",
   egress: "All public hosts (default)",
+  start: "The first repository (default)",
 };
 
 export function TeamSettingsForm({ settings }: { settings: TeamSettings }) {

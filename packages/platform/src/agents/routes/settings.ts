@@ -1,7 +1,7 @@
 // Settings of the team and of the user over HTTP. All read them; administrators change the team's, users their own.
-import type { UserSettings } from "@agentcli/protocol/api";
+import type { NewAgentDefault, UserSettings } from "@agentcli/protocol/api";
 import { checkAllowlist } from "../../egress/index.ts";
-import { type Api, ApiError, type PlatformContext, schema } from "../../foundation/index.ts";
+import { type Api, ApiError, invalid, type PlatformContext, schema } from "../../foundation/index.ts";
 import {
   changeTeamSettings,
   changeUserSettings,
@@ -10,6 +10,7 @@ import {
   readUserSettings,
   settingsOfTeam,
 } from "../../identity/index.ts";
+import { isReference, readRepositoryUrl } from "../../repositories/index.ts";
 import { checkAllowedModels, checkDefaultModel } from "../submit/index.ts";
 
 const tag = "Settings";
@@ -43,6 +44,7 @@ function addTeamSettings(api: Api, { db, settings }: PlatformContext): void {
     async ({ body, principal: { teamId } }) => {
       checkAllowedModels(body.allowedModels, settings);
       await checkAllowlist(body.egress?.allowlist);
+      checkNewAgent(body.newAgent);
       await db.transaction().execute(async (tx) => {
         await changeTeamSettings(tx, teamId, body);
         // The default is one of those that are allowed from now on.
@@ -80,6 +82,7 @@ function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
       if (body.defaultModel)
         checkDefaultModel(body.defaultModel, await settingsOfTeam({ db, settings }, principal.teamId));
       await checkAllowlist(body.egress?.allowlist);
+      checkNewAgent(body.newAgent);
       if (Object.keys(body).length > 0)
         await db.transaction().execute((tx) => changeUserSettings(tx, userOf(principal), body));
       return readOwn(db, principal);
@@ -91,7 +94,16 @@ function addUserSettings(api: Api, { db, settings }: PlatformContext): void {
 const readOwn = async (db: PlatformContext["db"], principal: Principal): Promise<UserSettings> =>
   principal.kind === "user"
     ? readUserSettings(db, principal.userId)
-    : { defaultModel: null, egress: null, autofix: null };
+    : { defaultModel: null, egress: null, autofix: null, newAgent: null };
+
+/** An environment may be made later, and is checked when an agent names it; an address that git would refuse is not kept. */
+function checkNewAgent(start: NewAgentDefault | null | undefined): void {
+  if (!start || "environment" in start) return;
+  const read = readRepositoryUrl(start.repository);
+  if (read.kind === "refused") throw invalid([`newAgent.repository: ${read.reason}`]);
+  if (start.branch !== undefined && !isReference(start.branch))
+    throw invalid([`newAgent.branch: ${JSON.stringify(start.branch)} cannot be the name of a branch, tag or commit`]);
+}
 
 function userOf(principal: Principal): number {
   if (principal.kind === "user") return principal.userId;

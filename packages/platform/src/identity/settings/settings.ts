@@ -98,6 +98,7 @@ const settingsIn = (row: { settings: StoredSettings } | undefined): UserSettings
   defaultModel: row?.settings.defaultModel ?? null,
   egress: row?.settings.egress ?? null,
   autofix: row?.settings.autofix ?? null,
+  newAgent: row?.settings.newAgent ?? null,
 });
 
 /** Whole or not at all. */

@@ -6,8 +6,14 @@ import type { OpenRepository } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
 import { workTreeLocation } from "./host-side.ts";
 
-/** `last`: a commit that has most of the files. The tree stays. Throws RepositoryFault. */
-export const writeFilesAsTree = (repository: OpenRepository, last: string, signal: AbortSignal): Promise<string> =>
+export interface FilesToRead {
+  repository: OpenRepository;
+  /** A commit that has most of the files. */
+  last: string;
+}
+
+/** The tree stays. Throws RepositoryFault. */
+export const writeFilesAsTree = ({ repository, last }: FilesToRead, signal: AbortSignal): Promise<string> =>
   withScratch(repository, async (scratch) => {
     const location = { ...(await workTreeLocation(repository)), indexFile: join(scratch, "index") };
     return writeTree(location, last, signal);
@@ -15,8 +21,7 @@ export const writeFilesAsTree = (repository: OpenRepository, last: string, signa
 
 /** Passes on a location that has the tree; it is removed afterwards. Throws RepositoryFault. */
 export const withFilesAsTree = <T>(
-  repository: OpenRepository,
-  last: string,
+  { repository, last }: FilesToRead,
   signal: AbortSignal,
   use: (location: GitLocation, tree: string) => Promise<T>,
 ): Promise<T> =>

@@ -106,7 +106,7 @@ async function readPatch({ repository, row, from }: PatchRequest, signal: AbortS
   const last = row?.head_commit ?? baseCommit;
   const isCommitted = row?.isOfLatestRun && row.state !== "waiting" && row.state !== "failed";
   if (isCommitted) return diff({ location: { directory: hostDirectory }, from, to: last }, signal);
-  return withFilesAsTree(repository, last, signal, (location, tree) => diff({ location, from, to: tree }, signal));
+  return withFilesAsTree({ repository, last }, signal, (location, tree) => diff({ location, from, to: tree }, signal));
 }
 
 const stableFlags = ["--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--ignore-submodules=all"];

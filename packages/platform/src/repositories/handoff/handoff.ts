@@ -1,8 +1,8 @@
 // Turns the work of a run into a commit, a pushed branch and a draft pull request.
 import type { Secret } from "@agentcli/engine";
 import type { RepositoryFaultCode } from "../git/index.ts";
+import type { OpenWorkspace } from "../workspaces/index.ts";
 import type { HeldBackFile } from "./held-back.ts";
-import type { StartingRun } from "./run-start.ts";
 
 export interface Handoff {
   /** Keeps what the files are, so that the changes of this run alone can be read. Safe to call again until it changes them. */
@@ -12,6 +12,12 @@ export interface Handoff {
    * host of a repository are returned as faults; completed steps are kept, and a later call continues after them.
    */
   publish(runId: string, signal: AbortSignal): Promise<HandedOff>;
+}
+
+export interface StartingRun {
+  agentId: string;
+  runId: string;
+  workspace: OpenWorkspace;
 }
 
 export interface HandedOff {

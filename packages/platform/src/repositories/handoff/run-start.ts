@@ -7,19 +7,14 @@ import { join } from "node:path";
 import type { Kysely } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
 import type { SourceHosts } from "../scm/index.ts";
-import type { OpenRepository, OpenWorkspace } from "../workspaces/index.ts";
+import type { OpenRepository } from "../workspaces/index.ts";
 import { writeFilesAsTree } from "./current-files.ts";
+import type { StartingRun } from "./handoff.ts";
 import { commitsAfter, type HandoffRow } from "./store.ts";
 
 export interface RunStartOptions {
   db: Kysely<Tables>;
   sources: Pick<SourceHosts, "shown">;
-}
-
-export interface StartingRun {
-  agentId: string;
-  runId: string;
-  workspace: OpenWorkspace;
 }
 
 /** Safe to call again until the run changes files. Throws RepositoryFault. */
@@ -88,5 +83,5 @@ async function currentFiles({ repository, row, earlier }: FilesBefore, signal: A
   if (earlier === null) return baseCommit;
   const last = row?.head_commit ?? baseCommit;
   const isCommitted = row?.run_id === earlier && row.state !== "waiting" && row.state !== "failed";
-  return isCommitted ? last : writeFilesAsTree(repository, last, signal);
+  return isCommitted ? last : writeFilesAsTree({ repository, last }, signal);
 }

@@ -1,5 +1,5 @@
 // Settings of teams and of users. What was never changed has no member.
-import type { ModelSelection, UserEgress } from "@agentcli/protocol/api";
+import type { ModelSelection, NewAgentDefault, UserEgress } from "@agentcli/protocol/api";
 import type { JSONColumnType } from "kysely";
 import type { Stamped } from "./columns.ts";
 
@@ -10,6 +10,7 @@ export interface StoredSettings {
   allowedModels?: string[] | null;
   egress?: StoredEgress | null;
   autofix?: boolean | null;
+  newAgent?: NewAgentDefault | null;
 }
 
 /** Of a user without `locked`. */
