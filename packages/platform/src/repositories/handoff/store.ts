@@ -1,5 +1,5 @@
 // The state of a hand-off: one row per agent and repository.
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
 import type { DataKey, HandoffTable, Queries, Tables } from "../../foundation/index.ts";
 import type { PushedWork } from "../workspaces/index.ts";
 import { addCheck } from "./check-store.ts";
@@ -69,7 +69,11 @@ export async function reopenHandoffs(db: Queries, agentId: string): Promise<Reop
     .updateTable("handoffs")
     .from("runs")
     .whereRef("runs.id", "=", "handoffs.run_id")
-    .set({ state: "pushed", updated_at: new Date() })
+    // A commit whose push failed is pushed first: the pull request would tell of it otherwise, and not have it.
+    .set({
+      state: sql`case when head_commit is distinct from pushed_commit then 'committed' else 'pushed' end`,
+      updated_at: new Date(),
+    })
     .where("handoffs.agent_id", "=", agentId)
     // Pushed, or failed after that: an attempt that was interrupted is repeated.
     .where("state", "in", ["done", "pushed", "failed"])
