@@ -267,7 +267,7 @@ describe("whatever the text", () => {
 
   test.each([
     ["the digits of a length", "$\\raise", "1", "x$"],
-    ["spaces in an alias", "$\\let\\x", " ", "$"],
+    ["spaces in an alias", "$\\let\\x", " ", "{"],
     ["spaces in the row below a header", "a|b\n-", " ", "x|"],
     ["attributes of one tag", "<a", " b='c'", ">"],
     ["uses of a command in one definition", "$\\def\\x{", "\\y", "}"],

@@ -221,7 +221,7 @@ async function detailsOf(
   signal: AbortSignal,
 ): Promise<PullRequestDetails> {
   const location = { directory: repository.hostDirectory };
-  const range = { base: repository.baseCommit, head: row.head_commit ?? repository.baseCommit };
+  const range = { base: repository.baseCommit, head: row.pushed_commit ?? repository.baseCommit };
   return {
     results: summary.results,
     commands: summary.commands,

@@ -5,4 +5,4 @@ export { type CheckOptions, type RunReport, showDueChecks, startChecks } from ".
 export { type Diffs, openDiffs, type RepositoryChange } from "./diff.ts";
 export { type HandoffOptions, openHandoff } from "./finish.ts";
 export type { HandedOff, HandedOffBranch, Handoff, HandoffFault, RunSummary, VerifiedCommand } from "./handoff.ts";
-export { branchesOf, commitsAfter, findPushed, reopenHandoffs } from "./store.ts";
+export { branchesOf, commitsAfter, findPushed, type ReopenedHandoff, reopenHandoffs } from "./store.ts";

@@ -1,5 +1,5 @@
 // The state of a hand-off: one row per agent and repository.
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
 import type { DataKey, HandoffTable, Queries, Tables } from "../../foundation/index.ts";
 import type { PushedWork } from "../workspaces/index.ts";
 import { addCheck } from "./check-store.ts";
@@ -61,19 +61,27 @@ export const pushedHandoff = (db: Kysely<Tables>, row: HandoffRow, commit: strin
     return moveHandoff(transaction, row, { state: "pushed", pushed_commit: commit });
   });
 
-/** Continues with the pull requests of what was pushed without any. Returns the runs whose hand-offs wait for that. */
-export async function reopenHandoffs(db: Kysely<Tables>, agentId: string): Promise<string[]> {
+export type ReopenedHandoff = Pick<HandoffRow, "run_id" | "repo_url" | "branch" | "base_branch">;
+
+/** Continues with the pull requests of what was pushed without any; those of the latest run first. */
+export async function reopenHandoffs(db: Queries, agentId: string): Promise<ReopenedHandoff[]> {
   const rows = await db
     .updateTable("handoffs")
-    .set({ state: "pushed", updated_at: new Date() })
-    .where("agent_id", "=", agentId)
+    .from("runs")
+    .whereRef("runs.id", "=", "handoffs.run_id")
+    // A commit whose push failed is pushed first: the pull request would tell of it otherwise, and not have it.
+    .set({
+      state: sql`case when head_commit is distinct from pushed_commit then 'committed' else 'pushed' end`,
+      updated_at: new Date(),
+    })
+    .where("handoffs.agent_id", "=", agentId)
     // Pushed, or failed after that: an attempt that was interrupted is repeated.
     .where("state", "in", ["done", "pushed", "failed"])
     .where("pushed_commit", "is not", null)
     .where("pr_url", "is", null)
-    .returning("run_id")
+    .returning(["run_id", "repo_url", "branch", "base_branch", "runs.number"])
     .execute();
-  return [...new Set(rows.map(({ run_id }) => run_id))];
+  return rows.sort((one, other) => other.number - one.number);
 }
 
 /** Branches of an agent, as returned by the API; the same for every run. `branch` is only set once it was pushed. */
