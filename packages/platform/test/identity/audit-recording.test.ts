@@ -252,6 +252,59 @@ describe("a session that switches triggers off for itself alone", () => {
   });
 });
 
+describe("a session that switches triggers off for itself alone gives another user", () => {
+  const other = "(select id from users where email = 'eve@example.com')";
+  test.each([
+    ["an agent", `update agents set user_id = ${other}`, "agents has rows that no entry explains: bc-"],
+    [
+      "an agent of a team",
+      "update agents set user_id = null, service_account_id = gen_random_uuid()",
+      "agents has rows",
+    ],
+    ["an automation", `update automations set user_id = ${other}`, "automations has rows"],
+    ["an environment", `update environments set user_id = ${other}`, "environments has rows"],
+    ["a secret", `update secrets set user_id = ${other}`, "secrets has rows"],
+    [
+      "an account of a source host",
+      `update source_accounts set user_id = ${other}`,
+      "source_accounts has rows that no entry explains: ",
+    ],
+  ])("%s: audit verify names it", async (_, change, reason) => {
+    const server = await testServer({ roles: ["api"] });
+    onTestFinished(() => server.close());
+    const key = await server.key();
+    const { db, vault } = server.platform;
+    const eve = { team: "default", email: "eve@example.com", role: "member" } as const;
+    await openAdministration(db, vault).createUser(eve);
+    const repos = [{ url: "https://github.com/acme/app" }];
+    const answers = [
+      await server.call(key, "POST", "/v1/agents", { prompt: { text: "say hello" } }),
+      await server.call(key, "PUT", "/v1/me/secrets/OWN", { value: "of the user" }),
+      await server.call(key, "POST", "/v1/environments", {
+        owner: "personal",
+        name: "ci",
+        repos,
+        environmentJson: "{}",
+      }),
+      await server.call(key, "POST", "/v1/automations", {
+        ...{ name: "own", scope: "private", prompt: { text: "Look." }, triggers: [{ type: "webhook" }] },
+      }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 201, 201, 201]);
+    await sql
+      .raw(
+        "insert into source_accounts (user_id, host, account_id, login) select min(id), 'github.com', '1', 'ada' from users",
+      )
+      .execute(db);
+    expect(await command(server, "audit", "verify")).toMatch(/^whole: /);
+    await db.transaction().execute(async (transaction) => {
+      await sql.raw("set local session_replication_role = replica").execute(transaction);
+      await sql.raw(change).execute(transaction);
+    });
+    expect(await command(server, "audit", "verify")).toContain(`NOT RECORDED: ${reason}`);
+  });
+});
+
 test("rows of a former version, whose hashes were not recorded, are explained", async () => {
   const { db, connection, close } = await emptyDatabase();
   onTestFinished(close);

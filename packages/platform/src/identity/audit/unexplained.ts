@@ -1,4 +1,4 @@
-// Whether the log explains who may do what now: a session that switches triggers off for itself alone leaves no entry.
+// Whether the log explains who may do what now, and whose things are: a session that switches triggers off for itself alone leaves no entry.
 import { type Kysely, sql } from "kysely";
 import type { Tables } from "../../foundation/index.ts";
 
@@ -37,6 +37,18 @@ const explained: Explained[] = [
     ...{ times: ["expires_at"] },
   },
   { table: "automation_webhook_keys", row: "automation_webhook_key", columns: ["automation_id", "hash"] },
+  { table: "agents", row: "agent", columns: owners },
+  { table: "automations", row: "automation", columns: ["team_id", "user_id", "scope"] },
+  { table: "environments", row: "environment", columns: ["team_id", "user_id"] },
+  { table: "secrets", row: "secret", columns: ["team_id", "user_id", "environment_id", "name"] },
+  { table: "hosted_repositories", row: "repository", columns: ["team_id"] },
+  { table: "source_accounts", row: "source_account", columns: ["login"], id: ["user_id", "host"] },
+  {
+    ...{ table: "source_credentials", row: "source_credential", columns: ["team_id", "host", "kind"] },
+    id: ["team_id", "host", "kind"],
+  },
+  { table: "event_sources", row: "event_source", columns: ["team_id"] },
+  { table: "worker_pools", row: "worker_pool", columns: ["team_id", "service_account_id"] },
 ];
 
 /** One sentence for each table with rows, or values, that no entry tells of. */
