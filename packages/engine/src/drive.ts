@@ -126,7 +126,7 @@ async function stopTurn(run: ThreadRun, end: AbnormalEnd): Promise<void> {
  */
 async function applySteering({ log, steering, signal }: ThreadRun): Promise<void> {
   if (!steering || signal.aborted || !log.state.turn || log.state.turn.calls.length > 0) return;
-  for (const { input, clientId } of steering()) {
+  for (const { input, clientId } of await steering()) {
     await log.write({ type: "input.added", origin: "user", input, ...(clientId !== undefined && { clientId }) });
   }
 }

@@ -38,7 +38,7 @@ export interface Dependencies {
   /** Absent in an unattended run. */
   approver?: Approver | undefined;
   /** Returns input that clients sent during the turn, each message once. Called between two requests. */
-  steering?: (() => SteeringInput[]) | undefined;
+  steering?: (() => SteeringInput[] | Promise<SteeringInput[]>) | undefined;
   /** Absent if sub-agents are disabled. */
   subagents?: SubagentSupervisor | undefined;
   /** Absent in a thread without hooks. */

@@ -10,6 +10,7 @@ export {
   hashKey,
   isAddress,
   isEmail,
+  isFormerUser,
   isSameHash,
   keyIdOf,
   lowerCase,

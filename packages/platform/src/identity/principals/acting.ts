@@ -12,6 +12,14 @@ export function becomePrincipal(principal: Principal, { isUnproved }: { isUnprov
   becomeActor(principalName(principal), isUnproved && principal.kind === "user" ? principal.userId : null);
 }
 
+/** What users asked for before they were removed, or before another person proved their address, does not begin any more. */
+export async function isFormerUser(db: Queries, { userId, since }: { userId: number | null; since: Date }) {
+  if (userId === null) return false;
+  const query = db.selectFrom("users").select(["removed_at", "proved_at"]).where("id", "=", userId);
+  const user = await query.executeTakeFirst();
+  return !user || user.removed_at !== null || (user.proved_at !== null && since < user.proved_at);
+}
+
 /**
  * In a transaction that makes something of a user. The owner of the address may have proved it since the request of one who
  * joined by a link was authenticated: it would belong to the owner. It cannot be proved before the transaction ends.

@@ -88,7 +88,7 @@ export async function driveTurn(
   const paths = agentPaths(settings.dataDirectory, agent.directory);
   const turn = turnSettings(plan, paths.toSandboxPath(workspace.root), allowance.budget);
   const egress = await openEgress({ activeRun, egressSettings, plan, machine, host });
-  const messages = host.messages.follow({ id: activeRun.run.id, key: activeRun.key });
+  const messages = host.messages.follow(activeRun);
   let assembly: RunAssembly | undefined;
   let ended: TurnEnd;
   try {

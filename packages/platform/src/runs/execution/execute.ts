@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { needsWorker } from "../../fleet/index.ts";
 import { isStorageFull, KeyServiceFault, type Log } from "../../foundation/index.ts";
-import { readStartSettings } from "../../identity/index.ts";
+import { isFormerUser, readStartSettings } from "../../identity/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
 import type { OpenWorkspace } from "../../repositories/index.ts";
 import { openRunDisk, removeSavedDisk, saveIfPossible } from "../disks/index.ts";
@@ -85,7 +85,9 @@ async function execute(context: RunContext, outerSignal: AbortSignal): Promise<R
   const { claimed, activeRun, allowance, host } = context;
   const { platform, workspaces } = host;
   if (claimed.claimsWithoutProgress >= maxClaimsWithoutProgress) throw new RunFault("internal", abandonedMessage);
-  const { agent, requester } = activeRun;
+  const { agent, requester, run } = activeRun;
+  if (await isFormerUser(platform.db, { userId: requester.userId, since: run.createdAt }))
+    throw new RunFault("user_removed", removedMessage);
   const limits = startRunLimits(outerSignal, activeRun, platform);
   try {
     if (allowance.remainingUsd === 0) throw new RunFault("spend_limit_reached", spendLimitReached);
@@ -142,6 +144,9 @@ function assertModelsPriced({ activeRun: { agent }, plan, host }: RunContext): v
   const model = findUnpriced(models, host.platform.settings);
   if (model !== null) throw new RunFault("invalid_model", priceUnknown(model));
 }
+
+const removedMessage =
+  "The user who asked for this run is not in the team any more, so it did not go on. Send the prompt again as another member.";
 
 const abandonedMessage = `The run was stopped: ${maxClaimsWithoutProgress} times in a row, the server that had taken it over stopped before it made progress. Try splitting the task; if it happens again, ask an administrator to check the server log.`;
 

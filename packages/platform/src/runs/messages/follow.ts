@@ -1,17 +1,25 @@
 // The messages of runs that this server drives, each given to its driver once.
 import type { SteeringInput } from "@agentcli/engine";
 import type { DataKey, PlatformContext } from "../../foundation/index.ts";
+import { isFormerUser } from "../../identity/index.ts";
 import { messagesChannel, readWaiting } from "./store.ts";
 
 export interface RunMessages {
   /** Those that wait already, and those that come until it is closed. */
-  follow(run: { id: string; key: DataKey }): FollowedMessages;
+  follow(run: FollowedRun): FollowedMessages;
   close(): void;
 }
 
+export interface FollowedRun {
+  run: { id: string; createdAt: Date };
+  /** Of the agent. */
+  key: DataKey;
+  requester: { userId: number | null };
+}
+
 export interface FollowedMessages {
-  /** What has come since the last call. */
-  take(): SteeringInput[];
+  /** What has come since the last call; nothing of a user who was removed meanwhile. */
+  take(): Promise<SteeringInput[]>;
   close(): void;
 }
 
@@ -26,7 +34,7 @@ export async function openRunMessages({ db, notifications, log }: PlatformContex
   });
   return {
     close: unsubscribe,
-    follow({ id: runId, key }) {
+    follow({ run: { id: runId, createdAt }, key, requester: { userId } }) {
       const taken = new Set<string>();
       let waiting: SteeringInput[] = [];
       const read = async () => {
@@ -41,7 +49,8 @@ export async function openRunMessages({ db, notifications, log }: PlatformContex
       followers.set(runId, readLater);
       readLater();
       return {
-        take() {
+        async take() {
+          if (waiting.length === 0 || (await isFormerUser(db, { userId, since: createdAt }))) return [];
           const now = waiting;
           waiting = [];
           return now;
