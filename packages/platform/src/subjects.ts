@@ -1,6 +1,7 @@
 // Every subject of the platform, one line each, in the order in which their routes are documented.
 import { openAgents, openV0, touchAgent } from "./agents/index.ts";
 import { openAutomations, raiseRunAlert, recordHostEvent, recordOutcome } from "./automations/index.ts";
+import { openCloudRoles } from "./cloud-roles/index.ts";
 import { type BuildExecutor, openEnvironments } from "./environments/index.ts";
 import { openFleet } from "./fleet/index.ts";
 import type { ServerContext } from "./foundation/context.ts";
@@ -55,6 +56,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     machines,
     secrets,
     serveIdentity: identityTokens.serve,
+    cloudRoles: openCloudRoles(context, identityTokens),
     workers: fleet.workers,
     environments: environments.forRuns,
     toolsOf: automations.toolsOf,

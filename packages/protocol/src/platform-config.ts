@@ -185,6 +185,22 @@ const Kms = z.object({
     .describe("A file with the token, read for each request: an agent of Vault keeps it fresh; in place of token_env"),
 });
 
+const CloudRoles = z.object({
+  identity: z
+    .enum(["token", "credentials"])
+    .optional()
+    .describe("What the platform proves itself with to AWS: its own identity tokens, or credentials (token)"),
+  region: z.string().min(1).optional().describe("Region of the security token service (us-east-1)"),
+  endpoint: z.string().optional().describe("Address of that service (https://sts.REGION.amazonaws.com)"),
+  audience: z.string().min(1).max(512).optional().describe("Audience of the tokens (sts.amazonaws.com)"),
+  access_key_id_env: z.string().optional().describe("Variable with the access key id (AWS_ACCESS_KEY_ID)"),
+  secret_access_key_env: z.string().optional().describe("Variable with its secret (AWS_SECRET_ACCESS_KEY)"),
+  session_token_env: z
+    .string()
+    .optional()
+    .describe("Variable with the token of temporary credentials (AWS_SESSION_TOKEN)"),
+});
+
 export const PlatformConfig = z.object({
   listen: z.string().optional().describe("HOST:PORT to serve on; port 0 takes a free one (127.0.0.1:7420)"),
   public_url: z.string().optional().describe("Address in the links given out (the one served on)"),
@@ -210,6 +226,7 @@ export const PlatformConfig = z.object({
     .describe("How long a request waits for one answer of the database, before its own is 503 (10)"),
   kek_file: z.string().optional().describe("The key that wraps all data keys, mode 0600 (kek in the data directory)"),
   kms: Kms.optional().describe("A service that keeps the key-encryption key, in place of kek_file"),
+  cloud_roles: CloudRoles.optional().describe("How agents get credentials of roles of AWS"),
   signing_key_file: z
     .string()
     .optional()

@@ -1,6 +1,13 @@
 // What other groups may use of foundation.
 
-export type { GithubSettings, ModelSettings, OidcSettings, Settings, SourceHostSettings } from "./config/index.ts";
+export type {
+  CloudRoleSettings,
+  GithubSettings,
+  ModelSettings,
+  OidcSettings,
+  Settings,
+  SourceHostSettings,
+} from "./config/index.ts";
 export type { PlatformContext, ServerContext } from "./context.ts";
 export {
   type AgentFork,
@@ -162,3 +169,4 @@ export {
   type Vault,
 } from "./vault/index.ts";
 export { version } from "./version.ts";
+export { readXmlText } from "./xml/index.ts";

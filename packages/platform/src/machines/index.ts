@@ -17,6 +17,7 @@ export {
   runProgram,
 } from "./local/index.ts";
 export { type Machines, machinesDirectory, openMachines } from "./open.ts";
+export { toolPath } from "./parts/index.ts";
 export {
   type EgressOptions,
   type Machine,

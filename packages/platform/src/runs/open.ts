@@ -1,5 +1,6 @@
 // Runs: their execution, their streams, artifacts and usage.
 import { hostname } from "node:os";
+import type { CloudRoles } from "../cloud-roles/index.ts";
 import { addEgressRoute } from "../egress/index.ts";
 import type { RunEnvironments } from "../environments/index.ts";
 import type { Workers } from "../fleet/index.ts";
@@ -44,6 +45,7 @@ export interface RunsOptions {
   machines: Machines;
   secrets: Pick<Secrets, "ofAgent">;
   serveIdentity: ServeIdentity;
+  cloudRoles: CloudRoles;
   workers: Workers;
   environments: RunEnvironments;
   toolsOf: RunHost["toolsOf"];
@@ -104,6 +106,7 @@ const runHost = (
     endOfRunStatements,
     secrets,
     serveIdentity,
+    cloudRoles,
     workers,
     environments,
     toolsOf,
@@ -115,6 +118,7 @@ const runHost = (
   ...opened,
   secrets,
   serveIdentity,
+  cloudRoles,
   workers,
   environments,
   workspaces: repositories.workspaces,

@@ -12,6 +12,7 @@ import {
 } from "../foundation/index.ts";
 import { refuseFormerUser } from "../identity/index.ts";
 import { refuseUnboundable } from "./binding.ts";
+import { refuseUnusableRole } from "./cloud-role.ts";
 import type { SecretOwnerId } from "./owner.ts";
 
 export interface SecretStore {
@@ -68,6 +69,7 @@ async function setOne(
   const former = change.isAddition ? undefined : choose(versions, change);
   if (change.isOverApi && former?.type === "build_secret") throw isBuildSecret(change.name);
   const { repos = former?.repos ?? [] } = change;
+  refuseUnusableRole(change);
   await refuseUnboundable(change, former);
   const others = versions.filter(({ id }) => id !== former?.id);
   refuseOverlap(change.name, repos, others);

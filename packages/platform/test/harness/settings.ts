@@ -27,6 +27,7 @@ export const testSettings = (dataDirectory: string): Settings => ({
   configFile: null,
   kekFile: join(dataDirectory, "kek"),
   kms: null,
+  cloudRoles: { endpoint: "http://127.0.0.1:9", region: "us-east-1", audience: "sts.amazonaws.com", credentials: null },
   signingKey: { path: join(dataDirectory, "signing-key"), isGiven: false },
   committer: { name: "platform", email: "agent@platform.invalid" },
   objectStore: null,

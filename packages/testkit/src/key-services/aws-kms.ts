@@ -1,6 +1,6 @@
 // A scripted AWS KMS: Encrypt, Decrypt and ReEncrypt with symmetric keys. Every request must be signed.
 import { randomUUID } from "node:crypto";
-import { type AwsKeys, signatureError } from "../aws/signature.ts";
+import { type AwsKeys, signatureError } from "../aws/index.ts";
 import { type Answer, type Exchange, type FakeKeyService, newKey, startKeyService } from "./server.ts";
 
 export interface FakeAwsKms extends FakeKeyService, AwsKeys {

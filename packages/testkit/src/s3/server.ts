@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type AwsKeys, signatureError } from "../aws/signature.ts";
+import { type AwsKeys, signatureError } from "../aws/index.ts";
 
 export interface FakeS3 extends AwsKeys {
   endpoint: string;

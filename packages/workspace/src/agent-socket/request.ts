@@ -6,19 +6,30 @@ export interface Asked {
   url: string;
   type: string;
   hasMetadata: boolean;
+  hasAwsCredentials: boolean;
 }
 
-export type Routed = { kind: "token" } | { kind: "metadata"; path: string } | { kind: "refused"; reply: SocketReply };
+export type Routed =
+  | { kind: "token" }
+  | { kind: "aws-credentials" }
+  | { kind: "metadata"; path: string }
+  | { kind: "refused"; reply: SocketReply };
 
 const tokenPath = "/v1/tokens/oidc";
 const metadataPath = "/v1/meta-data";
 const tokenUsage = `POST ${tokenPath} with {"aud": "…", "nonce"?: "…", "sub_claim"?: "team_id"} as application/json.`;
+const awsCredentialsPath = "/v1/credentials/aws";
+const awsCredentialsUsage = `GET ${awsCredentialsPath} for credentials of the cloud role.`;
 const metadataUsage = `GET ${metadataPath} for the keys, GET ${metadataPath}/agent/id for a value.`;
 const maxLength = 512;
 
-export function route({ method, url, type, hasMetadata }: Asked): Routed {
+export function route({ method, url, type, hasMetadata, hasAwsCredentials }: Asked): Routed {
   const [path = ""] = url.split("?");
-  const usage = hasMetadata ? `${tokenUsage} ${metadataUsage}` : tokenUsage;
+  const usage = [
+    tokenUsage,
+    ...(hasMetadata ? [metadataUsage] : []),
+    ...(hasAwsCredentials ? [awsCredentialsUsage] : []),
+  ].join(" ");
   const notAllowed = (allow: string): Routed => ({
     kind: "refused",
     reply: { status: 405, body: { error: "method_not_allowed", usage }, headers: { allow } },
@@ -30,6 +41,8 @@ export function route({ method, url, type, hasMetadata }: Asked): Routed {
   }
   if (hasMetadata && (path === metadataPath || path.startsWith(`${metadataPath}/`)))
     return method === "GET" ? { kind: "metadata", path: path.slice(metadataPath.length) } : notAllowed("GET");
+  if (hasAwsCredentials && path === awsCredentialsPath)
+    return method === "GET" ? { kind: "aws-credentials" } : notAllowed("GET");
   return { kind: "refused", reply: { status: 404, body: { error: "not_found", usage } } };
 }
 

@@ -72,10 +72,13 @@ async function answerTo(request: IncomingMessage, service: AgentSocketService): 
   try {
     const { method = "", url = "", headers } = request;
     const type = headers["content-type"] ?? "";
-    const routed = route({ method, url, type, hasMetadata: service.metadata !== undefined });
+    const { metadata, awsCredentials } = service;
+    const has = { hasMetadata: metadata !== undefined, hasAwsCredentials: awsCredentials !== undefined };
+    const routed = route({ method, url, type, ...has });
     if (routed.kind === "refused") return routed.reply;
     if (routed.kind === "token") return await answerToken(request, service);
-    const values = await service.metadata?.();
+    if (routed.kind === "aws-credentials") return (await awsCredentials?.()) ?? failed;
+    const values = await metadata?.();
     return values instanceof Map ? readMetadata(values, routed.path) : (values ?? failed);
   } catch {
     return failed;

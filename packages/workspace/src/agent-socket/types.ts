@@ -17,6 +17,8 @@ export interface AgentSocketService {
   token(request: TokenRequest): Promise<SocketReply>;
   /** Values by their paths, such as `agent/id`; or a refusal. Absent: there is no metadata. */
   metadata?(): Promise<Map<string, string> | SocketReply>;
+  /** Credentials of the cloud role of the agent. Absent: it has none. */
+  awsCredentials?(): Promise<SocketReply>;
 }
 
 export interface AgentSocketOptions {

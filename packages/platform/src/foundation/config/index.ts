@@ -2,6 +2,7 @@
 export { type Entry, type Loaded, loadSettings, type Sources } from "./load.ts";
 export { SettingError } from "./setting-error.ts";
 export type {
+  CloudRoleSettings,
   GithubSettings,
   KmsSettings,
   ModelSettings,

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { defaults } from "@agentcli/project";
 import { type PlatformConfig, PlatformRole } from "@agentcli/protocol";
+import { readCloudRoles, variablesOfCloudRoles } from "./cloud-roles.ts";
 import { keys } from "./keys.ts";
 import { readKms, variablesOfKms } from "./kms.ts";
 import { environmentLayer, fileLayer, flagLayer, type Layer, setAt, valueAt } from "./layers.ts";
@@ -87,6 +88,7 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
     configFile: configFile(sources, data),
     kekFile: config.kek_file ?? join(data, "kek"),
     kms: config.kms === undefined ? null : readKms(config.kms),
+    cloudRoles: readCloudRoles(config.cloud_roles),
     signingKey: {
       path: config.signing_key_file ?? join(data, "signing-key"),
       isGiven: config.signing_key_file !== undefined,
@@ -128,10 +130,12 @@ function settingsOf(config: PlatformConfig, data: string, sources: Sources): Set
 }
 
 /** Keys of models are not among them: a model without its key says so itself, and others still answer. */
-function namedVariables({ metrics, oidc, source_hosts: { github } = {}, object_store, kms }: PlatformConfig) {
+function namedVariables(config: PlatformConfig) {
+  const { metrics, oidc, source_hosts: { github } = {}, object_store, kms, cloud_roles } = config;
   return [
     ...variablesOfObjectStore(object_store),
     ...variablesOfKms(kms),
+    ...variablesOfCloudRoles(cloud_roles),
     { setting: "metrics.token_env", variable: metrics?.token_env, remedy: "Put the token there." },
     { setting: "oidc.client_secret_env", variable: oidc?.client_secret_env, remedy: "Put the secret there." },
     { setting: "source_hosts.github.token_env", variable: github?.token_env, remedy: "Put the token there." },

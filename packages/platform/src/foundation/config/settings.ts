@@ -21,6 +21,7 @@ export interface Settings {
   kekFile: string;
   /** The service that keeps the key-encryption key; null: the file does. */
   kms: KmsSettings | null;
+  cloudRoles: CloudRoleSettings;
   /** One that was named must be there; the usual one is made. */
   signingKey: { path: string; isGiven: boolean };
   /** Whom commits of agents name. */
@@ -100,6 +101,17 @@ export type KmsSettings = {
       token: { kind: "file"; path: string } | { kind: "variable"; variable: string };
     }
 );
+
+/** How roles of AWS are assumed for agents. */
+export interface CloudRoleSettings {
+  /** Of the security token service, without a slash at its end. */
+  endpoint: string;
+  region: string;
+  /** Of identity tokens. */
+  audience: string;
+  /** Variables with the credentials, read when they are needed; null: identity tokens are sent in their place. */
+  credentials: { accessKeyVariable: string; secretKeyVariable: string; sessionTokenVariable: string } | null;
+}
 
 export interface WorkerSettings {
   /** A connection over which nothing came for this long has ended. */

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AwsClient } from "aws4fetch";
+import { readXmlText } from "../xml/index.ts";
 import { ObjectStoreFault } from "./object-store.ts";
-import { readText } from "./s3-xml.ts";
 
 export interface S3Requests {
   /** Throws ObjectStoreFault for a status that is neither a success nor `allowed`. */
@@ -95,8 +95,8 @@ const remedies: Record<string, string> = {
 };
 
 export function errorOf({ status, text }: S3Answer, what: string): ObjectStoreFault {
-  const code = readText(text, "Code") ?? String(status);
-  const message = readText(text, "Message") ?? "";
+  const code = readXmlText(text, "Code") ?? String(status);
+  const message = readXmlText(text, "Message") ?? "";
   const remedy = remedies[code] ?? "See the log of the object store.";
   return new ObjectStoreFault(
     `The object store ${what}: ${code} ${message.slice(0, 200)}`.trimEnd().concat(`. ${remedy}`),

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { AwsClient } from "aws4fetch";
+import { readXmlText } from "../xml/index.ts";
 import {
   assertKey,
   type Content,
@@ -14,7 +15,7 @@ import {
   type StoredObject,
 } from "./object-store.ts";
 import { errorOf, openS3Requests, type S3Requests } from "./s3-requests.ts";
-import { readListing, readText } from "./s3-xml.ts";
+import { readListing } from "./s3-xml.ts";
 
 export interface S3Options {
   /** Without a slash at its end. */
@@ -129,7 +130,7 @@ async function putParts(
   { first, second, rest, signal }: Parts,
 ): Promise<number> {
   const begun = await requests.end("POST", `${path}?uploads=`, { signal });
-  const uploadId = readText(begun.text, "UploadId");
+  const uploadId = readXmlText(begun.text, "UploadId");
   if (uploadId === null) throw errorOf(begun, "did not begin an upload in parts");
   const query = `uploadId=${encodeURIComponent(uploadId)}`;
   try {
@@ -144,7 +145,7 @@ async function putParts(
     const ended = await requests.end("POST", `${path}?${query}`, { body, headers, signal, allowed: conflicts });
     if (conflicts.includes(ended.status)) throw new ObjectExists(key);
     // The status is sent before the parts are joined.
-    if (readText(ended.text, "Code") !== null) throw errorOf(ended, "did not join the parts");
+    if (readXmlText(ended.text, "Code") !== null) throw errorOf(ended, "did not join the parts");
     return sizeBytes;
   } catch (error) {
     // Parts take space until they are removed. The first error counts.

@@ -2,13 +2,15 @@
 import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openAgentSocket } from "@agentcli/workspace";
+import { type AgentSocketService, openAgentSocket } from "@agentcli/workspace";
 import type { Settings } from "../../foundation/index.ts";
 import type { AgentOnServer, ServeIdentity } from "../../identity-tokens/index.ts";
 
 export interface RunSocket {
   /** With the socket: shown to commands of the agent alone. */
   directory: string;
+  /** Whether it gives credentials of a cloud role. */
+  hasAwsCredentials: boolean;
   close(): void;
 }
 
@@ -20,15 +22,23 @@ export const socketVariable = { PLATFORM_AGENT_SOCKET: socketPath };
 const socketDirectory = ({ dataDirectory }: Pick<Settings, "dataDirectory">, directory: string): string =>
   join(dataDirectory, "sockets", directory);
 
+export interface SocketContext {
+  settings: Pick<Settings, "dataDirectory">;
+  serve: ServeIdentity;
+  /** Null: the agent has no cloud role. */
+  awsCredentials: AgentSocketService["awsCredentials"] | null;
+}
+
 export async function openRunSocket(
-  { settings, serve }: { settings: Pick<Settings, "dataDirectory">; serve: ServeIdentity },
+  { settings, serve, awsCredentials }: SocketContext,
   agent: AgentOnServer & { directory: string },
 ): Promise<RunSocket> {
   // No other user can enter the directory of all of them: which agent a command works for is decided by what is mounted.
   mkdirSync(join(settings.dataDirectory, "sockets"), { recursive: true, mode: 0o700 });
   const directory = socketDirectory(settings, agent.directory);
-  const socket = await openAgentSocket(serve(agent), { directory, connectsFor: "every-user" });
-  return { directory, close: socket.close };
+  const service = { ...serve(agent), ...(awsCredentials && { awsCredentials }) };
+  const socket = await openAgentSocket(service, { directory, connectsFor: "every-user" });
+  return { directory, hasAwsCredentials: awsCredentials !== null, close: socket.close };
 }
 
 /** Of an agent that was deleted, or archived a while ago. */

@@ -10,6 +10,7 @@ import { type ClaimedRun, maxClaimsWithoutProgress } from "../leases/lease.ts";
 import { allowanceOf, limitedTo, priceUnknown, spendLimitReached } from "../usage/index.ts";
 import { toRunEnd } from "./after-turn.ts";
 import { openRunSocket, removeAgentSocket } from "./agent-socket.ts";
+import { credentialsOfRun } from "./cloud-role.ts";
 import { planRun } from "./compose/index.ts";
 import { type DriveContext, driveTurn, type RunContext } from "./drive-turn.ts";
 import { endAfterError, isUserFacingError, leavesRunOpen, RunFault } from "./fault.ts";
@@ -163,9 +164,11 @@ async function driveInWorkspace(workspace: OpenWorkspace, context: DriveContext,
     }
   }
   const { id, name, directory } = activeRun.agent;
-  // Gives commands of the agent identity tokens (OIDC) and metadata.
+  // Gives commands of the agent identity tokens (OIDC), metadata and credentials of its cloud role.
   const socketOwner = { id, name, directory, environmentId: environment.environment?.id ?? null };
-  const socket = await openRunSocket({ settings: host.platform.settings, serve: host.serveIdentity }, socketOwner);
+  const awsCredentials = credentialsOfRun(context, socketOwner.environmentId);
+  const serving = { settings: host.platform.settings, serve: host.serveIdentity, awsCredentials };
+  const socket = await openRunSocket(serving, socketOwner);
   try {
     const opened = { chosen: environment, workspace, readable: [socket.directory] };
     const machine = await openRunMachine({ activeRun, ...host }, opened, signal);

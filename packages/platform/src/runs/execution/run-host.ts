@@ -1,5 +1,6 @@
 // What a run needs from the server that executes it.
 import type { Tool } from "@agentcli/engine";
+import type { CloudRoles } from "../../cloud-roles/index.ts";
 import type { RunEnvironments } from "../../environments/index.ts";
 import type { Workers } from "../../fleet/index.ts";
 import type { AgentSettings, NetworkPolicy, PlatformContext } from "../../foundation/index.ts";
@@ -34,6 +35,7 @@ export interface RunHost {
   secrets: Pick<Secrets, "ofAgent">;
   /** What the socket in the machine of an agent answers. */
   serveIdentity: ServeIdentity;
+  cloudRoles: CloudRoles;
   workers: Workers;
   network: NetworkPolicy;
   publicUrl(): string;

@@ -3,6 +3,7 @@ import type { Secret } from "@agentcli/engine";
 import { headerSecrets } from "@agentcli/host";
 import type { McpServer } from "@agentcli/protocol/api";
 import type { BoundSecret, SecretUse } from "@agentcli/workspace";
+import { cloudRoleVariable } from "../../cloud-roles/index.ts";
 import { type AgentSecret, secretsToRedact, usesOf } from "../../secrets/index.ts";
 
 export const secretsOfServer = (server: McpServer): Secret[] =>
@@ -19,7 +20,10 @@ export const secretsIn = (variables: Record<string, string>): Secret[] =>
 
 /** Whatever their values are: the owner said that they are secret. Variables of type environment_variable may be seen. */
 export const runtimeSecrets = (secrets: AgentSecret[]): Secret[] =>
-  secretsToRedact(secrets.filter(({ type }) => type === "runtime_secret"));
+  secretsToRedact(secrets.filter(({ name, type }) => type === "runtime_secret" && !isShown(name)));
+
+/** The name of a role opens nothing, and refusals of AWS are of no use without it. */
+const isShown = (name: string): boolean => name === cloudRoleVariable;
 
 /** For the proxy; none where commands have the value itself. */
 export const boundOf = ({ name, value, placeholder, binding }: AgentSecret): BoundSecret[] =>

@@ -14,6 +14,7 @@ import type { OpenedWorkspace } from "@agentcli/workspace";
 import type { EgressRecord } from "../../../egress/index.ts";
 import type { UsedWorker } from "../../../fleet/index.ts";
 import { checkedLookup, type NetworkPolicy, type Settings, version } from "../../../foundation/index.ts";
+import { toolPath } from "../../../machines/index.ts";
 import type { OpenWorkspace } from "../../../repositories/index.ts";
 import type { AgentPaths } from "../agent-paths.ts";
 import type { RunSocket } from "../agent-socket.ts";
@@ -22,6 +23,7 @@ import { hookWithHostPaths, readHooks, readInstructions, repositoryGuard } from 
 import type { RunMachine } from "../run-machine.ts";
 import {
   artifactsDirectory,
+  awsProfile,
   noProxySecrets,
   openProxySecrets,
   type Sandboxes,
@@ -136,6 +138,7 @@ const recordedModels = (
 function openSandboxes(context: AssemblyContext & Pick<RunPlan, "variables">) {
   const { host, workspace, paths, machine, socket, egress, variables } = context;
   const proxySecrets = once(() => openProxySecrets(context));
+  const nodePath = machine?.use ? toolPath("node") : process.execPath;
   let isFirst = true;
   const start = machine && ((opened: OpenedWorkspace) => egress.during("start", () => machine.prepare(opened)));
   return async (mode: SandboxMode) => {
@@ -143,7 +146,8 @@ function openSandboxes(context: AssemblyContext & Pick<RunPlan, "variables">) {
     isFirst = false;
     const { placeholders, variables: trust } = mode === "workspace-write" ? await proxySecrets() : noProxySecrets;
     const request = {
-      ...{ mode, workspace, paths, variables: { ...trust, ...variables }, machine: machine?.use ?? null },
+      ...{ mode, workspace, paths, machine: machine?.use ?? null },
+      variables: { ...trust, ...(mode === "workspace-write" && awsProfile(socket, nodePath)), ...variables },
       ...{ socket, prepare, egress, placeholders },
     };
     const sandbox = await host.sandboxes.open(request);

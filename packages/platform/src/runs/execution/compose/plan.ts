@@ -1,13 +1,14 @@
 // The plan of a run, made before anything is opened: its model, its settings, and the secrets to redact.
-import { type Scrub, scrubber } from "@agentcli/engine";
+import type { Scrub, Secret } from "@agentcli/engine";
 import { type ChosenModel, effortOf, serviceSettings } from "@agentcli/host";
 import type { Budget, TurnSettings } from "@agentcli/protocol";
 import type { McpServer } from "@agentcli/protocol/api";
 import type { BoundSecret } from "@agentcli/workspace";
 import type { Settings } from "../../../foundation/index.ts";
-import type { AgentSecret } from "../../../secrets/index.ts";
+import { type AgentSecret, secretsToRedact } from "../../../secrets/index.ts";
 import type { AgentRecord, RunRequest } from "../request.ts";
 import { boundOf, runtimeSecrets, secretsIn, secretsOfServer } from "../secrets.ts";
+import { extendableScrub } from "./extendable-scrub.ts";
 import { chooseModels, providerKeys } from "./model.ts";
 
 export interface RunPlan {
@@ -25,6 +26,8 @@ export interface RunPlan {
   /** Those that commands have only a placeholder of. */
   boundSecrets: BoundSecret[];
   scrub: Scrub;
+  /** From now on `scrub` removes this secret too, which the run got on its way. */
+  recognize(secret: Secret): void;
 }
 
 export interface RunOrder {
@@ -37,6 +40,13 @@ export function planRun({ agent, run: { request }, secrets }: RunOrder, settings
   const selectedModel = chooseModels((request.model ?? agent.settings.model)?.id, settings);
   const servers = request.mcpServers ?? agent.private.mcpServers;
   const requested = { ...agent.private.envVars, ...request.envVars };
+  const { scrub, add } = extendableScrub([
+    ...selectedModel.secrets,
+    ...providerKeys(settings),
+    ...secretsIn(requested),
+    ...runtimeSecrets(secrets),
+    ...servers.flatMap(secretsOfServer),
+  ]);
   return {
     agent,
     request,
@@ -51,13 +61,8 @@ export function planRun({ agent, run: { request }, secrets }: RunOrder, settings
       ...requested,
     },
     boundSecrets: secrets.flatMap(boundOf),
-    scrub: scrubber([
-      ...selectedModel.secrets,
-      ...providerKeys(settings),
-      ...secretsIn(requested),
-      ...runtimeSecrets(secrets),
-      ...servers.flatMap(secretsOfServer),
-    ]),
+    scrub,
+    recognize: (secret) => add(secretsToRedact([secret])),
   };
 }
 

@@ -1,4 +1,5 @@
 // The sandboxes that agents work in.
+export { awsProfile } from "./aws-profile.ts";
 export { agentLimits } from "./limits.ts";
 export { type AgentProbe, probeForAgents } from "./probe.ts";
 export { noProxySecrets, openProxySecrets } from "./proxy-secrets.ts";
