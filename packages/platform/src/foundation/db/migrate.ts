@@ -64,7 +64,7 @@ import * as boundSecrets from "./migrations/0060-bound-secrets.ts";
 import * as runMessages from "./migrations/0061-run-messages.ts";
 import * as recordedHashes from "./migrations/0062-recorded-hashes.ts";
 import * as keyServices from "./migrations/0063-key-services.ts";
-import * as openStreams from "./migrations/0074-open-streams.ts";
+import * as openStreams from "./migrations/0064-open-streams.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -134,11 +134,11 @@ const migrations: Record<string, Migration> = {
   "0061-run-messages": runMessages,
   "0062-recorded-hashes": recordedHashes,
   "0063-key-services": keyServices,
-  "0074-open-streams": openStreams,
+  "0064-open-streams": openStreams,
 };
 
 /** Nothing is missing in a database that lacks them. */
-export const unusedMigrationNumbers: readonly number[] = [10, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73];
+export const unusedMigrationNumbers: readonly number[] = [10];
 
 const lockNumber = 7420_0001;
 
