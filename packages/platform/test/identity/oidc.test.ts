@@ -1,5 +1,6 @@
 // Login with an OpenID provider: a real one for the successful cases, a malicious one for the refused cases.
 import fc from "fast-check";
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { OidcSettings } from "../../src/foundation/config/index.ts";
 import { openInvitations } from "../../src/identity/invitations/index.ts";
@@ -208,6 +209,52 @@ test.each(["gone@invited.org", "gone@example.com"])(
   },
 );
 
+test("a removed user is not let in again by another address of the same account", async () => {
+  const { db, vault } = server.platform;
+  real.accounts.set("renamed", { email: "renamed@example.com", email_verified: true });
+  expect((await logIn("renamed")).shown.status).toBe(302);
+  await openAdministration(db, vault).removeUser({ email: "renamed@example.com" });
+  real.accounts.set("renamed", { email: "renamed.again@example.com", email_verified: true });
+  expect(reasonIn((await logIn("renamed")).shown)).toContain("was removed");
+  expect(await userOf("renamed.again@example.com")).toBeUndefined();
+  const { team_id: teamId } = (await userOf("ada@example.com")) ?? expect.fail("no user");
+  const invitation = { teamId, email: "renamed.again@example.com", role: "member" } as const;
+  await openInvitations(db, () => new Date()).invite(invitation);
+  expect(await me((await logIn("renamed")).browser)).toBe("renamed.again@example.com");
+  expect(await me((await logIn("renamed")).browser)).toBe("renamed.again@example.com");
+});
+
+test("an account that is bound while its user is removed does not come back with the user", async () => {
+  const { db, vault } = server.platform;
+  const administration = openAdministration(db, vault);
+  await administration.createTeam("guests");
+  await administration.createUser({ email: "host@guests.org", team: "guests", role: "admin" });
+  const { id } = await administration.createUser({ email: "guest@guests.org", team: "guests", role: "member" });
+  real.accounts.set("early", { email: "guest@guests.org", email_verified: true });
+  real.accounts.set("later", { email: "guest@guests.org", email_verified: true });
+  real.person = "early";
+  const browser = openBrowser(server.url);
+  const callback = await callbackUrl(browser);
+  let shown: Promise<Shown> | undefined;
+  await db.transaction().execute(async (transaction) => {
+    await sql`lock table identities in share mode`.execute(transaction);
+    shown = browser.get(callback);
+    await expect.poll(() => waitingForLocks(server), { timeout: 20_000 }).toBeGreaterThan(0);
+    await transaction.updateTable("users").set({ removed_at: new Date() }).where("id", "=", id).execute();
+  });
+  await shown;
+  await administration.createUser({ email: "guest@guests.org", team: "guests", role: "member" });
+  expect(await me((await logIn("later")).browser)).toBe("guest@guests.org");
+  expect((await logIn("early")).shown.status).toBe(403);
+});
+
+const waitingForLocks = async ({ platform: { db } }: TestServer): Promise<number> =>
+  (
+    await sql<{ count: number }>`
+      select count(*)::int as count from pg_locks join pg_stat_activity using (pid)
+      where not granted and datname = current_database()`.execute(db)
+  ).rows[0]?.count ?? 0;
+
 describe("an address that someone joined with by a link alone", () => {
   /** As before a provider was configured: the link proves nothing. */
   async function joinByLink(team: string, email: string) {
@@ -243,6 +290,20 @@ describe("an address that someone joined with by a link alone", () => {
     ]);
     const { status } = await server.call(joined.key, "GET", "/v1/me");
     expect(status).toBe(200);
+  });
+
+  test("in another team first, and in the same team, does not lock its owner out", async () => {
+    const [elsewhere, here] = [
+      await joinByLink("evil", "two@example.com"),
+      await joinByLink("default", "two@example.com"),
+    ];
+    real.accounts.set("two", { email: "two@example.com", email_verified: true });
+    expect(await me((await logIn("two")).browser)).toBe("two@example.com");
+    expect(await usersAt("two@example.com")).toEqual([
+      { id: elsewhere.userId, has_shared_address: true },
+      { id: here.userId, has_shared_address: false },
+    ]);
+    expect((await server.call(here.key, "GET", "/v1/me")).status).toBe(401);
   });
 
   test("in the same team keeps its user, whose keys of before end with the proof", async () => {

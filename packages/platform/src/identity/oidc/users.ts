@@ -22,33 +22,42 @@ export function userFor(context: LoginContext, login: VerifiedLogin): Promise<nu
   return context.db.transaction().execute(async (db) => {
     // Serialises first logins: two at once create one user.
     await db.selectFrom("teams").select("id").where("id", "=", context.teamId).forUpdate().execute();
-    const { issuer, subject } = login.claims;
-    const userId = (await boundUser(db, login.claims)) ?? (await firstLogin(db, context, login));
-    const identity = { issuer, subject, user_id: userId };
-    await db
-      .insertInto("identities")
-      .values(identity)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    const bound = await boundUser(db, login.claims);
+    const isKnown = bound !== undefined && bound.removed_at === null;
+    const isRemoved = !isKnown && bound?.team_id === context.teamId;
+    const userId = isKnown ? bound.id : await firstLogin(db, context, { ...login, isRemoved });
+    if (!isKnown) await bindTo(db, userId, login.claims);
     await setRole(db, context, { userId, groups: login.claims.groups });
     return userId;
   });
 }
 
-const boundUser = async (db: Transaction<Tables>, { issuer, subject }: Claims): Promise<number | undefined> =>
-  (
-    await db
-      .selectFrom("identities")
-      .select("user_id")
-      .where("issuer", "=", issuer)
-      .where("subject", "=", subject)
-      .executeTakeFirst()
-  )?.user_id;
+/** One who was removed stays bound until the user is restored: the account may have another address by now. */
+const boundUser = (db: Transaction<Tables>, { issuer, subject }: Claims) =>
+  db
+    .selectFrom("identities")
+    .innerJoin("users", "users.id", "identities.user_id")
+    .select(["users.id", "users.team_id", "users.removed_at"])
+    .where("issuer", "=", issuer)
+    .where("subject", "=", subject)
+    .executeTakeFirst();
+
+const bindTo = (db: Transaction<Tables>, userId: number, { issuer, subject }: Claims) =>
+  db
+    .insertInto("identities")
+    .values({ issuer, subject, user_id: userId })
+    .onConflict((conflict) => conflict.columns(["issuer", "subject"]).doUpdateSet({ user_id: userId }))
+    .execute();
+
+interface FirstLogin extends VerifiedLogin {
+  /** The account belongs to a user who was removed from the team. */
+  isRemoved: boolean;
+}
 
 async function firstLogin(
   db: Transaction<Tables>,
   context: LoginContext,
-  { claims, invitation }: VerifiedLogin,
+  { claims, invitation, isRemoved }: FirstLogin,
 ): Promise<number> {
   const email = claims.verifiedEmail;
   if (email === null)
@@ -67,7 +76,7 @@ async function firstLogin(
   const byLink = invitation === null ? null : await acceptInvitation(db, { secret: invitation, proof: "address" }, now);
   const invited = byLink ?? (await acceptInvitation(db, { teamId: context.teamId, email }, now));
   if (invited !== null) return invited;
-  if (existing)
+  if (existing || isRemoved)
     throw new LoginRefused("removed", `${email} was removed from the team. Ask an administrator for an invitation.`);
   return admitByAllowList(db, context, email);
 }

@@ -23,13 +23,18 @@ export const findUser = (db: Queries, email: string) =>
 export const findMember = (db: Queries, teamId: number, email: string) =>
   usersWith(db, email).where("team_id", "=", teamId).executeTakeFirst();
 
-/** For a person of this team who has proved the address: users of other teams who have not, or are removed, give it up. */
+/**
+ * For a person of this team who has proved the address: users of other teams who have not, or are removed, give it up, to
+ * the user of this team if there is one.
+ */
 export async function claimAddress(db: Queries, teamId: number, email: string) {
   const holder = await findUser(db, email);
   if (!holder || holder.team_id === teamId) return holder;
   if (!holder.joined_by_link && holder.removed_at === null) return holder;
   await db.updateTable("users").set({ has_shared_address: true }).where("id", "=", holder.id).execute();
-  return undefined;
+  const member = await findMember(db, teamId, email);
+  if (member) await db.updateTable("users").set({ has_shared_address: false }).where("id", "=", member.id).execute();
+  return member;
 }
 
 /**
@@ -81,6 +86,8 @@ export async function admitUser(
     await db.updateTable("users").set(restored).where("id", "=", member.id).execute();
     // Keys and sessions that began while the user was being removed.
     await endAccess(db, member.id, new Date());
+    // The address may be another person's by now.
+    await db.deleteFrom("identities").where("user_id", "=", member.id).execute();
     if (member.joined_by_link && proof === "address") await proveAddress(db, member.id);
     // Who opens a link need not be who was removed.
     if (!member.joined_by_link && proof === "link") await removeSettings(db, member.id);
@@ -146,7 +153,10 @@ async function endAccess(db: Queries, userId: number, now: Date): Promise<void> 
   await db.deleteFrom("webhooks").where("agent_id", "in", agents).execute();
 }
 
-/** The row stays for the user's agents; keys, sessions, links, invitations and webhooks end. */
+/**
+ * The row stays for the user's agents; keys, sessions, links, invitations and webhooks end. The accounts of a provider stay
+ * with it too: another address of one, of an allowed domain, does not let the user back in.
+ */
 export function removeUser(db: Kysely<Tables>, user: UserIdentity): Promise<void> {
   return db.transaction().execute(async (transaction) => {
     await keepAdministrator(transaction, user);
@@ -158,6 +168,5 @@ export function removeUser(db: Kysely<Tables>, user: UserIdentity): Promise<void
     const invitations = transaction.updateTable("invitations").set({ revoked_at: now }).where("team_id", "=", team);
     const waiting = invitations.where("accepted_at", "is", null).where("revoked_at", "is", null);
     await waiting.where(isAddress(user.email)).execute();
-    await transaction.deleteFrom("identities").where("user_id", "=", user.id).execute();
   });
 }
