@@ -1,5 +1,5 @@
 import type { ModelProgress } from "@agentcli/engine";
-import type { Block, Outcome, ThreadRecord, TurnSettings } from "@agentcli/protocol";
+import type { Block, NoteData, Outcome, ThreadRecord, TurnSettings } from "@agentcli/protocol";
 import { StreamFrame, ToolCall } from "@agentcli/protocol/api";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -190,8 +190,32 @@ test("a connection that the sandbox blocked is shown as a failed call that names
   const message = "The sandbox blocked a connection: evil.example:80 is not in allowed_domains.";
   const data = { message, host: "evil.example", port: 80, by: "allowlist" };
   const frames = openRun().record({ type: "noted", kind: "policy", data }).flat();
-  expect(frames).toMatchObject([{ event: "tool_call", data: { name: "warning", result: { error: { message } } } }]);
+  const args = { host: "evil.example", port: 80 };
+  expect(frames).toMatchObject([
+    { event: "tool_call", data: { name: "warning", status: "error", args, result: { error: { message } } } },
+  ]);
   expect(frames.map((frame) => StreamFrame.parse(frame))).toEqual(frames);
+});
+
+test("a hook that ran is a call with its outcome; one that was skipped, and notes about the turn, are not shown", () => {
+  const hook = { event: "preToolUse", source: "project", key: ".platform/hooks.json:pre_tool_use:0:0" } as const;
+  const shownAs = (data: NoteData<"hook">) => openRun().record({ type: "noted", kind: "hook", data }).flat();
+  const ran = shownAs({ ...hook, status: "completed", reason: "", durationMs: 12 });
+  const args = { event: "preToolUse", hook: hook.key, outcome: "completed", durationMs: 12 };
+  expect(ran).toEqual([
+    {
+      event: "tool_call",
+      data: { callId: "hook:1", name: "hook", status: "completed", args, result: { success: {} } },
+    },
+  ]);
+  const message = "Not on a Friday.";
+  const blocked = shownAs({ ...hook, status: "blocked", reason: message, durationMs: 3, agentId: "a1" });
+  expect(blocked).toMatchObject([
+    { data: { status: "error", args: { outcome: "blocked", subagentId: "a1" }, result: { error: { message } } } },
+  ]);
+  for (const frame of [...ran, ...blocked]) expect(StreamFrame.parse(frame)).toEqual(frame);
+  expect(shownAs({ ...hook, status: "skipped", reason: "not trusted", durationMs: 0 })).toEqual([]);
+  expect(shownAs({ prompted: true })).toEqual([]);
 });
 
 test("a call to an MCP server names server and tool, and has its content", () => {

@@ -108,10 +108,33 @@ test("output of a command is there while it runs, and the result takes its place
   expect(long?.kind === "command" && long.output.length).toBe(200_000);
 });
 
-test("a warning of a run is shown without a click", () => {
-  const error = { message: "This run created the git repository in vendor." };
-  const data = { callId: "warning:9", name: "warning", status: "error" as const, result: { error } };
-  expect(itemsOf([{ event: "tool_call", data }])).toEqual([{ kind: "note", key: "warning:9", text: error.message }]);
+test("warnings, blocked connections, hooks and missing MCP servers are items of their own", () => {
+  const noted = (name: string, args: object | undefined, message: string): Item[] => {
+    const data = { callId: "1", name, status: "error" as const, result: { error: { message } } };
+    return itemsOf([
+      { event: "tool_call", data: { ...data, ...(args && { args: JSON.parse(JSON.stringify(args)) }) } },
+    ]);
+  };
+  const text = "This run created the git repository in vendor.";
+  expect(noted("warning", undefined, text)).toEqual([{ kind: "warning", key: "1", text }]);
+  expect(noted("warning", { host: "evil.example", port: 80 }, "Blocked.")).toEqual([
+    { kind: "blocked", key: "1", host: "evil.example:80", text: "Blocked." },
+  ]);
+  expect(noted("mcp", { providerIdentifier: "docs" }, "It did not start.")).toEqual([
+    { kind: "server", key: "1", name: "docs", text: "It did not start." },
+  ]);
+  expect(noted("mcp", { providerIdentifier: "docs", toolName: "find" }, "Not found.")).toMatchObject([
+    { kind: "tool", name: "docs · find", problem: "Not found." },
+  ]);
+  const hook = {
+    event: "preToolUse",
+    hook: ".platform/hooks.json:pre_tool_use:0:0",
+    outcome: "blocked",
+    durationMs: 3,
+  };
+  expect(noted("hook", hook, "Not on a Friday.")).toEqual([
+    { kind: "hook", key: "1", status: "error", problem: "Not on a Friday.", isInSubagent: false, ...hook },
+  ]);
 });
 
 test("the last message is shown once, whether or not the stream had it", () => {

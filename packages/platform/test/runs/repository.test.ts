@@ -1,8 +1,12 @@
 import { call, replyWith, startModelServer } from "@agentcli/testkit";
+import type { StreamFrame } from "@agentcli/testkit/platform";
 import { expect, onTestFinished, test } from "vitest";
 import { openRunHarness } from "./run-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
+
+const settledCalls = (frames: StreamFrame[]): StreamFrame[] =>
+  frames.filter(({ event, data }) => event === "tool_call" && data.status !== "running");
 
 const skill = (name: string, body: string) => `---\nname: ${name}\ndescription: How to ${name}.\n---\n${body}\n`;
 const rule = (matter: string, body: string) => `---\n${matter}\n---\n${body}\n`;
@@ -157,7 +161,17 @@ test("hooks of the repository run in the workspace: they deny calls and receive 
   const ids = await client.create({ prompt: { text: "clean up" }, repos: [{ url }] });
   const frames = await client.stream(ids);
   expect(await client.read(ids)).toMatchObject({ status: "FINISHED" });
-  const calls = frames.filter(({ event, data }) => event === "tool_call" && data.status !== "running");
+  const calls = settledCalls(frames).filter(({ data }) => data.name !== "hook");
+  const ran = settledCalls(frames).filter(({ data }) => data.name === "hook");
+  const after = { status: "completed", args: { event: "afterShellExecution", outcome: "completed" } };
+  expect(ran.map(({ data }) => data)).toMatchObject([
+    { status: "error", args: { event: "beforeShellExecution", outcome: "blocked" } },
+    ...[after, after],
+  ]);
+  expect(ran[0]?.data).toMatchObject({
+    args: { hook: "/workspace/guarded/.platform/hooks.json:before_shell_execution:0:0" },
+    result: { error: { message: "no deleting here" } },
+  });
   expect(calls[0]?.data).toMatchObject({ status: "error" });
   expect(JSON.stringify(calls[0]?.data)).toContain("no deleting here");
   expect(JSON.stringify(requests().at(-1)?.body)).toContain("no deleting here");
@@ -185,7 +199,7 @@ test("an agent cannot change its guard: a modified hook script denies the call",
   });
   const ids = await client.create({ prompt: { text: "get around it" }, repos: [{ url }] });
   const frames = await client.stream(ids);
-  const calls = frames.filter(({ event, data }) => event === "tool_call" && data.status !== "running");
+  const calls = settledCalls(frames).filter(({ data }) => data.name !== "hook");
   expect(calls.map(({ data }) => data.status)).toEqual(["completed", "error"]);
   expect(JSON.stringify(calls[1]?.data)).toContain("hook modified");
 });
@@ -197,9 +211,7 @@ test("rules of the repository forbid commands, and an invalid rule prevents the 
   const rule = 'prefix_rule(pattern = ["git", "push"], decision = "forbidden", justification = "the host pushes")\n';
   const url = await repository("ruled", { ".agentcli/rules/default.rules": rule });
   const ids = await client.create({ prompt: { text: "push" }, repos: [{ url }] });
-  const calls = (await client.stream(ids)).filter(
-    ({ event, data }) => event === "tool_call" && data.status !== "running",
-  );
+  const calls = settledCalls(await client.stream(ids));
   expect(calls.map(({ data }) => data.status)).toEqual(["error", "completed"]);
   expect(JSON.stringify(requests()[1]?.body)).toContain("the host pushes");
   const wrong = await repository("misruled", { ".agentcli/rules/default.rules": 'prefix_rule(pattern = "")\n' });

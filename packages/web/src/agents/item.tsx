@@ -7,6 +7,7 @@ import { Output } from "../components/output.tsx";
 import type { Item } from "../stream/transcript.ts";
 import { duration } from "../text/format.ts";
 import { readHunks } from "../text/patch.ts";
+import { Blocked, Hook, MissingServer, Warning } from "./notices.tsx";
 import { Step } from "./step.tsx";
 import { Subagent, TaskCall } from "./subagent.tsx";
 
@@ -28,6 +29,14 @@ export const TranscriptItem = memo(({ item }: { item: Item }) => {
       return <Added text={item.text} />;
     case "tool":
       return <Tool item={item} />;
+    case "hook":
+      return <Hook item={item} />;
+    case "blocked":
+      return <Blocked item={item} />;
+    case "server":
+      return <MissingServer item={item} />;
+    case "warning":
+      return <Warning text={item.text} />;
     case "note":
       return <p className="run-note">{item.text}</p>;
   }

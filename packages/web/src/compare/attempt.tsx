@@ -128,10 +128,15 @@ function describe(item: Item): string {
       return `Sub-agent: ${item.description}`;
     case "tool":
       return `${item.name} ${item.subject}`;
+    case "hook":
+      return `Hook ${item.event}`;
     case "text":
     case "user":
     case "thinking":
     case "note":
+    case "warning":
+    case "blocked":
+    case "server":
       return item.text.slice(-300);
   }
 }

@@ -56,6 +56,8 @@ const shapes = {
   warning: <path d="M8 2.5 14 13H2L8 2.500ZM8 6.500V9M8 11h.01" />,
   exit: <path d="M6.5 3h-3v10h3M7 8h6M10.5 5.5 13 8l-2.5 2.5" />,
   tool: <path d="M10 3a3 3 0 0 0-2.7 4.300L3 11.6 4.4 13l4.3-4.300A3 3 0 0 0 13 6l-1.8 1.8-1.5-.500-.500-1.500L11 4" />,
+  hook: <path d="M11 2.500v7a3.250 3.250 0 0 1-6.500 0V8L3 9.500M4.500 8 6 9.500" />,
+  blocked: <path d="M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM3.800 3.800l8.400 8.400" />,
   clock: <path d="M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12ZM8 4.500V8l2.5 1.5" />,
 } satisfies Record<string, ReactNode>;
 

@@ -49,6 +49,16 @@ export const sampleItems: Item[] = [
     result: "export const a = 1;\n",
   },
   {
+    ...{ kind: "hook", key: "8", status: "error", event: "beforeShellExecution", outcome: "blocked", durationMs: 12 },
+    ...{ hook: ".platform/hooks.json:before_shell_execution:0:0", isInSubagent: false, problem: "No deleting here." },
+  },
+  {
+    ...{ kind: "blocked", key: "9", host: "evil.example:80" },
+    text: "The sandbox blocked a connection: evil.example:80 is not in allowed_domains.",
+  },
+  { kind: "server", key: "10", name: "docs", text: "MCP server docs is not available (failed): it has exited." },
+  { kind: "warning", key: "11", text: "This run created the git repository in vendor." },
+  {
     kind: "task",
     action: "start",
     subagentId: "",

@@ -20,6 +20,12 @@ export type Item =
   | ({ kind: "plan"; todos: Todo[] } & Call)
   | ({ kind: "task"; description: string; prompt: string; action: TaskAction; subagentId: string } & Call)
   | ({ kind: "tool"; name: string; subject: string; result: string } & Call)
+  | ({ kind: "hook"; event: string; hook: string; outcome: string; durationMs?: number; isInSubagent: boolean } & Call)
+  /** A connection that the sandbox did not allow. */
+  | { kind: "blocked"; key: string; host: string; text: string }
+  /** An MCP server that the run does without. */
+  | { kind: "server"; key: string; name: string; text: string }
+  | { kind: "warning"; key: string; text: string }
   | { kind: "note"; key: string; text: string };
 
 /** What a call does with sub-agents. */
@@ -147,11 +153,16 @@ function callItem({ callId, name, status, args, result }: CallData, before: Item
     case "updateTodos":
       return { kind: "plan", ...call, todos: todosIn(success.todos ?? given.todos) };
     case "warning":
-      return { kind: "note", key: callId, text: problem };
+      return warningItem(callId, given, problem);
+    case "hook":
+      return hookItem(call, given);
     case "task":
       return taskItem(call, given, success);
+    case "mcp":
+      if (textIn(given, "toolName") === "") return serverItem(callId, given, problem);
+      return { kind: "tool", ...call, ...mcpCall(given), result: textOf(success) };
     default:
-      return { kind: "tool", ...call, name: toolName(name, given), subject: subjectOf(given), result: textOf(success) };
+      return { kind: "tool", ...call, name, subject: subjectOf(given), result: textOf(success) };
   }
 }
 
@@ -205,8 +216,30 @@ function todosIn(value: unknown): Todo[] {
   });
 }
 
-const toolName = (name: string, given: Fields): string =>
-  name === "mcp" ? `${textIn(given, "providerIdentifier")} · ${textIn(given, "toolName")}` : name;
+const mcpCall = (given: Fields) => ({
+  name: `${textIn(given, "providerIdentifier")} · ${textIn(given, "toolName")}`,
+  subject: subjectOf(given),
+});
+
+function warningItem(key: string, given: Fields, text: string): Item {
+  const host = textIn(given, "host");
+  if (host === "") return { kind: "warning", key, text };
+  return { kind: "blocked", key, host: `${host}:${numberIn(given, "port") ?? ""}`, text };
+}
+
+const serverItem = (key: string, given: Fields, text: string): Item => ({
+  ...{ kind: "server", key, name: textIn(given, "providerIdentifier"), text },
+});
+
+function hookItem(call: Call, given: Fields): Item {
+  const durationMs = numberIn(given, "durationMs");
+  return {
+    ...{ kind: "hook", ...call, event: textIn(given, "event"), hook: textIn(given, "hook") },
+    outcome: textIn(given, "outcome"),
+    ...(durationMs !== undefined && { durationMs }),
+    isInSubagent: textIn(given, "subagentId") !== "",
+  };
+}
 
 const subjectOf = (given: Fields): string =>
   textIn(given, "path") || textIn(given, "pattern") || textIn(given, "query") || textIn(given, "url");
