@@ -43,6 +43,7 @@ const acting: Record<string, string[]> = {
   [`${platform}/identity/invitations/invitations.ts`]: ["role"],
   [`${platform}/identity/settings/settings.ts`]: [
     ...["followUps", "defaultModel", "allowedModels", "egress", "autofix", "newAgent"],
+    "retention",
   ],
   // The web app acts on what is kept here.
   [`${platform}/agents/routes/settings.ts`]: ["newAgent.repository", "newAgent.branch"],

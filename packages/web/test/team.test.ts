@@ -122,6 +122,7 @@ test("an administrator changes settings of the team; members see them without a 
   await page.goto(`${server.url}/settings`);
   const team = page.getByRole("form", { name: "Team default" });
   await team.getByRole("combobox", { name: "Who may send follow-ups" }).selectOption("all");
+  await team.getByRole("combobox", { name: "How long agents are kept" }).selectOption("90_days");
   await team.getByRole("combobox", { name: "Network of agents" }).selectOption("allowlist_only");
   await team.getByRole("textbox", { name: "Listed hosts" }).fill("exa mple/x");
   await team.getByRole("button", { name: "Save" }).click();
@@ -132,6 +133,7 @@ test("an administrator changes settings of the team; members see them without a 
   expect(await findBarriers()).toEqual([]);
   expect((await server.call(await server.key(), "GET", "/v1/team/settings")).body).toMatchObject({
     followUps: "all",
+    retention: "90_days",
     egress: { mode: "allowlist_only", allowlist: ["*.example.com", "registry.example.org:8443"], locked: false },
   });
 

@@ -7,6 +7,7 @@ import type { Integrations } from "../integrations/index.ts";
 import type { Repositories } from "../repositories/index.ts";
 import { type FindReadableAgent, findDiskHolder, readSummary } from "../runs/index.ts";
 import { openAgentAccess } from "./access.ts";
+import { conversationRetention } from "./conversation-retention.ts";
 import { machineRetention } from "./machine-retention.ts";
 import { addOverviewRoutes, type OverviewHost } from "./overview/index.ts";
 import { copyRetention, deletedRetention, workspaceRetention } from "./retention.ts";
@@ -71,6 +72,7 @@ export function openAgents(context: ServerContext, options: AgentsOptions): Agen
     },
     retention: [
       idempotencyRetention(db, settings.retention.idempotencyHours),
+      conversationRetention({ platform: context, workspaces }),
       workspaceRetention({ platform: context, workspaces }),
       deletedRetention({ platform: context, workspaces }),
       copyRetention({ platform: context, workspaces }),

@@ -30,7 +30,7 @@ async function modelOfNewAgent(key: string): Promise<string | undefined> {
 
 test("the default model is the user's, else the team's, else the server's", async () => {
   const none = { defaultModel: null, allowedModels: null, egress: null, autofix: null, newAgent: null };
-  expect(await read(member, "team")).toEqual({ followUps: "disabled", ...none });
+  expect(await read(member, "team")).toEqual({ followUps: "disabled", retention: "indefinite", ...none });
   expect(await modelOfNewAgent(member)).toBeUndefined();
   expect(await change(admin, "team", { defaultModel: { id: "small" } })).toMatchObject({
     status: 200,

@@ -198,11 +198,13 @@ test("unfinished files of killed servers go after a day; keys, logs and files of
   expect(present(others)).toEqual(others);
 });
 
-/** An archived agent, a deleted one, an expired stream, an old answer, and one of each that stays. */
+/** An archived agent, an unused one, a deleted one, an expired stream, an old answer, and one of each that stays. */
 async function openScene() {
   const { db, data } = harness;
-  const [due, kept] = await Promise.all([harness.agent([]), harness.agent([])]);
+  const [due, kept, unused] = await Promise.all([harness.agent([]), harness.agent([]), harness.agent([])]);
   await archive(due, 31);
+  const updated_at = new Date(Date.now() - 91 * day * 3_600_000);
+  await db.updateTable("agents").set({ updated_at }).where("id", "=", unused.id).execute();
   const gone = `bc-${randomUUID()}`;
   for (const parent of ["workspaces", "handoffs", "artifacts"])
     mkdirSync(join(data, parent, gone, "below"), { recursive: true });
@@ -232,6 +234,9 @@ async function openScene() {
     frames: (await db.selectFrom("frames").select("run_id").distinct().where("run_id", "in", runs).execute()).length,
     answers: (await db.selectFrom("idempotent_answers").select("key").where("key", "in", runs).execute()).length,
     due: directoriesOf(due),
+    unused: directoriesOf(unused),
+    agents: (await db.selectFrom("agents").select("id").where("id", "in", [due.id, kept.id, unused.id]).execute())
+      .length,
     gone: ["workspaces", "handoffs", "artifacts"].filter((parent) => existsSync(join(data, parent, gone))),
     kept: directoriesOf(kept),
     synced: synced.map((file) => existsSync(file)),
@@ -243,7 +248,7 @@ async function openScene() {
 }
 
 const complete = {
-  ...{ frames: 1, answers: 1, due: [], gone: [], kept: ["workspaces", "handoffs"], aside: [] },
+  ...{ frames: 1, answers: 1, due: [], unused: [], agents: 2, gone: [], kept: ["workspaces", "handoffs"], aside: [] },
   synced: [false, false, true],
 };
 
@@ -266,6 +271,8 @@ test("retention that is killed at any step and repeated removes what is due, and
 }, async () => {
   const log = join(harness.data, "steps of retention");
   await remove();
+  const settings = JSON.stringify({ retention: "90_days" });
+  await harness.db.insertInto("team_settings").values({ team_id: harness.teamId, settings }).execute();
   const whole = await openScene();
   expect(await runChild(0, log)).toBe(0);
   expect(await whole()).toEqual(complete);

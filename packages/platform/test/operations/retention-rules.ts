@@ -1,12 +1,14 @@
 // The retention rules as a server has them, for a data directory and a point in time.
 import { join } from "node:path";
 import type { Kysely } from "kysely";
+import { conversationRetention } from "../../src/agents/conversation-retention.ts";
 import { deletedRetention, workspaceRetention } from "../../src/agents/retention.ts";
 import { idempotencyRetention } from "../../src/agents/submit/index.ts";
 import { automationRetention } from "../../src/automations/retention.ts";
 import { poolRetention, workerRetention } from "../../src/fleet/retention.ts";
 import { openObjects, type RetentionRule, type Tables } from "../../src/foundation/index.ts";
 import { openNetworkPolicy } from "../../src/foundation/network/index.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { invitationRetention } from "../../src/identity/invitations/index.ts";
 import { sessionRetention } from "../../src/identity/sessions/index.ts";
 import { deliveryRetention } from "../../src/integrations/webhooks/index.ts";
@@ -47,6 +49,7 @@ export function rulesOf({ db, dataDirectory, hoursLater }: RuleOptions): Retenti
     ...automationRetention(db, retention.firingDays),
     workerRetention(db, retention.workerDays),
     poolRetention(db, retention.workerDays),
+    conversationRetention({ platform: { db, settings, objects, log: silentLog }, workspaces }),
     workspaceRetention({ platform: { db, settings, objects }, workspaces }),
     deletedRetention({ platform: { db, settings, objects }, workspaces }),
     mirrorRetention(files),

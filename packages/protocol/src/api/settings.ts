@@ -32,6 +32,11 @@ const ofTeam = {
   newAgent: NewAgentDefault.nullable().describe(
     "Repository and branch, or environment, that the form of a new agent begins with; null: the first repository. Requests do not use it",
   ),
+  retention: z
+    .enum(["indefinite", "90_days"])
+    .describe(
+      "How long agents are kept that no run uses; with 90_days they are then deleted, with their conversations",
+    ),
 };
 const ofUser = {
   defaultModel: ModelSelection.nullable().describe("Of the user's agents that name no model; null: the team's"),

@@ -16,6 +16,11 @@ const followUps = {
   all: "The whole team, for all agents",
 } as const;
 
+const retention = {
+  indefinite: "Until they are deleted",
+  "90_days": "Until no run has used them for 90 days",
+} as const;
+
 const inherited = {
   model: "The server's default",
   autofix: "Wake the agent that made them (default)",
@@ -29,6 +34,7 @@ export function TeamSettingsForm({ settings }: { settings: TeamSettings }) {
     ...draftOf(settings),
     followUps: settings.followUps,
     locked: settings.egress?.locked ?? false,
+    retention: settings.retention,
     models: settings.allowedModels?.join("\n") ?? "",
   });
   const change = (part: Partial<typeof draft>) => setDraft({ ...draft, ...part });
@@ -36,7 +42,8 @@ export function TeamSettingsForm({ settings }: { settings: TeamSettings }) {
     const { egress, ...shared } = settingsOf(draft, settings);
     const models = draft.models.split(/\s+/).filter((id) => id !== "");
     const body: TeamSettings = {
-      ...{ ...shared, followUps: draft.followUps, allowedModels: models.length === 0 ? null : models },
+      ...{ ...shared, followUps: draft.followUps, retention: draft.retention },
+      allowedModels: models.length === 0 ? null : models,
       egress: egress && { ...egress, locked: draft.locked },
     };
     const saved = await request<TeamSettings>("/v1/team/settings", { method: "PATCH", body });
@@ -44,18 +51,19 @@ export function TeamSettingsForm({ settings }: { settings: TeamSettings }) {
   };
   return (
     <SettingsForm title={`Team ${session.team}`} mayChange={session.isAdmin} save={save}>
-      <Field label="Who may send follow-ups to agents of others">
-        <Select
-          value={draft.followUps}
-          onChange={({ target }) => change({ followUps: target.value as TeamSettings["followUps"] })}
-        >
-          {Object.entries(followUps).map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </Select>
-      </Field>
+      <OptionField
+        label="Who may send follow-ups to agents of others"
+        options={followUps}
+        value={draft.followUps}
+        onChange={(value) => change({ followUps: value })}
+      />
+      <OptionField
+        label="How long agents are kept"
+        hint="Deleted agents cannot be restored: their conversations go, their artifacts, and work that they did not push."
+        options={retention}
+        value={draft.retention}
+        onChange={(value) => change({ retention: value })}
+      />
       <SettingsFields draft={draft} onChange={change} inherited={inherited} />
       {draft.egress !== "" && (
         <Check
@@ -74,5 +82,27 @@ export function TeamSettingsForm({ settings }: { settings: TeamSettings }) {
         />
       </Field>
     </SettingsForm>
+  );
+}
+
+interface OptionFieldProps<Value extends string> {
+  label: string;
+  hint?: string;
+  options: Record<Value, string>;
+  value: Value;
+  onChange(value: Value): void;
+}
+
+function OptionField<Value extends string>({ options, value, onChange, ...field }: OptionFieldProps<Value>) {
+  return (
+    <Field {...field}>
+      <Select value={value} onChange={({ target }) => onChange(target.value as Value)}>
+        {Object.entries<string>(options).map(([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </Select>
+    </Field>
   );
 }

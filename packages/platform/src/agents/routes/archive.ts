@@ -1,4 +1,5 @@
 // Cancels runs; archives and deletes agents.
+import { type RawBuilder, sql } from "kysely";
 import { forgetSync } from "../../fleet/index.ts";
 import { ApiError, notify, type PlatformContext, retryWhileAway } from "../../foundation/index.ts";
 import { removeAgentMachine } from "../../machines/index.ts";
@@ -43,26 +44,45 @@ export async function unarchiveAgent({ db }: PlatformContext, agentId: string): 
     .execute();
 }
 
-/** Its rows go first: a driver that still runs is fenced off and cannot write anything back. */
 export async function deleteAgent(platform: PlatformContext, workspaces: Workspaces, agentId: string): Promise<void> {
   await requestCancelOfAll(platform.db, agentId);
+  await deleteAgentIf({ platform, workspaces }, agentId, sql<boolean>`true`);
+}
+
+export interface AgentDeletion {
+  platform: Pick<PlatformContext, "db" | "settings" | "objects" | "log">;
+  workspaces: Pick<Workspaces, "remove">;
+}
+
+/**
+ * Whether it was deleted: only if the condition still holds once no other process can change the agent. Its rows go first: a
+ * driver that still runs is fenced off and cannot write anything back.
+ */
+export async function deleteAgentIf(
+  { platform, workspaces }: AgentDeletion,
+  agentId: string,
+  condition: RawBuilder<boolean>,
+): Promise<boolean> {
   // Again where it conflicted with a driver that still writes.
   const directory = await retryWhileAway(() =>
     platform.db.transaction().execute(async (tx) => {
-      const agent = await lockAgent(tx, agentId);
+      await lockAgent(tx, agentId);
       const runs = await tx.selectFrom("runs").select("id").where("agent_id", "=", agentId).execute();
-      await tx.deleteFrom("agents").where("id", "=", agentId).execute();
-      if (agent) await tx.insertInto("deleted_directories").values({ directory: agent.directory }).execute();
+      const deleted = tx.deleteFrom("agents").where("id", "=", agentId).where(condition).returning("directory");
+      const agent = await deleted.executeTakeFirst();
+      if (!agent) return undefined;
+      await tx.insertInto("deleted_directories").values({ directory: agent.directory }).execute();
       // Readers of their streams see that nothing more will come.
       for (const { id } of runs) await notify(tx, "frames", id);
-      return agent?.directory;
+      return agent.directory;
     }),
   );
-  if (directory === undefined) return;
+  if (directory === undefined) return false;
   // The agent is deleted, also where its files cannot be removed now: retention tries again.
   await removeDeleted(platform, workspaces, directory).catch((error: unknown) =>
     platform.log.error("workspace left", error, { agentId }),
   );
+  return true;
 }
 
 /** The files of a deleted agent, then the note that they are to be removed. */

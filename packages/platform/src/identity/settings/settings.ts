@@ -25,6 +25,7 @@ export async function readTeamSettings(db: Queries, teamId: number): Promise<Tea
     ...others,
     allowedModels: row?.settings.allowedModels ?? null,
     egress: teamEgress(row?.settings),
+    retention: row?.settings.retention ?? "indefinite",
   };
 }
 

@@ -1,5 +1,5 @@
 // Settings of teams and of users. What was never changed has no member.
-import type { ModelSelection, NewAgentDefault, UserEgress } from "@agentcli/protocol/api";
+import type { ModelSelection, NewAgentDefault, TeamSettings, UserEgress } from "@agentcli/protocol/api";
 import type { JSONColumnType } from "kysely";
 import type { Stamped } from "./columns.ts";
 
@@ -11,6 +11,8 @@ export interface StoredSettings {
   egress?: StoredEgress | null;
   autofix?: boolean | null;
   newAgent?: NewAgentDefault | null;
+  /** Of teams. */
+  retention?: TeamSettings["retention"];
 }
 
 /** Of a user without `locked`. */
