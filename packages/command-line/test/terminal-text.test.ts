@@ -55,6 +55,7 @@ const writesItself = [
   "packages/cli/src/commands/login/login.ts",
   "packages/platform-sdk/src/bridge/main.ts",
   "packages/platform/src/machines/docker/enter.ts",
+  "packages/platform/src/runs/execution/sandbox/aws-profile.ts",
   "packages/action/src/privileges.ts",
 ];
 

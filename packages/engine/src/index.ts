@@ -28,10 +28,9 @@ export { noRepository, type Repository, type RepositoryTexts } from "./prompt/re
 export type { Dependencies, SteeringInput, StopReason, SubagentSupervisor } from "./running.ts";
 export { apply } from "./state/apply.ts";
 export { chargeOf } from "./state/apply-note.ts";
-export { compactionPrompt, estimateRequest } from "./state/compaction.ts";
 export { answerOf, callsOf, isShown, textOf } from "./state/messages.ts";
 export { emptyThread, type ThreadState } from "./state/state.ts";
-export { estimateMessage, estimateText } from "./state/tokens.ts";
+export { estimateMessage, estimateRequest, estimateText } from "./state/tokens.ts";
 export { readPaths, touchedPaths } from "./state/touched.ts";
 export { agentToolNames } from "./subagents/names.ts";
 export { openSubagents } from "./subagents/open.ts";

@@ -1,4 +1,3 @@
-import { compactionPrompt } from "@agentcli/engine";
 import type { LoggedRequest } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { converse, type WireName } from "./random-conversation.ts";
@@ -19,8 +18,7 @@ function beginning(wire: WireName, body: unknown): string {
   return text.slice(0, wire === "anthropic" ? -"]}]}".length : -"]}".length);
 }
 
-const isCompaction = ({ body }: LoggedRequest): boolean =>
-  JSON.stringify(body).includes(JSON.stringify(compactionPrompt).slice(1, 60));
+const isCompaction = ({ body }: LoggedRequest): boolean => JSON.stringify(body).includes("Write a hand-over summary");
 
 function byThread(requests: LoggedRequest[]): LoggedRequest[][] {
   const threads = new Map<string, LoggedRequest[]>();

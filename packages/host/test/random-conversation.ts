@@ -3,7 +3,6 @@
 import {
   agentTools,
   builtInRoles,
-  compactionPrompt,
   type Dependencies,
   drive,
   emptyThread,
@@ -139,7 +138,7 @@ const maxReplies = 6;
 function randomReplies(random: Random): (body: string, thread: string) => Reply {
   const counts = new Map<string, number>();
   return (body, thread) => {
-    if (body.includes(JSON.stringify(compactionPrompt).slice(1, 60))) return { messages: [`Summary ${random.text()}`] };
+    if (body.includes("Write a hand-over summary")) return { messages: [`Summary ${random.text()}`] };
     const count = (counts.get(thread) ?? 0) + 1;
     counts.set(thread, count);
     const reasoning = random.chance(0.4)

@@ -3,14 +3,10 @@
 import { addUsage } from "../budget/charges.ts";
 import type { ModelReply, ModelRequest } from "../ports.ts";
 import type { ThreadRun } from "../running.ts";
-import {
-  boundedSummary,
-  estimateRequest,
-  shortCompactionRequest,
-  wholeCompactionRequest,
-} from "../state/compaction.ts";
 import { lastMessage } from "../state/messages.ts";
 import { restate } from "../state/restate.ts";
+import { estimateRequest } from "../state/tokens.ts";
+import { boundedSummary, shortCompactionRequest, wholeCompactionRequest } from "./compaction-request.ts";
 import { charged, failedTurn, request, requestFor } from "./request.ts";
 
 const maxAttempts = 4;

@@ -1,6 +1,6 @@
 // Estimated sizes: a token is about four bytes. Loading a real tokenizer costs more than a whole hello run.
 import type { Part } from "@agentcli/protocol";
-import type { Message } from "../ports.ts";
+import type { Message, ModelRequest } from "../ports.ts";
 
 const bytesPerToken = 4;
 const tokensPerImage = 1_000;
@@ -21,6 +21,11 @@ export function estimateMessage(message: Message): number {
     return total + estimateText(block.encrypted ?? "") + estimateText(block.text ?? block.summary.join("\n"));
   }, 0);
 }
+
+export const estimateRequest = ({ instructions, tools, messages }: ModelRequest): number =>
+  messages.reduce(addSize, estimateText(instructions) + estimateText(JSON.stringify(tools)));
+
+const addSize = (total: number, message: Message): number => total + estimateMessage(message);
 
 const estimateParts = (parts: Part[]): number =>
   parts.reduce((total, part) => total + (part.type === "text" ? estimateText(part.text) : tokensPerImage), 0);

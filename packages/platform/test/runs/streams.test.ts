@@ -88,43 +88,43 @@ test("a server that writes frames notifies others only while one of them has a r
   const { db, notifications, nodeId } = fixture.platform;
   const run = await newRun();
   await db.updateTable("runs").set({ lease_owner: nodeId }).where("id", "=", run.runId).execute();
-  const told: string[] = [];
+  const notified: string[] = [];
   const stopListening = await notifications.subscribe("frames", {
-    onMessage: (id) => void told.push(id),
+    onMessage: (id) => void notified.push(id),
     onGap() {},
   });
   let rounds = 0;
   /** Notifications arrive in the order in which they were sent. */
-  const isTold = async () => {
-    told.length = 0;
+  const isNotified = async () => {
+    notified.length = 0;
     rounds += 1;
     const end = `end ${rounds}`;
     await sql`with fence as (select id from runs where id = ${run.runId}) ${notifyReaders(run.runId, [{}])}`.execute(
       db,
     );
     await sql`select pg_notify('frames', ${end})`.execute(db);
-    await eventually(async () => expect(told).toContain(end));
-    return told.includes(run.runId);
+    await eventually(async () => expect(notified).toContain(end));
+    return notified.includes(run.runId);
   };
   const [here, elsewhere] = [await openOpenStreams(db, nodeId), await openOpenStreams(db, "another-server")];
 
-  expect(await isTold()).toBe(false);
+  expect(await isNotified()).toBe(false);
   const own = here.open(run.runId);
   await own.opened();
-  expect(await isTold()).toBe(false);
+  expect(await isNotified()).toBe(false);
   const foreign = elsewhere.open(run.runId);
   await foreign.opened();
-  expect(await isTold()).toBe(true);
+  expect(await isNotified()).toBe(true);
 
   // A crash of the database empties the table: readers write their rows again.
   await db.deleteFrom("open_streams").execute();
   foreign.renew();
   await foreign.opened();
-  expect(await isTold()).toBe(true);
+  expect(await isNotified()).toBe(true);
 
   foreign.close();
   await foreign.opened();
-  expect(await isTold()).toBe(false);
+  expect(await isNotified()).toBe(false);
   own.close();
   stopListening();
 });

@@ -9,7 +9,7 @@ export interface OpenStreams {
 }
 
 export interface OpenStream {
-  /** Frames that are stored from now on are told. Never rejects: a reader without notifications looks now and then. */
+  /** This server is notified of frames that are stored from now on. Never rejects: a reader without notifications looks now and then. */
   opened(): Promise<void>;
   /** After notifications were missing: the row may be lost as well. */
   renew(): void;
