@@ -16,6 +16,7 @@ const users = `${home}identity/principals/users.ts`;
 const exceptions: Record<string, string> = {
   "identity deletes from source_accounts": users,
   "identity deletes from secrets": users,
+  "identity deletes from agent_secrets": users,
   "identity deletes from user_settings": users,
   "identity deletes from environments": users,
   "identity deletes from workers": users,

@@ -66,6 +66,8 @@ export const securityTests = [
   "packages/platform/test/previews/hostile.test.ts",
   "packages/platform/test/repositories/accounts.test.ts",
   "packages/platform/test/runs/artifacts.test.ts",
+  "packages/platform/test/runs/cloud-roles-open.test.ts",
+  "packages/platform/test/runs/former-requesters.test.ts",
   "packages/platform/test/runs/isolation.test.ts",
   "packages/platform/test/runs/secret-paths.test.ts",
   "packages/platform/test/runs/team-shares.test.ts",

@@ -11,10 +11,15 @@ export interface RoleFacts {
   settings: Pick<CloudRoleSettings, "audience" | "credentials" | "endpoint" | "region">;
 }
 
+/** In place of a code of AWS, which would give the role to any team. */
+export const openToAll = "OpenToAll";
+
 export function explain(answer: Exclude<StsAnswer, { kind: "given" }>, facts: RoleFacts): string {
   const { roleArn, settings } = facts;
   if (answer.kind === "unreachable")
     return `No credentials for the role ${roleArn}: ${settings.endpoint} did not answer (${answer.message}). Try again in a minute; if that does not help, an operator has to check cloud_roles.endpoint and the network of the server.`;
+  if (answer.code === openToAll)
+    return `The platform gives no credentials for the role ${roleArn}: its trust policy would let every team of this platform have it. Allow sts:AssumeRole only where sts:ExternalId is ${externalIdOf(facts.teamId)}.`;
   const what = `${answer.code} ${answer.message}`.trim().replace(/\.$/, "");
   return `AWS gives no credentials for the role ${roleArn}: ${what}. ${remedyFor(answer.code, facts)}`;
 }

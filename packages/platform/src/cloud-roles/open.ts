@@ -2,9 +2,9 @@
 import type { SocketReply } from "@agentcli/workspace";
 import { recordAuditEvent, type ServerContext } from "../foundation/index.ts";
 import { type IdentityTokens, readFacts } from "../identity-tokens/index.ts";
-import { explain } from "./explain.ts";
+import { explain, openToAll } from "./explain.ts";
 import { externalIdOf } from "./role.ts";
-import { askSts, type Proof, type RoleCredentials, type StsAnswer } from "./sts.ts";
+import { askSts, type Proof, type RoleCredentials, type RoleRequest, type StsAnswer, type StsHost } from "./sts.ts";
 
 export interface RoleOfRun {
   agentId: string;
@@ -73,7 +73,8 @@ async function obtain(context: ServerContext, role: RoleOfRun, mint: IdentityTok
   const proof = await proofOf(context, role, mint).catch(toRateLimited);
   if (proof.kind === "rate-limited") return refusal(429, "rate_limited", proof.message);
   const host = { settings: settings.cloudRoles, variables: settings.variables };
-  const answer = await askSts(host, { roleArn, sessionName: agentId, proof });
+  const request = { roleArn, sessionName: agentId, proof };
+  const answer = await askAsTeamAlone(host, request);
   if (answer.kind !== "given") {
     log.warn("cloud_role.refused", { agentId, runId, cause: answer.kind === "refused" ? answer.code : "unreachable" });
     const facts = { roleArn, teamId, issuer: publicUrl(), settings: settings.cloudRoles };
@@ -89,6 +90,21 @@ async function obtain(context: ServerContext, role: RoleOfRun, mint: IdentityTok
   await recordAuditEvent(db, { action: "cloud_role.assumed", subject: agentId, data });
   return answer;
 }
+
+/**
+ * The operator's credentials may be let in without a look at the team, above all to roles of the operator's own account: then
+ * any team could have the role. So it is also asked for as a team that there is not.
+ */
+async function askAsTeamAlone(host: StsHost, request: RoleRequest): Promise<StsAnswer> {
+  const answer = await askSts(host, request);
+  if (answer.kind !== "given" || request.proof.kind !== "credentials") return answer;
+  const asNoTeam = await askSts(host, { ...request, proof: { kind: "credentials", externalId: externalIdOf(noTeam) } });
+  if (asNoTeam.kind === "given") return { kind: "refused", code: openToAll, message: "" };
+  return asNoTeam.kind === "refused" && asNoTeam.code === "AccessDenied" ? answer : asNoTeam;
+}
+
+/** Teams are numbered from 1. */
+const noTeam = 0;
 
 const statusOf = ({ kind }: StsAnswer): [number, string] =>
   kind === "refused" ? [403, "role_refused"] : [502, "backend_unreachable"];

@@ -24,6 +24,7 @@ export {
   type Role,
   refuseFormerOwner,
   refuseFormerUser,
+  refuseRemovedUser,
   type Scope,
   teamName,
   type UserEntry,

@@ -2,12 +2,13 @@
 import { placeholderFor } from "@agentcli/workspace";
 import { type Kysely, sql } from "kysely";
 import { type DataKey, prepared, type Queries, type Tables } from "../foundation/index.ts";
+import { isFormerUser } from "../identity/index.ts";
 import { type ChosenSecret, choose } from "./choose.ts";
 import type { AgentOwner, SecretHost } from "./host.ts";
 import { ofEnvironment, ofTeam, ofUser, type SecretOwnerId } from "./owner.ts";
 
 export interface AgentSecret extends ChosenSecret {
-  /** A token that a run got for its time: only recorded so that it is recognized, not given to later runs. */
+  /** Only recognized, not given to commands: a token that an earlier run got for its time, or a former owner's. */
   isMinted?: true;
   /** What commands get in its place, where it is bound to hosts: the same for all runs. */
   placeholder?: string;
@@ -19,6 +20,10 @@ export interface SecretAgent extends AgentOwner {
 
 /** What the agent started with, and the tokens of its earlier runs; if it starts now, that is chosen here. */
 export async function secretsOfAgent(host: SecretHost, agent: SecretAgent, key: DataKey): Promise<AgentSecret[]> {
+  return withoutFormerOwner(host.db, agent, await readOrChoose(host, agent, key));
+}
+
+async function readOrChoose(host: SecretHost, agent: SecretAgent, key: DataKey): Promise<AgentSecret[]> {
   const recorded = await readOrRecordNone(host.db, agent, key);
   if (recorded !== null) return recorded;
   const chosen = await chooseSecrets(host, agent);
@@ -29,6 +34,19 @@ export async function secretsOfAgent(host: SecretHost, agent: SecretAgent, key: 
     on conflict do nothing returning agent_id
   `.execute(host.db);
   return added.rows.length > 0 ? chosen : ((await read(host.db, agent.id, key)) ?? chosen);
+}
+
+/** Runs of other users on the agent of one who was removed only recognize what was the user's own. */
+async function withoutFormerOwner(
+  db: Queries,
+  { userId }: SecretAgent,
+  secrets: AgentSecret[],
+): Promise<AgentSecret[]> {
+  if (!secrets.some(({ isPersonal }) => isPersonal) || !(await isFormerUser(db, { userId, since: new Date() })))
+    return secrets;
+  return secrets.map((secret) =>
+    secret.isPersonal ? { name: secret.name, value: secret.value, type: secret.type, isMinted: true as const } : secret,
+  );
 }
 
 /**

@@ -7,6 +7,8 @@ export interface ChosenSecret {
   name: string;
   value: string;
   type: SecretType;
+  /** Of a user. */
+  isPersonal?: true;
   /** Absent where commands get the value. */
   binding?: SecretBinding;
 }
@@ -34,6 +36,7 @@ export async function choose(store: SecretStore, { owners, repos, phase }: Choic
   const key = await teamKeyOf(store, owner.teamId);
   return [...chosen.values()].map((row) => ({
     ...{ name: row.name, value: readValue(key, row), type: row.type },
+    ...(row.user_id !== null && { isPersonal: true as const }),
     ...(row.hosts.length > 0 && { binding: { hosts: row.hosts, uses: row.uses } }),
   }));
 }

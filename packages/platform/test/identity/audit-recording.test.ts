@@ -252,6 +252,61 @@ describe("a session that switches triggers off for itself alone", () => {
   });
 });
 
+describe("a session that switches triggers off for itself alone permits more", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await testServer({ roles: ["api"] });
+    const key = await server.key();
+    const eve = { team: "default", email: "eve@example.com", role: "member" } as const;
+    await openAdministration(server.platform.db, server.platform.vault).createUser(eve);
+    const repos = [{ url: "https://github.com/acme/app" }];
+    const answers = [
+      await server.call(key, "PATCH", "/v1/team/settings", {
+        egress: { mode: "allowlist_only", allowlist: ["example.com"], locked: true },
+      }),
+      await server.call(key, "PATCH", "/v1/me/settings", { egress: { mode: "allow_all", allowlist: [] } }),
+      await server.call(key, "PUT", "/v1/team/secrets/TEAM", { value: "of the team", repos: [repos[0]?.url] }),
+      await server.call(key, "POST", "/v1/agents", { prompt: { text: "say hello" } }),
+      await server.call(key, "POST", "/v1/environments", { owner: "team", name: "ci", repos, environmentJson: "{}" }),
+      await server.call(key, "POST", "/v1/automations", {
+        ...{ name: "own", scope: "private", prompt: { text: "Look." }, triggers: [{ type: "webhook" }] },
+      }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 200, 201, 201]);
+    expect(await command(server, "audit", "verify")).toMatch(/^whole: /);
+  });
+  afterAll(() => server.close());
+
+  test.each([
+    [
+      "the network of a team",
+      `update team_settings set settings = '{"egress": {"mode": "allow_all"}}'`,
+      "team_settings",
+    ],
+    ["without the settings of a team", "delete from team_settings", "team_settings"],
+    ["the network of a user", "update user_settings set settings = '{}'", "user_settings"],
+    ["follow-ups of the whole team", "update teams set follow_ups = 'all'", "teams"],
+    ["a team to spend more", "update teams set spend_limit_usd = 1000000", "teams"],
+    ["a user to spend more", "update users set spend_limit_usd = 1000000", "users"],
+    ["a run to act as another user", "update runs set user_id = (select max(id) from users)", "runs"],
+    ["a secret for all repositories", "update secrets set repos = '[]'", "secrets"],
+    ["a secret for builds", "update secrets set phase = 'both'", "secrets"],
+    ["an automation that was switched off", "update automations set enabled = not enabled", "automations"],
+    ["another version of an environment", "update environments set version_id = gen_random_uuid()", "environments"],
+  ])("%s: audit verify names the rows", async (_, change, table) => {
+    const undone = new Error("undone");
+    const attempt = server.platform.db.transaction().execute(async (transaction) => {
+      await sql.raw("set local session_replication_role = replica").execute(transaction);
+      await sql.raw(change).execute(transaction);
+      expect(await findUnexplained(transaction)).toEqual([
+        expect.stringContaining(`${table} has rows that no entry explains: `),
+      ]);
+      throw undone;
+    });
+    await expect(attempt).rejects.toBe(undone);
+  });
+});
+
 describe("a session that switches triggers off for itself alone gives another user", () => {
   const other = "(select id from users where email = 'eve@example.com')";
   test.each([

@@ -208,6 +208,33 @@ test.each([
   expect(await webhooks()).toEqual([]);
 });
 
+test.each([
+  ["an agent with a webhook", "late-agent@example.com"],
+  ["a follow-up", "late-follow-up@example.com"],
+])("%s of a user who is removed before it is stored is refused", async (what, email) => {
+  const { db } = server.platform;
+  const joined = await joinByLink(email);
+  // Not by a link alone: the owner of the address.
+  await db.updateTable("users").set({ joined_by_link: false }).where("id", "=", joined.userId).execute();
+  const { path, runId } = await startAgent(joined);
+  await db.updateTable("runs").set({ status: "FINISHED" }).where("id", "=", runId).execute();
+  const webhook = { url: "http://127.0.0.1:9/" };
+  const attempt = () =>
+    what === "a follow-up"
+      ? server.call(joined.key, "POST", path, hello)
+      : server.call(joined.key, "POST", "/v1/agents", { ...hello, webhook });
+  let answer: ReturnType<typeof attempt> | undefined;
+  await db.transaction().execute(async (transaction) => {
+    await sql`select from users where id = ${joined.userId} for update`.execute(transaction);
+    answer = attempt();
+    await expect.poll(waiting, { timeout: 20_000 }).toBeGreaterThan(0);
+    await transaction.updateTable("users").set({ removed_at: new Date() }).where("id", "=", joined.userId).execute();
+  });
+  expect(await answer).toMatchObject({ status: 401, body: { error: { code: "unauthorized" } } });
+  const runs = await db.selectFrom("runs").select("id").where("user_id", "=", joined.userId).execute();
+  expect(runs).toEqual([{ id: runId }]);
+});
+
 test("a key and a session that were made while their user was being removed do not come back with the user", async () => {
   const { db, vault, principals, sessions } = server.platform;
   const { email, userId } = await joinByLink("leaver@example.com");

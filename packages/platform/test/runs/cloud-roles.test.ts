@@ -98,13 +98,13 @@ test.each([
     expect(sent).toMatch(
       /\\"SecretAccessKey\\":\\"\[REDACTED\]\\",\\"SessionToken\\":\\"\[REDACTED\]\\",\\"Expiration\\"/,
     );
-    // Three programs have asked, and AWS once: the credentials last.
-    expect(assumed(sts)).toMatchObject([
-      {
-        ...{ RoleArn: arn, RoleSessionName: ids.agentId, DurationSeconds: "3600" },
-        ...(identity === "credentials" && { ExternalId: `platform-team-${teamId}` }),
-      },
-    ]);
+    // Three programs have asked, and AWS once: the credentials last. As no team, the operator does not get them.
+    const asked = { RoleArn: arn, RoleSessionName: ids.agentId, DurationSeconds: "3600" };
+    const externalIds = [`platform-team-${teamId}`, "platform-team-0"];
+    expect(assumed(sts)).toMatchObject(
+      identity === "credentials" ? externalIds.map((ExternalId) => ({ ...asked, ExternalId })) : [asked],
+    );
+    expect(sts.sessions).toHaveLength(1);
     const [session = expect.fail("no credentials were given out")] = sts.sessions;
     const values = [session.secretAccessKey, session.sessionToken];
     const seen = { shown, conversation, sent };

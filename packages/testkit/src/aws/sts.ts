@@ -8,7 +8,8 @@ import { type AwsKeys, signatureError } from "./signature.ts";
 
 /** The trust policy of a role: who may assume it. */
 export type StsRole =
-  | { trusts: "credentials"; externalId: string }
+  /** Null: whatever the external id. */
+  | { trusts: "credentials"; externalId: string | null }
   | { trusts: "token"; issuer: string; audience: string; subject: string };
 
 export interface FakeSts extends AwsKeys {
@@ -102,7 +103,7 @@ function assumeRole(exchange: Exchange, asked: Asked, state: State): ServerRespo
   const wrong = signatureError(exchange, state.keys, "sts");
   if (wrong !== null) return fail(response, signatureErrors[wrong] ?? wrong, "The request signature is wrong");
   const role = state.roles.get(asked.RoleArn ?? "");
-  if (role?.trusts !== "credentials" || role.externalId !== asked.ExternalId) {
+  if (role?.trusts !== "credentials" || (role.externalId !== null && role.externalId !== asked.ExternalId)) {
     const message = `User: arn:aws:iam::999988887777:user/platform is not authorized to perform: sts:AssumeRole on resource: ${asked.RoleArn}`;
     return fail(response, "AccessDenied", message);
   }

@@ -4,7 +4,7 @@ import type { CreateAgent, CreateRun } from "@agentcli/protocol/api";
 import { withoutUnprintable } from "@agentcli/protocol/names";
 import { needsWorker } from "../../fleet/index.ts";
 import { type AgentSettings, ApiError, type PlatformContext } from "../../foundation/index.ts";
-import { type Principal, refuseFormerOwner, refuseFormerUser } from "../../identity/index.ts";
+import { type Principal, refuseFormerOwner, refuseFormerUser, refuseRemovedUser } from "../../identity/index.ts";
 import { insertWebhook, type NewWebhook } from "../../integrations/index.ts";
 import { branchName } from "../../repositories/index.ts";
 import {
@@ -160,9 +160,11 @@ export async function insertFollowUp(
 /** What starts runs without a request of a user. */
 const ofPlatform = ["AUTOMATION", "SUBSCRIPTION", "MENTION"];
 
-/** The owner of an address may have proved it since this began for one who joined by a link. */
-const refuseFormer = ({ principal, source }: Requester, tx: Transaction): Promise<void> =>
-  ofPlatform.includes(source) ? refuseFormerOwner(tx, principal) : refuseFormerUser(tx);
+/** The user may have been removed since this began, or the owner of an address have proved it for one who joined by a link. */
+async function refuseFormer({ principal, source }: Requester, tx: Transaction): Promise<void> {
+  await (ofPlatform.includes(source) ? refuseFormerOwner(tx, principal) : refuseFormerUser(tx));
+  await refuseRemovedUser(tx, principal);
+}
 
 /** `inbox`: a file below the home directory of the agent, written before the run begins. */
 export type CreateRunRequest = CreateRun & { inbox?: RunRequest["inbox"] };

@@ -36,8 +36,21 @@ export async function refuseFormerOwner(tx: Queries, principal: Principal): Prom
   if (!user || (user.proved_at !== null && principal.createdAt < user.proved_at)) throw hasEnded();
 }
 
+/** The user may have been removed since the request was authenticated. Until the transaction ends, it is not. */
+export async function refuseRemovedUser(tx: Queries, principal: Principal): Promise<void> {
+  if (principal.kind !== "user") return;
+  const user = await lockUser(tx, principal.userId);
+  if (!user || user.removed_at !== null)
+    throw new ApiError("unauthorized", "This session or key has ended: its user was removed. Ask an administrator.");
+}
+
 const lockUser = (tx: Queries, userId: number) =>
-  tx.selectFrom("users").select(["joined_by_link", "proved_at"]).where("id", "=", userId).forShare().executeTakeFirst();
+  tx
+    .selectFrom("users")
+    .select(["joined_by_link", "proved_at", "removed_at"])
+    .where("id", "=", userId)
+    .forShare()
+    .executeTakeFirst();
 
 const hasEnded = () =>
   new ApiError("unauthorized", "This session or key has ended: the owner of the address has logged in. Ask them.");

@@ -8,7 +8,7 @@ export {
   scopes,
   scopesOf,
 } from "../../foundation/index.ts";
-export { becomePrincipal, isFormerUser, refuseFormerOwner, refuseFormerUser } from "./acting.ts";
+export { becomePrincipal, isFormerUser, refuseFormerOwner, refuseFormerUser, refuseRemovedUser } from "./acting.ts";
 export { isAddress, isEmail, lowerCase } from "./address.ts";
 export {
   type Administration,

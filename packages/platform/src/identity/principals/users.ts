@@ -65,6 +65,9 @@ async function cancelRuns(db: Queries, userId: number, now: Date): Promise<void>
 /** What reaches agents of the user. */
 async function removeSettings(db: Queries, userId: number): Promise<void> {
   await db.deleteFrom("secrets").where("user_id", "=", userId).execute();
+  // What their agents began with: those that run again choose again.
+  const agents = db.selectFrom("agents").select("id").where("user_id", "=", userId);
+  await db.deleteFrom("agent_secrets").where("agent_id", "in", agents).execute();
   await db.deleteFrom("user_settings").where("user_id", "=", userId).execute();
   await db.deleteFrom("environments").where("user_id", "=", userId).execute();
   await db.deleteFrom("workers").where("user_id", "=", userId).execute();
