@@ -106,6 +106,7 @@ export const rows: Record<string, Row> = {
   "get /v1/agents/{id}/ports": { scope: "agents:read", sharing: "own" },
   "get /v1/agents/{id}/terminals": { scope: "agents:read", sharing: "own" },
   "get /v1/agents/{id}/terminals/{name}": { scope: "agents:read", sharing: "own", status: 409 },
+  "get /v1/agents/{id}/terminals/{name}/screen": { scope: "agents:read", sharing: "own", status: 409 },
   "post /v1/agents/{id}/terminals/{name}/input": {
     ...{ scope: "agents:write", sharing: "own", status: 409 },
     body: () => ({ text: "x" }),

@@ -14,7 +14,7 @@ import { findDriver, type MachineInUse, type MachinesInUse } from "../runs/index
 import { previewOrigin } from "./address.ts";
 import { openPasses, type Passes } from "./passes.ts";
 import { openHostHandler, ticketPath } from "./serve.ts";
-import { listTerminals, readTerminal, typeInto } from "./terminals.ts";
+import { listTerminals, readTerminal, typeInto, waitForScreen } from "./terminals.ts";
 import type { VisitHost } from "./visits.ts";
 
 export interface PreviewsOptions extends VisitHost {
@@ -43,6 +43,7 @@ export function openPreviews(context: ServerContext, options: PreviewsOptions): 
       addPorts(api, host);
       addTerminals(api, host);
       addTerminal(api, host);
+      addScreen(api, host);
       addInput(api, host);
     },
   };
@@ -130,6 +131,30 @@ function addTerminal(api: Api, host: RouteHost): void {
     },
     (call) =>
       whereItRuns(host, call, async (found) => ({ text: await readTerminal(running(found), call.params.name) })),
+  );
+}
+
+function addScreen(api: Api, host: RouteHost): void {
+  api.route(
+    {
+      ...common,
+      method: "get",
+      path: "/v1/agents/{id}/terminals/{name}/screen",
+      summary:
+        "Read what a terminal shows in colour, with its cursor; after a revision, as soon as it shows something else",
+      scope: "agents:read",
+      params: ofTerminal,
+      query: schema("previews", "TerminalScreenQuery"),
+      answer: { status: 200, schema: schema("previews", "TerminalScreen"), description: "What it shows" },
+      problems: ["machine_not_running"],
+    },
+    (call) =>
+      whereItRuns(host, call, async (found) => {
+        const { params, query, context } = call;
+        const gone = new AbortController();
+        context.env.outgoing.once("close", () => gone.abort());
+        return waitForScreen(running(found), { name: params.name, after: query.after }, gone.signal);
+      }),
   );
 }
 

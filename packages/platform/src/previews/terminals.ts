@@ -1,5 +1,7 @@
 // The terminals of a machine for people: read, and typed into, through the tmux session that the agent uses too.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TerminalScreen } from "@agentcli/protocol/api";
 import { terminalSession } from "../environments/index.ts";
 import { ApiError } from "../foundation/index.ts";
 import type { MachineInUse } from "../runs/index.ts";
@@ -29,6 +31,49 @@ export async function listTerminals(machine: MachineInUse): Promise<TerminalEntr
 export async function readTerminal(machine: MachineInUse, name: string): Promise<string> {
   const target = await targetOf(machine, name);
   return (await tmux(machine, ["capture-pane", "-p", "-t", target, "-S", `-${shownLines}`])).out.trimEnd();
+}
+
+export interface ScreenRequest {
+  name: string;
+  /** The revision that the reader has. */
+  after: string | undefined;
+}
+
+/** Short enough that a reader who has lost access is refused within seconds. */
+const maxWaitMs = 5_000;
+const lookMs = 200;
+
+/** Returns once it shows something else than the reader has, or after a while. */
+export async function waitForScreen(
+  machine: MachineInUse,
+  { name, after }: ScreenRequest,
+  signal: AbortSignal,
+): Promise<TerminalScreen> {
+  const target = await targetOf(machine, name);
+  for (let waitedMs = 0; ; waitedMs += lookMs) {
+    const screen = await readScreen(machine, target);
+    if (screen.revision !== after || waitedMs >= maxWaitMs || signal.aborted) return screen;
+    await sleep(lookMs, undefined, { signal: AbortSignal.any([signal, machine.ended]) }).catch(() => undefined);
+  }
+}
+
+const linesBefore = 200;
+const facts = "#{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{pane_dead}";
+
+async function readScreen(machine: MachineInUse, target: string): Promise<TerminalScreen> {
+  const show = ["display-message", "-p", "-t", target, facts];
+  const capture = ["capture-pane", "-p", "-e", "-t", target, "-S", `-${linesBefore}`];
+  const { out } = await tmux(machine, [...show, ";", ...capture]);
+  const end = out.indexOf("\n");
+  const [height = 0, column = 0, row = 0, isShown = 0, isDead = 0] = out.slice(0, end).split(" ").map(Number);
+  const shown = out.slice(end + 1).replace(/\n$/, "");
+  const line = Math.max(0, shown.split("\n").length - height + row);
+  return {
+    revision: createHash("sha256").update(out).digest("base64url").slice(0, 22),
+    text: shown.trimEnd(),
+    cursor: isShown === 1 && isDead === 0 && Number.isInteger(line + column) ? { line, column } : null,
+    isRunning: isDead === 0,
+  };
 }
 
 export async function typeInto(machine: MachineInUse, name: string, text: string): Promise<void> {

@@ -1,5 +1,6 @@
 // Ports and terminals of a machine while a run uses it.
 import { request } from "node:http";
+import type { TerminalScreen } from "@agentcli/protocol/api";
 import { call, replyWith } from "@agentcli/testkit";
 import { openClient } from "@agentcli/testkit/platform";
 import { expect, test } from "vitest";
@@ -127,12 +128,21 @@ test("the owner of an agent sees its dev server and types into its terminals; ot
     .toBe(429);
   expect((await fetchAt(serverUrl, `${shop.origin}/`, key)).status).toBe(200);
 
+  const screenAfter = (after: string) =>
+    client.getJson<TerminalScreen>(at(`/terminals/shell/screen?after=${encodeURIComponent(after)}`));
+  const begun = await screenAfter("");
+  expect(begun).toMatchObject({ isRunning: true, cursor: { line: 0 } });
+  await client.post(at("/terminals/shell/input"), { text: "printf '\\033[31mred\\033[0m '\n" });
+  await expect.poll(async () => (await screenAfter(begun.revision)).text).toContain("\x1b[31mred");
+  expect((await other.get(at("/terminals/shell/screen"))).status).toBe(403);
+  expect((await client.get(at("/terminals/none/screen"))).status).toBe(404);
+
   await client.post(at("/terminals/shell/input"), { text: "echo $((6 * 7)) > typed\n" });
   const audited = await fixture.platform.db.selectFrom("audit_entries").select("entry").execute();
   const typed = audited.map(({ entry }) => JSON.stringify(entry)).filter((entry) => entry.includes("terminal.typed"));
-  expect(typed).toHaveLength(1);
+  expect(typed).toHaveLength(2);
   for (const part of [ids.agentId, "shell"]) expect(typed[0]).toContain(part);
-  expect(typed[0]).not.toContain("6 * 7");
+  expect(typed.join("")).not.toContain("6 * 7");
   const frames = await client.stream(ids);
   expect(JSON.stringify(frames)).toContain("echo $((6 * 7)) > typed");
   expect(JSON.stringify(frames)).toContain("ready");

@@ -23,6 +23,27 @@ export type AgentTerminals = z.infer<typeof AgentTerminals>;
 export const TerminalText = z.object({ text: z.string() });
 export type TerminalText = z.infer<typeof TerminalText>;
 
+export const TerminalScreenQuery = z.strictObject({
+  after: z
+    .string()
+    .max(64)
+    .optional()
+    .describe("The revision that the caller has: the answer comes once there is another, or after some seconds"),
+});
+export type TerminalScreenQuery = z.infer<typeof TerminalScreenQuery>;
+
+export const TerminalScreen = z.object({
+  revision: z.string().describe("Another one as soon as something has changed"),
+  text: z.string().describe("Lines before and the screen itself, with escape sequences for colours"),
+  cursor: z.object({ line: z.int(), column: z.int() }).nullable().describe("In the text, from 0; null: it is hidden"),
+  isRunning: z.boolean(),
+});
+export type TerminalScreen = z.infer<typeof TerminalScreen>;
+
 export const TerminalInput = z.strictObject({
-  text: z.string().min(1).max(65_536).describe("A line feed is the Return key"),
+  text: z
+    .string()
+    .min(1)
+    .max(65_536)
+    .describe("A line feed is the Return key; control characters and escape sequences are those of other keys"),
 });
