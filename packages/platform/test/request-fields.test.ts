@@ -43,8 +43,9 @@ const acting: Record<string, string[]> = {
   [`${platform}/identity/invitations/invitations.ts`]: ["role"],
   [`${platform}/identity/settings/settings.ts`]: [
     ...["followUps", "defaultModel", "allowedModels", "egress", "autofix", "newAgent"],
-    "retention",
+    ...["retention", "spendLimit"],
   ],
+  [`${platform}/identity/principals/teams.ts`]: ["spendLimit.monthlyUsd"],
   // The web app acts on what is kept here.
   [`${platform}/agents/routes/settings.ts`]: ["newAgent.repository", "newAgent.branch"],
   "protocol/src/api/settings.ts": ["newAgent.environment"],

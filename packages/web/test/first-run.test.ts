@@ -23,12 +23,18 @@ test("a person goes from npm start to a merged pull request with the keyboard, a
   await page.locator("aside.side").waitFor();
 
   const step = (title: string) => page.locator(".step-card", { hasText: title });
-  await page.getByRole("heading", { name: "Three steps to the first result" }).waitFor();
+  await page.getByRole("heading", { name: "Four steps to the first result" }).waitFor();
   expect(await findBarriers()).toEqual([]);
   expect(await step("Check the model").getAttribute("data-done")).toBe("false");
   await press(page.getByRole("button", { name: "Check now" }));
   await expect.poll(() => step("Check the model").getAttribute("data-done")).toBe("true");
   await expect.poll(() => step("Add a repository").textContent()).toContain("Agents can work on sample");
+
+  await tabTo(page, page.getByLabel("US dollars a month"));
+  await page.keyboard.type("5");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => step("Choose a spend limit").getAttribute("data-done")).toBe("true");
+  expect(await step("Choose a spend limit").textContent()).toContain("may spend $5 a month");
 
   await press(page.getByRole("link", { name: "Start the first one" }));
   await expect.poll(() => page.getByLabel("Repository").inputValue()).toContain("/git/sample");

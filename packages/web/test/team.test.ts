@@ -155,6 +155,42 @@ test("an administrator changes settings of the team; members see them without a 
   expect(complaints).toEqual([]);
 });
 
+test("administrators of a team with agents are asked for a spend limit until one of them says how much, or that there is none", async () => {
+  const create = { prompt: { text: "What can you do?" } };
+  expect((await server.call(await server.key(), "POST", "/v1/agents", create)).status).toBe(200);
+  const question = "How much may the team spend in a month?";
+  const open = async (email?: string) => {
+    const visitor = await visit(await loginLink(server.platform, server.url, email));
+    await visitor.page.goto(`${server.url}/agents`);
+    await visitor.page.locator(".group").first().waitFor();
+    return visitor;
+  };
+  const limit = async () => {
+    const { body } = await server.call(await server.key(), "GET", "/v1/team/settings");
+    return (body as { spendLimit: unknown }).spendLimit;
+  };
+  const { page, complaints, findBarriers } = await open();
+  await page.getByRole("heading", { name: question }).waitFor();
+  expect(await page.getByLabel("US dollars a month").inputValue()).toBe("100");
+  expect(await findBarriers()).toEqual([]);
+  expect(await limit()).toBeNull();
+  await server.key({ owner: { kind: "user", email: "bob@x" } });
+  const { page: theirs } = await open("bob@x");
+  expect(await theirs.getByRole("heading", { name: question }).count()).toBe(0);
+
+  await tabTo(page, page.getByRole("button", { name: "No limit" }));
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: question }).waitFor({ state: "detached" });
+  expect(await limit()).toEqual({ monthlyUsd: null });
+  await page.goto(`${server.url}/settings`);
+  const team = page.getByRole("form", { name: "Team default" });
+  await team.getByLabel("Spend limit in US dollars a month").fill("12.5");
+  await team.getByRole("button", { name: "Save" }).click();
+  await team.getByText("Saved.").waitFor();
+  expect(await limit()).toEqual({ monthlyUsd: 12.5 });
+  expect(complaints).toEqual([]);
+});
+
 test("a credential for a git host is set, never shown again, and removed", async () => {
   const { page } = await visit(await loginLink(server.platform, server.url));
   await page.goto(`${server.url}/settings`);

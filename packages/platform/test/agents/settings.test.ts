@@ -1,5 +1,7 @@
 // Settings of a team and of a user: who changes them, what they do, and what the audit log says.
+import type { TeamSettings } from "@agentcli/protocol/api";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openAdministration } from "../../src/identity/principals/index.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
 
 let server: TestServer;
@@ -30,7 +32,12 @@ async function modelOfNewAgent(key: string): Promise<string | undefined> {
 
 test("the default model is the user's, else the team's, else the server's", async () => {
   const none = { defaultModel: null, allowedModels: null, egress: null, autofix: null, newAgent: null };
-  expect(await read(member, "team")).toEqual({ followUps: "disabled", retention: "indefinite", ...none });
+  expect(await read(member, "team")).toEqual({
+    followUps: "disabled",
+    retention: "indefinite",
+    spendLimit: null,
+    ...none,
+  });
   expect(await modelOfNewAgent(member)).toBeUndefined();
   expect(await change(admin, "team", { defaultModel: { id: "small" } })).toMatchObject({
     status: 200,
@@ -57,6 +64,40 @@ test("administrators change the team's settings, one member at a time; others re
   });
   expect(await read(member, "team")).toMatchObject({ followUps: "all", defaultModel: { id: "small" } });
   await change(admin, "team", { followUps: "disabled", defaultModel: null });
+});
+
+test("an administrator chooses a spend limit, or that there is none; what the operator has limited stays", async () => {
+  const owner = await server.key({ team: "thrifty", owner: { kind: "user", email: "fay@example.com" } });
+  const { changeTeam, listTeams } = openAdministration(server.platform.db, server.platform.vault);
+  const limitOf = async () => ((await read(owner, "team")) as TeamSettings).spendLimit;
+  const choose = async (monthlyUsd: number | null) =>
+    (await change(owner, "team", { spendLimit: { monthlyUsd } })).status;
+  expect(await limitOf()).toBeNull();
+  expect(await choose(100)).toBe(200);
+  expect(await limitOf()).toEqual({ monthlyUsd: 100 });
+  expect(await listTeams()).toContainEqual(expect.objectContaining({ name: "thrifty", spendLimitUsd: 100 }));
+  expect(await choose(12.5)).toBe(200);
+  expect(await choose(null)).toBe(200);
+  expect(await limitOf()).toEqual({ monthlyUsd: null });
+  for (const spendLimit of [null, {}, { monthlyUsd: -1 }, { monthlyUsd: "5" }])
+    expect(await change(owner, "team", { spendLimit })).toMatchObject({ status: 400 });
+
+  await changeTeam("thrifty", { spendLimitUsd: 50 });
+  expect(await choose(51)).toBe(403);
+  expect(await choose(null)).toBe(403);
+  expect(await choose(50)).toBe(200);
+  expect(await change(owner, "team", { followUps: "all", spendLimit: { monthlyUsd: 51 } })).toMatchObject({
+    status: 403,
+    body: { error: { code: "forbidden", message: expect.stringContaining("operator") } },
+  });
+  expect(await read(owner, "team")).toMatchObject({ followUps: "disabled", spendLimit: { monthlyUsd: 50 } });
+  await changeTeam("thrifty", { spendLimitUsd: null });
+  expect(await limitOf()).toEqual({ monthlyUsd: null });
+  expect(await choose(20)).toBe(200);
+  // Of a version that did not note who set it.
+  await server.platform.db.deleteFrom("team_settings").execute();
+  expect(await limitOf()).toEqual({ monthlyUsd: 20 });
+  expect(await choose(21)).toBe(403);
 });
 
 test("a service account has no settings of its own", async () => {

@@ -13,6 +13,19 @@ export const NewAgentDefault = z
   .meta({ id: "NewAgentDefault" });
 export type NewAgentDefault = z.infer<typeof NewAgentDefault>;
 
+/** Of all agents and model calls of a team together. */
+export const SpendLimit = z
+  .strictObject({
+    monthlyUsd: z
+      .number()
+      .min(0)
+      .max(999_999_999)
+      .nullable()
+      .describe("US dollars per calendar month; null: no limit, as an administrator has chosen"),
+  })
+  .meta({ id: "SpendLimit" });
+export type SpendLimit = z.infer<typeof SpendLimit>;
+
 const ofTeam = {
   followUps: z
     .enum(["disabled", "service_accounts", "all"])
@@ -37,6 +50,7 @@ const ofTeam = {
     .describe(
       "How long agents are kept that no run uses; with 90_days they are then deleted, with their conversations",
     ),
+  spendLimit: SpendLimit.nullable().describe("null: there is none, and no administrator has chosen yet"),
 };
 const ofUser = {
   defaultModel: ModelSelection.nullable().describe("Of the user's agents that name no model; null: the team's"),
@@ -56,7 +70,7 @@ export const UserSettings = z.object(ofUser).meta({ id: "UserSettings" });
 export type UserSettings = z.infer<typeof UserSettings>;
 
 /** Members that are left out stay as they are. */
-export const TeamSettingsChange = z.strictObject(ofTeam).partial();
+export const TeamSettingsChange = z.strictObject({ ...ofTeam, spendLimit: SpendLimit }).partial();
 export type TeamSettingsChange = z.infer<typeof TeamSettingsChange>;
 export const UserSettingsChange = z.strictObject(ofUser).partial();
 export type UserSettingsChange = z.infer<typeof UserSettingsChange>;

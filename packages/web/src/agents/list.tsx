@@ -4,6 +4,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useRef } from "react";
 import { agentsQuery } from "../api/queries.ts";
+import { session } from "../api/session.ts";
 import { useTitle } from "../api/use-inbox.ts";
 import { Button, Keys } from "../components/controls.tsx";
 import { Empty, Failure, Skeleton } from "../components/feedback.tsx";
@@ -14,6 +15,7 @@ import { useListKeys } from "./list-keys.ts";
 import { AgentRow } from "./row.tsx";
 
 const Welcome = lazy(() => import("./welcome.tsx"));
+const SpendBanner = lazy(() => import("./spend-banner.tsx"));
 
 const groups: { group: AgentGroup; title: string }[] = [
   { group: "needs_you", title: "Needs you" },
@@ -42,6 +44,11 @@ export function AgentsPage() {
       {query.isSuccess && all.length === 0 && (
         <Suspense>
           <Welcome />
+        </Suspense>
+      )}
+      {all.length > 0 && session.isAdmin && (
+        <Suspense>
+          <SpendBanner />
         </Suspense>
       )}
       {all.length > 0 && shown.length === 0 && (

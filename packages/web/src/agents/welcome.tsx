@@ -10,14 +10,17 @@ import { Button } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { useStored } from "../components/stored.ts";
+import { teamSettingsQuery } from "../settings/queries.ts";
+import { aboutSpendLimit, chosenLimit, SpendLimitQuestion } from "../settings/spend-limit.tsx";
 import { repositoryName } from "../text/format.ts";
 
 export default function Welcome() {
   return (
     <section className="welcome" aria-labelledby="welcome-title">
-      <h2 id="welcome-title">Three steps to the first result</h2>
+      <h2 id="welcome-title">{session.isAdmin ? "Four" : "Three"} steps to the first result</h2>
       <ol className="steps">
         <ModelStep />
+        {session.isAdmin && <SpendStep />}
         <RepositoryStep />
         <Step
           isDone={false}
@@ -55,6 +58,22 @@ function ModelStep() {
         {answered === "" ? "Check now" : "Check again"}
       </Button>
       {check.error !== null && <Failure error={check.error} />}
+    </Step>
+  );
+}
+
+function SpendStep() {
+  const { data } = useQuery(teamSettingsQuery);
+  const chosen = data === undefined ? null : chosenLimit(data);
+  return (
+    <Step isDone={chosen !== null} title="Choose a spend limit" text={chosen ?? aboutSpendLimit}>
+      {chosen === null ? (
+        <SpendLimitQuestion />
+      ) : (
+        <Link className="button button-plain" to="/settings">
+          Change it
+        </Link>
+      )}
     </Step>
   );
 }

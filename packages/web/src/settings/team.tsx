@@ -1,5 +1,5 @@
 // The settings of the team: all members see them, administrators change them.
-import type { TeamSettings } from "@agentcli/protocol/api";
+import type { TeamSettings, TeamSettingsChange } from "@agentcli/protocol/api";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { request } from "../api/request.ts";
@@ -9,6 +9,7 @@ import { draftOf, settingsOf } from "./draft.ts";
 import { SettingsFields } from "./fields.tsx";
 import { SettingsForm } from "./form.tsx";
 import { teamSettingsQuery } from "./queries.ts";
+import { aboutSpendLimit } from "./spend-limit.tsx";
 
 const followUps = {
   disabled: "Owners only",
@@ -30,22 +31,10 @@ const inherited = {
 
 export function TeamSettingsForm({ settings }: { settings: TeamSettings }) {
   const queries = useQueryClient();
-  const [draft, setDraft] = useState({
-    ...draftOf(settings),
-    followUps: settings.followUps,
-    locked: settings.egress?.locked ?? false,
-    retention: settings.retention,
-    models: settings.allowedModels?.join("\n") ?? "",
-  });
-  const change = (part: Partial<typeof draft>) => setDraft({ ...draft, ...part });
+  const [draft, setDraft] = useState(teamDraftOf(settings));
+  const change = (part: Partial<TeamDraft>) => setDraft({ ...draft, ...part });
   const save = async () => {
-    const { egress, ...shared } = settingsOf(draft, settings);
-    const models = draft.models.split(/\s+/).filter((id) => id !== "");
-    const body: TeamSettings = {
-      ...{ ...shared, followUps: draft.followUps, retention: draft.retention },
-      allowedModels: models.length === 0 ? null : models,
-      egress: egress && { ...egress, locked: draft.locked },
-    };
+    const body = changeOf(draft, settings);
     const saved = await request<TeamSettings>("/v1/team/settings", { method: "PATCH", body });
     queries.setQueryData(teamSettingsQuery.queryKey, saved);
   };
@@ -64,6 +53,16 @@ export function TeamSettingsForm({ settings }: { settings: TeamSettings }) {
         value={draft.retention}
         onChange={(value) => change({ retention: value })}
       />
+      <Field label="Spend limit in US dollars a month" hint={`Empty: none. ${aboutSpendLimit}`}>
+        <input
+          className="input"
+          type="number"
+          min={0}
+          step="any"
+          value={draft.limit}
+          onChange={({ target }) => change({ limit: target.value })}
+        />
+      </Field>
       <SettingsFields draft={draft} onChange={change} inherited={inherited} />
       {draft.egress !== "" && (
         <Check
@@ -83,6 +82,31 @@ export function TeamSettingsForm({ settings }: { settings: TeamSettings }) {
       </Field>
     </SettingsForm>
   );
+}
+
+type TeamDraft = ReturnType<typeof teamDraftOf>;
+
+const teamDraftOf = (settings: TeamSettings) => ({
+  ...draftOf(settings),
+  followUps: settings.followUps,
+  locked: settings.egress?.locked ?? false,
+  retention: settings.retention,
+  limit: limitIn(settings),
+  models: settings.allowedModels?.join("\n") ?? "",
+});
+
+/** Empty: none, or still to be chosen. */
+const limitIn = ({ spendLimit }: TeamSettings): string => spendLimit?.monthlyUsd?.toString() ?? "";
+
+function changeOf(draft: TeamDraft, settings: TeamSettings): TeamSettingsChange {
+  const { egress, ...shared } = settingsOf(draft, settings);
+  const { followUps, retention, locked, limit } = draft;
+  const models = draft.models.split(/\s+/).filter((id) => id !== "");
+  return {
+    ...{ ...shared, followUps, retention, allowedModels: models.length === 0 ? null : models },
+    egress: egress && { ...egress, locked },
+    ...(limit !== limitIn(settings) && { spendLimit: { monthlyUsd: limit === "" ? null : Number(limit) } }),
+  };
 }
 
 interface OptionFieldProps<Value extends string> {

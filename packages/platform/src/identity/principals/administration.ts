@@ -4,6 +4,7 @@ import type { FollowUps, Role, Tables, Vault } from "../../foundation/index.ts";
 import { isAddress } from "./address.ts";
 import { ensureTeam } from "./create.ts";
 import { PrincipalError } from "./principal-error.ts";
+import { setFollowUps, setSpendLimit } from "./teams.ts";
 import { admitUser, changeUser, removeUser } from "./users.ts";
 
 export interface TeamEntry {
@@ -73,8 +74,11 @@ export function openAdministration(db: Kysely<Tables>, vault: Vault): Administra
     },
     async changeTeam(name, change) {
       const { id } = await findTeam(db, name);
-      const values = { ...limitOf(change), ...(change.followUps !== undefined && { follow_ups: change.followUps }) };
-      await db.updateTable("teams").set(values).where("id", "=", id).execute();
+      const { spendLimitUsd: monthlyUsd } = change;
+      await db.transaction().execute(async (tx) => {
+        if (change.followUps !== undefined) await setFollowUps(tx, id, change.followUps);
+        if (monthlyUsd !== undefined) await setSpendLimit(tx, id, { monthlyUsd, by: "operator" });
+      });
       return findTeam(db, name);
     },
     async listUsers(team) {

@@ -30,5 +30,5 @@ export {
   type Principals,
 } from "./principals.ts";
 export { createServiceAccount, listServiceAccounts, type ServiceAccountEntry } from "./service-accounts.ts";
-export { followUpsOf, setFollowUps, teamName } from "./teams.ts";
+export { chooseSpendLimit, followUpsOf, setFollowUps, spendLimitOf, teamName } from "./teams.ts";
 export { admitUser, changeUser, claimAddress, findMember, findUser, proveAddress, removeUser } from "./users.ts";

@@ -14,7 +14,7 @@ import {
   type Settings,
   type StoredSettings,
 } from "../../foundation/index.ts";
-import { followUpsOf, refuseFormerUser, setFollowUps } from "../principals/index.ts";
+import { chooseSpendLimit, followUpsOf, refuseFormerUser, setFollowUps, spendLimitOf } from "../principals/index.ts";
 import { asTeamSees } from "./allowed-models.ts";
 
 export async function readTeamSettings(db: Queries, teamId: number): Promise<TeamSettings> {
@@ -26,6 +26,7 @@ export async function readTeamSettings(db: Queries, teamId: number): Promise<Tea
     allowedModels: row?.settings.allowedModels ?? null,
     egress: teamEgress(row?.settings),
     retention: row?.settings.retention ?? "indefinite",
+    spendLimit: await spendLimitOf(db, teamId),
   };
 }
 
@@ -106,9 +107,10 @@ const settingsIn = (row: { settings: StoredSettings } | undefined): UserSettings
 export async function changeTeamSettings(
   tx: Queries,
   teamId: number,
-  { followUps, ...change }: TeamSettingsChange,
+  { followUps, spendLimit, ...change }: TeamSettingsChange,
 ): Promise<void> {
   if (followUps !== undefined) await setFollowUps(tx, teamId, followUps);
+  if (spendLimit !== undefined) await chooseSpendLimit(tx, teamId, spendLimit);
   if (Object.keys(change).length === 0) return;
   await tx
     .insertInto("team_settings")

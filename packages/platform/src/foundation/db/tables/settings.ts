@@ -13,6 +13,8 @@ export interface StoredSettings {
   newAgent?: NewAgentDefault | null;
   /** Of teams. */
   retention?: TeamSettings["retention"];
+  /** Of teams. Who chose the limit in `teams`, or that there is none; absent: the operator, or it is still to be chosen. */
+  spendLimitBy?: "team" | "operator";
 }
 
 /** Of a user without `locked`. */
