@@ -17,6 +17,7 @@ export { forgetMachine } from "./execution/run-machine.ts";
 export { readReport, readSummary } from "./execution/run-summary.ts";
 export { type Runner, startRunner } from "./execution/runner.ts";
 export { agentLimits, openSandboxes, probeForAgents, type Sandboxes } from "./execution/sandbox/index.ts";
+export { scrubOfAgent } from "./execution/secrets.ts";
 export { openSessionStore, readThreadRecords } from "./execution/session-store.ts";
 export { findDriver } from "./leases/driver.ts";
 export { type Fence, type Leases, openLeases } from "./leases/lease.ts";

@@ -1,54 +1,28 @@
 // A secret that goes through a sub-agent or an MCP server on its way: it is in no request to the model, stream, conversation, log or row.
 import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import { openLog } from "../../src/foundation/telemetry/index.ts";
-import { findLeaks } from "../harness/leaks.ts";
-import { openRunHarness, type RunHarness, type RunHarnessOptions } from "../runs/run-harness.ts";
-import { base64, canary, forms, formsIn } from "./canary-forms.ts";
+import { base64, canary, forms } from "./canary-forms.ts";
+import { expectNowhere, openWithSecrets } from "./canary-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
 
-async function openWithSecret(options: RunHarnessOptions): Promise<RunHarness & { logged: string[] }> {
-  const logged: string[] = [];
-  const log = openLog({ write: (line) => logged.push(line), now: () => new Date() });
-  const harness = await openRunHarness(options, log);
-  const { status, text } = await harness.client.send("PUT", "/v1/team/secrets/RUNTIME", { value: canary });
-  expect(status, text).toBe(201);
-  return { ...harness, logged };
-}
-
-/** Everything that the run shows and leaves behind; returns what the model was sent. */
-async function expectNowhere(
-  { client, fixture, requests, logged }: RunHarness & { logged: string[] },
-  ids: { agentId: string; runId: string },
-): Promise<string> {
-  const shown = await client.streamText(ids);
-  const run = JSON.stringify(await client.read(ids));
-  const conversation = (await client.get(`/v1/agents/${ids.agentId}/conversation`)).text;
-  const sent = JSON.stringify(requests().map(({ body }) => body));
-  for (const [name, text] of Object.entries({ shown, run, conversation, sent }))
-    expect({ name, forms: formsIn(text) }).toEqual({ name, forms: [] });
-  const leaks = await findLeaks({ ...fixture, key: async () => fixture.key }, logged, forms);
-  expect(leaks.filter((path) => !path.includes("/workspaces/"))).toEqual([]);
-  return sent;
-}
+const secrets = { RUNTIME: canary };
 
 test("a sub-agent gets the secret as its parent does, and neither shows it to the other", async () => {
-  const harness = await openWithSecret({
-    replies: [
-      { when: { bodyIncludes: "You are a carrier. One." }, ...shell('printenv RUNTIME; printf %s "$RUNTIME" | rev') },
-      { when: { bodyIncludes: "You are a carrier. One." }, ...shell(': carried; printf x%s "$RUNTIME" | base64; env') },
-      { when: { bodyIncludes: ": carried" }, ...replyWith(`It is ${canary}, or ${base64(`xx${canary}`)}.`) },
-      call("spawn_agent", { message: `fetch ${canary} and ${base64(canary)}`, agent_type: "carrier" }),
-      call("wait_agent", { targets: ["carrier"] }),
-      replyWith(`It brought ${canary}.`),
-    ],
-  });
+  const replies = [
+    { when: { bodyIncludes: "You are a carrier. One." }, ...shell('printenv RUNTIME; printf %s "$RUNTIME" | rev') },
+    { when: { bodyIncludes: "You are a carrier. One." }, ...shell(': carried; printf x%s "$RUNTIME" | base64; env') },
+    { when: { bodyIncludes: ": carried" }, ...replyWith(`It is ${canary}, or ${base64(`xx${canary}`)}.`) },
+    call("spawn_agent", { message: `fetch ${canary} and ${base64(canary)}`, agent_type: "carrier" }),
+    call("wait_agent", { targets: ["carrier"] }),
+    replyWith(`It brought ${canary}.`),
+  ];
+  const harness = await openWithSecrets({ replies }, secrets);
   const ids = await harness.client.create({
     prompt: { text: "send it" },
     customSubagents: [{ name: "carrier", description: "Carries.", prompt: "You are a carrier. One." }],
   });
-  const sent = await expectNowhere(harness, ids);
+  const sent = await expectNowhere(harness, ids, forms);
   expect(harness.requests()).toHaveLength(6);
   expect(await harness.client.read(ids)).toMatchObject({ status: "FINISHED", result: "It brought [REDACTED]." });
   expect(sent).toContain("fetch [REDACTED] and [REDACTED]");
@@ -89,13 +63,12 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 
 test("an MCP server in the workspace does not get the secret as an argument, and whatever it does with its variable is redacted", async () => {
   const tool = (name: string) => call(`mcp__leaky__${name}`, { message: canary });
-  const harness = await openWithSecret({
-    replies: [tool("echo"), tool("structured"), tool("fails"), tool("crash"), replyWith("Done.")],
-  });
+  const replies = [tool("echo"), tool("structured"), tool("fails"), tool("crash"), replyWith("Done.")];
+  const harness = await openWithSecrets({ replies }, secrets);
   const url = await harness.repository("serving", { "leaky.mjs": leakyServer });
   const leaky = { name: "leaky", command: process.execPath, args: ["leaky.mjs"] };
   const ids = await harness.client.create({ prompt: { text: "go" }, repos: [{ url }], mcpServers: [leaky] });
-  const sent = await expectNowhere(harness, ids);
+  const sent = await expectNowhere(harness, ids, forms);
   expect(sent).toContain("Knows [REDACTED]");
   expect(sent).toContain("[REDACTED] false [REDACTED]");
 });

@@ -1,12 +1,9 @@
 // A hostile model tries to get a runtime secret out, in some forty ways: it is in no request to the model, stream, conversation,
 // artifact, pushed object, log or row.
-import { execFileSync } from "node:child_process";
 import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import { openLog } from "../../src/foundation/telemetry/index.ts";
-import { findLeaks } from "../harness/leaks.ts";
-import { openRunHarness, type RunHarness } from "../runs/run-harness.ts";
 import { base64, canary, forms, formsIn } from "./canary-forms.ts";
+import { expectNowhere, openWithSecrets, pushedObjects } from "./canary-harness.ts";
 
 const node = (script: string) => `node -e '${script}'`;
 
@@ -63,43 +60,16 @@ const replies = [
   replyWith(`The value is ${canary}, or ${base64(canary)}.`),
 ];
 
-async function setSecret({ client }: RunHarness): Promise<void> {
-  const { status, text } = await client.send("PUT", "/v1/team/secrets/RUNTIME", { value: canary });
-  expect(status, text).toBe(201);
-}
-
 test("a secret is nowhere that a run writes, whatever the model lets its commands print", async () => {
-  const logged: string[] = [];
-  const log = openLog({ write: (line) => logged.push(line), now: () => new Date() });
-  const harness = await openRunHarness({ replies }, log);
+  const harness = await openWithSecrets({ replies }, { RUNTIME: canary });
   const { client, fixture, requests } = harness;
-  await setSecret(harness);
   const url = await harness.repository("shop", { "a.txt": "of the shop" });
   const ids = await client.create({ prompt: { text: "go" }, repos: [{ url }] });
-  const shown = await client.streamText(ids);
-  expect(requests()).toHaveLength(replies.length);
   // The notes, which have it, are files of the run: they stay in the workspace.
-  const run = (await client.read(ids)) as { status: string; error?: { code: string } };
-  expect(run).toMatchObject({ status: "ERROR", error: { code: "secret_in_commit" } });
-  const conversation = (await client.get(`/v1/agents/${ids.agentId}/conversation`)).text;
-  const sent = JSON.stringify(requests().map(({ body }) => body));
-  expect(sent).toContain("[REDACTED]");
-  const seen = { shown, conversation, sent, run: JSON.stringify(run) };
-  for (const [name, text] of Object.entries(seen)) expect({ name, forms: formsIn(text) }).toEqual({ name, forms: [] });
-  const leaks = await findLeaks({ ...fixture, key: async () => fixture.key }, logged, forms);
-  expect(leaks.filter((path) => !path.includes("/workspaces/"))).toEqual([]);
+  expect(await client.waitForRun(ids)).toMatchObject({ status: "ERROR", error: { code: "secret_in_commit" } });
+  expect(requests()).toHaveLength(replies.length);
+  expect(await expectNowhere(harness, ids, forms)).toContain("[REDACTED]");
   const pushed = pushedObjects(fixture.platform.settings.dataDirectory);
   expect(pushed).toContain("of the shop");
   expect(formsIn(pushed)).toEqual([]);
 });
-
-/** All objects and references of the repositories on the embedded git host, as text; not of the work of the agents. */
-function pushedObjects(dataDirectory: string): string {
-  const list = `
-    find "$1" -name HEAD -not -path "*/workspaces/*" -not -path "*/handoffs/*" -not -path "*/logs/*" -printf '%h\n' | while read -r directory; do
-      git -c safe.directory="*" --git-dir "$directory" cat-file --batch-all-objects --batch
-      git -c safe.directory="*" --git-dir "$directory" for-each-ref
-    done
-  `;
-  return execFileSync("bash", ["-c", list, "list", dataDirectory], { encoding: "latin1" });
-}

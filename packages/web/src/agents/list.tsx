@@ -46,11 +46,6 @@ export function AgentsPage() {
           <Welcome />
         </Suspense>
       )}
-      {all.length > 0 && session.isAdmin && (
-        <Suspense>
-          <SpendBanner />
-        </Suspense>
-      )}
       {all.length > 0 && shown.length === 0 && (
         <Empty icon="search" title="No agent matches">
           <Button onClick={() => change({})}>Clear the filters</Button>
@@ -65,6 +60,12 @@ export function AgentsPage() {
         <Button isBusy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
           Older agents
         </Button>
+      )}
+      {/* Below the rows: it comes later than they do, and must not move what is about to be clicked. */}
+      {all.length > 0 && session.isAdmin && (
+        <Suspense>
+          <SpendBanner />
+        </Suspense>
       )}
     </div>
   );

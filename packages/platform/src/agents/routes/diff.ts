@@ -1,12 +1,14 @@
 // `GET /v1/agents/{id}/diff`
 import { isUtf8 } from "node:buffer";
+import type { Scrub } from "@agentcli/engine";
 import type { RepositoryDiff } from "@agentcli/protocol/api";
 import { z } from "zod";
 import { type Api, ApiError, type Forwarding, fileResponse, schema } from "../../foundation/index.ts";
 import { capPatch, type Diffs, type RepositoryChange, RepositoryFault } from "../../repositories/index.ts";
+import { scrubOfAgent } from "../../runs/index.ts";
 import type { AgentHost } from "./agents.ts";
 
-export interface DiffHost extends Pick<AgentHost, "access" | "publicUrl"> {
+export interface DiffHost extends Pick<AgentHost, "platform" | "access" | "publicUrl"> {
   diffs: Diffs;
   forwarding: Forwarding;
   /** Null: this server. */
@@ -14,7 +16,7 @@ export interface DiffHost extends Pick<AgentHost, "access" | "publicUrl"> {
 }
 
 /** Answered by the server that has the files. */
-export function addDiffRoute(api: Api, { access, publicUrl, diffs, forwarding, findHolder }: DiffHost): void {
+export function addDiffRoute(api: Api, { platform, access, publicUrl, diffs, forwarding, findHolder }: DiffHost): void {
   api.route(
     {
       method: "get",
@@ -42,19 +44,21 @@ export function addDiffRoute(api: Api, { access, publicUrl, diffs, forwarding, f
       },
     },
     async ({ params, query, principal, context, rawBody }) => {
-      const { id } = await access.find(principal, params.id, "read");
+      const { id, data_key } = await access.find(principal, params.id, "read");
       const isFinal = forwarding.forwarded(context.env.incoming) !== null;
       const holder = isFinal ? null : await findHolder(id);
       if (holder !== null) return forwarding.call(context, rawBody, holder);
       api.admission.admitGitProcess(context, principal.teamId);
       const read = query.of === "run" ? diffs.readLastRun : diffs.read;
-      const changes = await read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
+      const found = await read(id, AbortSignal.timeout(limitMs)).catch(async (error: unknown) => {
         // Deleted meanwhile, with its files: then that is the answer.
         await access.find(principal, id, "read");
         // Files that no patch can be made of, more than it can hold as a rule.
         if (error instanceof RepositoryFault) throw new ApiError("payload_too_large", error.message);
         throw error;
       });
+      const scrub = await scrubOfAgent(platform.db, { id }, await platform.vault.unwrap(data_key));
+      const changes = found.map((change) => ({ ...change, patch: scrubPatch(change.patch, scrub) }));
       if (query.repository !== undefined) {
         const { patch, name } = wholePatch(changes, query.repository);
         api.admission.admitDownload(context, principal.teamId, patch.length);
@@ -68,6 +72,12 @@ export function addDiffRoute(api: Api, { access, publicUrl, diffs, forwarding, f
 }
 
 const limitMs = 60_000;
+
+/** Commands may have written a secret into a file, and readers of the agent are not its owner. */
+function scrubPatch(patch: Buffer, scrub: Scrub): Buffer {
+  const encoding = isUtf8(patch) ? "utf8" : "latin1";
+  return Buffer.from(scrub(patch.toString(encoding)), encoding);
+}
 
 /** Throws `repository_not_found`. */
 function wholePatch(changes: RepositoryChange[], repoUrl: string): { patch: Buffer; name: string } {

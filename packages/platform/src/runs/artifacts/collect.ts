@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { unlink } from "node:fs/promises";
-import { secretFinder } from "@agentcli/engine";
+import { type Scrub, scrubber, secretFinder } from "@agentcli/engine";
 import type { UnsavedArtifact } from "@agentcli/protocol/api";
 import { openFile, type PlatformContext, pathTo, type TreeEntry, walk } from "../../foundation/index.ts";
 import { recordedSecrets } from "../../secrets/index.ts";
@@ -11,7 +11,7 @@ import { agentLimits } from "../execution/sandbox/index.ts";
 import { runtimeSecrets } from "../execution/secrets.ts";
 import { artifactKey, removeArtifacts, removeEverywhere } from "./objects.ts";
 import { listArtifacts, type StoredArtifact, storeArtifact } from "./store.ts";
-import { aboveTotal, notStored, recordUnsaved, unsaved, withSecret } from "./unsaved.ts";
+import { aboveTotal, namedAfterSecret, notStored, recordUnsaved, unsaved, withSecret } from "./unsaved.ts";
 
 const maxFiles = 1_000;
 const maxFileBytes = 200 * 1024 * 1024;
@@ -34,7 +34,7 @@ export function openArtifacts(platform: PlatformContext): Artifacts {
   };
 }
 
-/** Stores what it can, and returns the rest. */
+/** Stores what it can, and returns the rest, by names that show no secret. */
 export async function collectFiles(
   owner: ArtifactOwner,
   from: string,
@@ -42,6 +42,10 @@ export async function collectFiles(
 ): Promise<UnsavedArtifact[]> {
   // Most runs leave no file.
   let opened: Promise<Collection> | undefined;
+  const open = () => {
+    opened ??= openCollection(owner, platform);
+    return opened;
+  };
   const left: UnsavedArtifact[] = [];
   let files = 0;
   for await (const visit of walk(from, { access: "write", order: (names) => names.sort(Buffer.compare) })) {
@@ -55,8 +59,12 @@ export async function collectFiles(
     // One entry stands for all that follow: their names alone could fill the database.
     if (obstacle === "too_many") break;
     if (obstacle) continue;
-    opened ??= openCollection(owner, platform);
-    const { former, admit, findSecret } = await opened;
+    const { former, admit, findSecret } = await open();
+    const named = findSecret(path);
+    if (named) {
+      left.push(namedAfterSecret(path, named));
+      continue;
+    }
     const aboveBytes = admit(path, visit.entry.stats.size);
     if (aboveBytes !== null) {
       left.push(aboveTotal(path, aboveBytes));
@@ -77,7 +85,9 @@ export async function collectFiles(
     }
   }
   if (left.some(({ reason }) => reason === "storage_full")) await platform.storage.check();
-  return left;
+  if (left.length === 0) return [];
+  const { scrub } = await open();
+  return left.map((one) => ({ ...one, path: scrub(one.path) }));
 }
 
 interface Collection {
@@ -85,14 +95,17 @@ interface Collection {
   former: Map<string, string>;
   admit: ReturnType<typeof totalLimit>;
   findSecret: ReturnType<typeof secretFinder>;
+  scrub: Scrub;
 }
 
 async function openCollection(owner: ArtifactOwner, platform: PlatformContext): Promise<Collection> {
   const stored = await listArtifacts(platform.db, owner);
+  const secrets = runtimeSecrets(await recordedSecrets(platform.db, owner));
   return {
     former: new Map(stored.map(({ path, blob }) => [path, blob])),
     admit: totalLimit(platform, stored),
-    findSecret: secretFinder(runtimeSecrets(await recordedSecrets(platform.db, owner))),
+    findSecret: secretFinder(secrets),
+    scrub: scrubber(secrets),
   };
 }
 

@@ -34,6 +34,12 @@ export const withSecret = (path: string, { name, line }: FoundSecret): UnsavedAr
   message: `Line ${line} contains the secret ${name}. Have the agent remove it.`,
 });
 
+export const namedAfterSecret = (path: string, { name }: FoundSecret): UnsavedArtifact => ({
+  path,
+  reason: "secret",
+  message: `Its name contains the secret ${name}. Have the agent rename it.`,
+});
+
 export const notStored = (path: string, error: unknown): UnsavedArtifact =>
   unsaved(path, isStorageFull(error) ? "storage_full" : "failed");
 

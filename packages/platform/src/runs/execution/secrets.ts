@@ -1,10 +1,11 @@
 // The secrets of a run: of its variables every value except a short list of common words, and those of its MCP servers.
-import type { Secret } from "@agentcli/engine";
+import { type Scrub, type Secret, scrubber } from "@agentcli/engine";
 import { headerSecrets } from "@agentcli/host";
 import type { McpServer } from "@agentcli/protocol/api";
 import type { BoundSecret, SecretUse } from "@agentcli/workspace";
 import { cloudRoleVariable } from "../../cloud-roles/index.ts";
-import { type AgentSecret, secretsToRedact, usesOf } from "../../secrets/index.ts";
+import type { DataKey, Queries } from "../../foundation/index.ts";
+import { type AgentSecret, recordedSecrets, secretsToRedact, usesOf } from "../../secrets/index.ts";
 
 export const secretsOfServer = (server: McpServer): Secret[] =>
   "command" in server ? secretsIn(server.env ?? {}) : headerSecrets(server.name, server.headers);
@@ -21,6 +22,10 @@ export const secretsIn = (variables: Record<string, string>): Secret[] =>
 /** Whatever their values are: the owner said that they are secret. Variables of type environment_variable may be seen. */
 export const runtimeSecrets = (secrets: AgentSecret[]): Secret[] =>
   secretsToRedact(secrets.filter(({ name, type }) => type === "runtime_secret" && !isShown(name)));
+
+/** For what the agent has written into files. */
+export const scrubOfAgent = async (db: Queries, agent: { id: string }, key: DataKey): Promise<Scrub> =>
+  scrubber(runtimeSecrets(await recordedSecrets(db, { agent, key })));
 
 /** The name of a role opens nothing, and refusals of AWS are of no use without it. */
 const isShown = (name: string): boolean => name === cloudRoleVariable;
