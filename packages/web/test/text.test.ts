@@ -9,9 +9,11 @@ import { countOf, describeOthers, givingWay, othersAfter, othersTag, titleOf } f
 import { resolveLink } from "../src/repositories/links.ts";
 import { applyFrame, emptyTranscript, type Item } from "../src/stream/transcript.ts";
 import { readAnsi } from "../src/text/ansi.ts";
+import { type Cursor, withCursor } from "../src/text/cursor.ts";
 import { money, rangeOf } from "../src/text/format.ts";
 import { familyOf, highlight } from "../src/text/highlight.ts";
 import { readHunks, readPatch } from "../src/text/patch.ts";
+import { charactersOf } from "../src/text/terminal-keys.ts";
 
 test("terminal output keeps its colours and loses everything else", () => {
   const output =
@@ -31,6 +33,31 @@ test("terminal output keeps its colours and loses everything else", () => {
       .map(({ text }) => text)
       .join(""),
   ).toBe("abc");
+});
+
+test("the cursor of a terminal is on its character, behind the end of a line or below the text", () => {
+  const shown = (cursor: Cursor) =>
+    withCursor(readAnsi("$ \x1b[31mls\x1b[0m\nab"), cursor)
+      .map(({ text, style }) => (style === "terminal-cursor" ? `<${text}>` : text))
+      .join("");
+  expect(shown({ line: 0, column: 0 })).toBe("<$> ls\nab");
+  expect(shown({ line: 0, column: 3 })).toBe("$ l<s>\nab");
+  expect(shown({ line: 0, column: 6 })).toBe("$ ls  < >\nab");
+  expect(shown({ line: 1, column: 2 })).toBe("$ ls\nab< >");
+  expect(shown({ line: 3, column: 1 })).toBe("$ ls\nab\n\n < >");
+});
+
+test("keys become what a terminal sends for them; those of the browser stay with it", () => {
+  const none = { ctrlKey: false, altKey: false, metaKey: false, shiftKey: false };
+  const sent = (key: string, held: Partial<typeof none> = {}) => charactersOf({ key, ...none, ...held });
+  expect(["Enter", "Tab", "Backspace", "ArrowUp", "a"].map((key) => sent(key))).toEqual([
+    ...["\n", "\t", "\x7f", "\x1b[A", null],
+  ]);
+  expect(["c", "D", "["].map((key) => sent(key, { ctrlKey: true }))).toEqual(["\x03", "\x04", "\x1b"]);
+  expect(sent("b", { altKey: true })).toBe("\x1bb");
+  expect([sent("Tab", { shiftKey: true }), sent("v", { ctrlKey: true }), sent("c", { metaKey: true })]).toEqual([
+    ...[null, null, null],
+  ]);
 });
 
 test("a patch has files with line numbers, also new, removed, renamed and binary ones", () => {

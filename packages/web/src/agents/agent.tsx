@@ -13,6 +13,7 @@ import { PullLink } from "../components/pull.tsx";
 import { StatusBadge, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
 import { duration, money, repositoryName } from "../text/format.ts";
+import { AgentTabs } from "./agent-tabs.tsx";
 
 export function AgentPage() {
   const { id } = useParams({ from: "/agents/$id" });
@@ -32,7 +33,7 @@ export function AgentPage() {
 }
 
 function AgentHeader({ agent }: { agent: AgentDetails }) {
-  const { id, name, latestRun, artifacts } = agent;
+  const { id, name, latestRun } = agent;
   return (
     <header className="agent-header">
       <div className="agent-title">
@@ -44,33 +45,7 @@ function AgentHeader({ agent }: { agent: AgentDetails }) {
         <AgentActions agent={agent} />
       </div>
       <AgentFacts agent={agent} />
-      <nav className="tabs" aria-label="Agent">
-        <Link className="tab" to="/agents/$id" params={{ id }} activeOptions={{ exact: true, includeSearch: false }}>
-          Conversation
-        </Link>
-        {agent.repos !== undefined && (
-          <Link className="tab" to="/agents/$id/changes" params={{ id }}>
-            Changes
-          </Link>
-        )}
-        <Link className="tab" to="/agents/$id/files" params={{ id }}>
-          Files {artifacts.length > 0 && <span className="count">{artifacts.length}</span>}
-        </Link>
-        <Link className="tab" to="/agents/$id/waits" params={{ id }}>
-          Waits
-        </Link>
-        <Link className="tab" to="/agents/$id/events" params={{ id }}>
-          Events
-        </Link>
-        <Link className="tab" to="/agents/$id/usage" params={{ id }}>
-          Usage
-        </Link>
-        {agent.owner.isCaller && agent.group === "running" && (
-          <Link className="tab" to="/agents/$id/machine" params={{ id }}>
-            Machine
-          </Link>
-        )}
-      </nav>
+      <AgentTabs agent={agent} />
     </header>
   );
 }
@@ -131,11 +106,11 @@ function AgentActions({ agent: { id, group, status, latestRun, permissions } }: 
       {permissions.manage &&
         (status === "ARCHIVED" ? (
           <Button icon="archive" isBusy={act.isPending} onClick={() => act.run("unarchive")}>
-            Unarchive
+            <span className="action-label">Unarchive</span>
           </Button>
         ) : (
           <Button look="quiet" icon="archive" isBusy={act.isPending} onClick={() => act.run("archive")}>
-            Archive
+            <span className="action-label">Archive</span>
           </Button>
         ))}
       {act.error !== null && <Failure error={act.error} />}

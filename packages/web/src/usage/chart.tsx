@@ -1,34 +1,35 @@
-// Cost by day as bars, and as a table for screen readers.
+// Usage as bars: by day, and as the share of one among others. Screen readers get the numbers as tables.
 import type { SpendingDay } from "@agentcli/protocol/api";
-import { money } from "../text/format.ts";
+import type { Measure } from "./measure.ts";
 
 const height = 120;
 const barWidth = 10;
 const gap = 3;
 
-export function DayChart({ days }: { days: SpendingDay[] }) {
-  const max = Math.max(...days.map(({ costCents }) => costCents), 0);
+export function DayChart({ days, measure }: { days: SpendingDay[]; measure: Measure }) {
+  const max = Math.max(...days.map(measure.of), 0);
   if (max === 0) return null;
-  const width = days.length * (barWidth + gap);
+  const width = days.length * (barWidth + gap) - gap;
   return (
     <figure className="chart">
       <figcaption>
-        <span>Cost by day</span>
-        <span className="soft numeric">highest {money(max)}</span>
+        <span>{measure.name} by day</span>
+        <span className="soft numeric">highest {measure.format(max)}</span>
       </figcaption>
       <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-        {days.map(({ day, costCents }, index) => {
-          const size = Math.max(costCents === 0 ? 1 : 3, (costCents / max) * height);
+        {days.map((one, index) => {
+          const value = measure.of(one);
+          const size = Math.max(value === 0 ? 1 : 3, (value / max) * height);
           return (
             <rect
-              key={day}
-              className={costCents === 0 ? "bar bar-none" : "bar"}
+              key={one.day}
+              className={value === 0 ? "bar bar-none" : "bar"}
               x={index * (barWidth + gap)}
               y={height - size}
               width={barWidth}
               height={size}
             >
-              <title>{`${day}: ${money(costCents)}`}</title>
+              <title>{`${one.day}: ${measure.format(value)}`}</title>
             </rect>
           );
         })}
@@ -37,23 +38,31 @@ export function DayChart({ days }: { days: SpendingDay[] }) {
         <span>{days[0]?.day}</span>
         <span>{days.at(-1)?.day}</span>
       </p>
-      <DayTable days={days} />
+      <DayTable days={days} measure={measure} />
     </figure>
   );
 }
 
-const DayTable = ({ days }: { days: SpendingDay[] }) => (
+const DayTable = ({ days, measure }: { days: SpendingDay[]; measure: Measure }) => (
   <table className="sr-only">
-    <caption>Cost by day</caption>
+    <caption>{measure.name} by day</caption>
     <tbody>
       {days
         .filter(({ runs, calls }) => runs + calls > 0)
-        .map(({ day, costCents }) => (
-          <tr key={day}>
-            <th scope="row">{day}</th>
-            <td>{money(costCents)}</td>
+        .map((one) => (
+          <tr key={one.day}>
+            <th scope="row">{one.day}</th>
+            <td>{measure.format(measure.of(one))}</td>
           </tr>
         ))}
     </tbody>
   </table>
+);
+
+/** As long as its part of the longest one. The number stands beside it. */
+export const ShareBar = ({ part }: { part: number }) => (
+  <svg className="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+    <rect className="share-rest" width={100} height={1} />
+    <rect className="bar" width={part === 0 ? 0 : Math.max(0.5, part * 100)} height={1} />
+  </svg>
 );

@@ -7,8 +7,9 @@ import { session } from "../api/session.ts";
 import { Loaded, Page } from "../components/page.tsx";
 import { money } from "../text/format.ts";
 import { amount } from "./amount.ts";
-import { DayChart } from "./chart.tsx";
+import { DayChart, ShareBar } from "./chart.tsx";
 import type { UsageFilter } from "./filter.ts";
+import { type Measure, measureOf } from "./measure.ts";
 
 const usageQuery = ({ of = "me", days = 30 }: UsageFilter) =>
   queryOptions({
@@ -25,15 +26,18 @@ export function UsagePage() {
   return (
     <Page title="Usage" actions={<Choices filter={filter} onChange={change} />}>
       <Loaded query={query}>
-        {(spending) => (
-          <>
-            <Totals spending={spending} />
-            <DayChart days={spending.days} />
-            <Breakdown title="Models" entries={spending.models} />
-            {spending.of === "team" && <Breakdown title="People" entries={spending.people} />}
-            <Breakdown title="Agents" entries={spending.agents} isAgents />
-          </>
-        )}
+        {(spending) => {
+          const measure = measureOf(spending);
+          return (
+            <>
+              <Totals spending={spending} />
+              <DayChart days={spending.days} measure={measure} />
+              <Breakdown title="Models" entries={spending.models} measure={measure} />
+              {spending.of === "team" && <Breakdown title="People" entries={spending.people} measure={measure} />}
+              <Breakdown title="Agents" entries={spending.agents} measure={measure} isAgents />
+            </>
+          );
+        }}
       </Loaded>
     </Page>
   );
@@ -78,21 +82,8 @@ const Totals = ({ spending: { total, limits } }: { spending: Spending }) => (
     <Figure name="Runs" value={amount(total.runs)} />
     <Figure name="Model calls" value={amount(total.calls)} />
     <Figure name="Tokens" value={amount(total.tokens)} />
-    {limits.map(({ of, limitCents, spentCents }) => (
-      <div key={of} className="figure">
-        <dt>{of === "team" ? "Limit of the team" : "Your limit"}, this month</dt>
-        <dd>
-          {money(spentCents)} of {money(limitCents)}
-          <meter
-            className="limit"
-            min={0}
-            max={limitCents}
-            high={limitCents * 0.9}
-            value={spentCents}
-            aria-label="Spent of the limit"
-          />
-        </dd>
-      </div>
+    {limits.map((limit) => (
+      <Limit key={limit.of} limit={limit} />
     ))}
     {total.unpriced > 0 && <Figure name="Without a known price" value={amount(total.unpriced)} />}
   </dl>
@@ -105,49 +96,95 @@ const Figure = ({ name, value }: { name: string; value: string }) => (
   </div>
 );
 
-const Breakdown = ({ title, entries, isAgents }: { title: string; entries: SpendingEntry[]; isAgents?: true }) => (
-  <section className="section">
-    <h2>{title}</h2>
-    {entries.length === 0 && <p className="soft">Nothing in this period.</p>}
-    {entries.length > 0 && (
-      <table className="table">
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th className="number">Runs</th>
-            <th className="number">Calls</th>
-            <th className="number">Tokens</th>
-            <th className="number">Cost</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map(({ id, name, runs, calls, tokens, costCents }) => (
-            <tr key={id}>
-              <td data-label="Name" className="table-name">
-                {isAgents ? (
-                  <Link to="/agents/$id" params={{ id }}>
-                    {name}
-                  </Link>
-                ) : (
-                  name
-                )}
-              </td>
-              <td data-label="Runs" className="number">
-                {amount(runs)}
-              </td>
-              <td data-label="Calls" className="number">
-                {amount(calls)}
-              </td>
-              <td data-label="Tokens" className="number">
-                {amount(tokens)}
-              </td>
-              <td data-label="Cost" className="number">
-                {money(costCents)}
-              </td>
+const Limit = ({ limit: { of, limitCents, spentCents } }: { limit: Spending["limits"][number] }) => {
+  const name = of === "team" ? "Limit of the team" : "Your limit";
+  const isReached = spentCents >= limitCents;
+  return (
+    <div className="figure">
+      <dt>{name}, this month</dt>
+      <dd className="numeric">
+        {money(spentCents)} of {money(limitCents)}
+        <meter
+          className="limit"
+          min={0}
+          max={limitCents}
+          high={limitCents * 0.9}
+          value={spentCents}
+          aria-label={`Spent of ${of === "team" ? "the limit of the team" : "your limit"}`}
+        />
+        <span className={isReached ? "limit-note bad" : "limit-note soft"}>
+          {isReached ? "Reached: new runs are refused" : `${Math.floor((spentCents / limitCents) * 100)} % used`}
+        </span>
+      </dd>
+    </div>
+  );
+};
+
+interface BreakdownProps {
+  title: string;
+  entries: SpendingEntry[];
+  measure: Measure;
+  isAgents?: true;
+}
+
+const Breakdown = ({ title, entries, measure, isAgents }: BreakdownProps) => {
+  const max = Math.max(...entries.map(measure.of), 0);
+  return (
+    <section className="section" aria-label={title}>
+      <h2>{title}</h2>
+      {entries.length === 0 && <p className="soft">Nothing in this period.</p>}
+      {entries.length > 0 && (
+        <table className="table">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th className="number">Runs</th>
+              <th className="number">Calls</th>
+              <th className="number">Tokens</th>
+              <th className="number">Cost</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    )}
-  </section>
+          </thead>
+          <tbody>
+            {entries.map((entry) => (
+              <Row key={entry.id} entry={entry} part={max === 0 ? 0 : measure.of(entry) / max} isAgent={isAgents} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+};
+
+interface RowProps {
+  entry: SpendingEntry;
+  /** Of the highest one. */
+  part: number;
+  isAgent: true | undefined;
+}
+
+const Row = ({ entry: { id, name, runs, calls, tokens, costCents }, part, isAgent }: RowProps) => (
+  <tr>
+    <td data-label="Name" className="table-name">
+      {isAgent ? (
+        <Link to="/agents/$id" params={{ id }}>
+          {name}
+        </Link>
+      ) : (
+        name
+      )}
+      <ShareBar part={part} />
+    </td>
+    <td data-label="Runs" className="number">
+      {amount(runs)}
+    </td>
+    <td data-label="Calls" className="number">
+      {amount(calls)}
+    </td>
+    <td data-label="Tokens" className="number">
+      {amount(tokens)}
+    </td>
+    <td data-label="Cost" className="number">
+      {money(costCents)}
+    </td>
+  </tr>
 );
