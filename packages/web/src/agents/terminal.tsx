@@ -1,8 +1,8 @@
 // A terminal of an agent's machine, live: what it shows, and the keys of its reader.
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type FollowedScreen, followScreen } from "../api/follow-screen.ts";
 import { request } from "../api/request.ts";
 import { Failure, Skeleton } from "../components/feedback.tsx";
-import { type FollowedScreen, followScreen } from "../stream/follow-screen.ts";
 import { type Piece, readAnsi } from "../text/ansi.ts";
 import { type Cursor, withCursor } from "../text/cursor.ts";
 import { charactersOf } from "../text/terminal-keys.ts";

@@ -1,6 +1,6 @@
 // Follows what a terminal shows: each request is answered once there is something new.
 import type { TerminalScreen } from "@agentcli/protocol/api";
-import { RequestError, request } from "../api/request.ts";
+import { RequestError, request } from "./request.ts";
 
 export interface FollowedScreen {
   screen: TerminalScreen | null;
