@@ -13,11 +13,18 @@ const ask = (body) => new Promise((resolve) => request(
   async (response) => { let text = ""; for await (const part of response) text += part; resolve([response.statusCode, JSON.parse(text)]); },
 ).end(JSON.stringify(body)));
 (async () => {
+  const startedAt = performance.now();
   const answers = [await ask({ aud: "sts.example.com", nonce: "n-1" }), await ask({ aud: "sts.example.com", sub_claim: "team_id" })];
-  for (let more = 0; more < 9; more += 1) answers.push(await ask({ aud: "a" }));
-  require("node:fs").writeFileSync("answers.json", JSON.stringify(answers));
+  while (answers.every(([status]) => status === 200)) answers.push(...(await Promise.all([1, 2, 3, 4].map(() => ask({ aud: "a" })))));
+  const seconds = (performance.now() - startedAt) / 1000;
+  require("node:fs").writeFileSync("answers.json", JSON.stringify({ answers, seconds }));
 })();
 `;
+
+interface Asked {
+  answers: [number, { token: string; expires_at: string }][];
+  seconds: number;
+}
 
 interface Claims {
   sub: string;
@@ -48,8 +55,12 @@ test("a command on a worker gets tokens for its agent, which anyone can verify, 
   const ids = await client.create("ask", { env: { type: "machine" }, repos: [{ url }] });
   expect(await client.waitForRun(ids)).toMatchObject({ status: "FINISHED" });
   const file = join(worker.data, "agents", ids.agentId, "files/shop/answers.json");
-  const answers = JSON.parse(readFileSync(file, "utf8")) as [number, { token: string; expires_at: string }][];
-  expect(answers.map(([status]) => status)).toEqual([...Array(10).fill(200), 429]);
+  const { answers, seconds } = JSON.parse(readFileSync(file, "utf8")) as Asked;
+  const given = answers.filter(([status]) => status === 200).length;
+  expect(given).toBeGreaterThanOrEqual(10);
+  // One more every two seconds, however slow the machine is.
+  expect(given).toBeLessThanOrEqual(11 + seconds / 2);
+  expect(new Set(answers.map(([status]) => status))).toEqual(new Set([200, 429]));
 
   const discovery = await (await fetch(`${platform.server.url}/.well-known/openid-configuration`)).json();
   expect(discovery).toMatchObject({ issuer: platform.server.url, x_platform_audience_bound: true });

@@ -150,12 +150,20 @@ const parserOption = (flag: Flag) => ({
 /** A flag whose value may be missing gets its default where no value follows: the parser would take the next flag for it. */
 function withDefaults(argv: string[], syntax: Syntax): string[] {
   const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
+  let isValue = false;
   return argv.map((word, index) => {
-    const flag = index < end && word.startsWith("--") ? syntax.flags[canonical(word.slice(2), syntax)] : undefined;
+    const flag = index < end && !isValue ? flagOf(word, syntax) : undefined;
     const hasValue = index + 1 < end && !argv[index + 1]?.startsWith("-");
-    return flag?.valueByDefault === undefined || hasValue ? word : `${word}=${flag.valueByDefault}`;
+    const isBare = flag?.valueByDefault !== undefined && !hasValue;
+    isValue = flag?.value !== undefined && !isBare;
+    return isBare ? `${word}=${flag?.valueByDefault}` : word;
   });
 }
+
+const flagOf = (word: string, syntax: Syntax): Flag | undefined =>
+  word.startsWith("--")
+    ? syntax.flags[canonical(word.slice(2), syntax)]
+    : Object.values(syntax.flags).find(({ short }) => short !== undefined && word === `-${short}`);
 
 const canonical = (name: string, { flags }: Syntax): string =>
   Object.entries(flags).find(([, { aliases }]) => aliases?.includes(name))?.[0] ?? name;

@@ -84,18 +84,10 @@ async function end(message: string | null, run: ThreadRun): Promise<void> {
   const result = await checkFinalMessage(message, log.state, finalMessageCheck);
   if (result.kind === "correct") return log.write(...result.records);
   if (result.end.status === "completed" && hooks && !(await hooks.mayEnd(result.end.message, run))) return;
-  await noteRunningSubagents(run);
+  const unfinished = run.subagents?.overview().filter(({ status }) => status === "running") ?? [];
+  if (unfinished.length > 0) await (await import("./subagents/unfinished.ts")).warnOfUnfinished(unfinished, log);
   const failure = log.state.backgroundProcesses.size > 0 ? await endBackgroundProcesses(run) : null;
   await log.write({ type: "turn.ended", turnId: log.state.turn?.turnId ?? "", end: failure ?? result.end });
-}
-
-/** Warns that the answer has no results of sub-agents that still run. */
-async function noteRunningSubagents({ log, subagents }: ThreadRun): Promise<void> {
-  const running = (subagents?.overview() ?? []).filter(({ status }) => status === "running");
-  if (running.length === 0) return;
-  const names = running.map(({ id, nickname }) => `${nickname} (${id})`).join(", ");
-  const message = `The turn ended while sub-agents were still running: ${names}. Their results are not part of the answer.`;
-  await log.write({ type: "noted", kind: "warning", data: { message } });
 }
 
 /**

@@ -104,6 +104,8 @@ test("files, history and commits of a repository are read in the app, and one is
   };
   await page.goto(`${client.url}/repositories/${name}`);
   await page.getByRole("heading", { name: "Shop" }).waitFor();
+  // A heading with the name of the repository is there before its README.
+  await page.locator(".readme a").first().waitFor();
   await look("repository");
   await page.evaluate("document.querySelector('.readme a').removeAttribute('target')");
   await page.getByRole("link", { name: "the code" }).click();
