@@ -9,8 +9,14 @@ interface NamedValue {
 /** For `scrubber` and `secretFinder`, which know base64, hex, JSON and the usual escapes of each. */
 export const secretsToRedact = (secrets: NamedValue[]): Secret[] =>
   secrets.flatMap(({ name, value }) =>
-    [value, ...partsOf(value)].flatMap((part) => formsOf(part).map((form) => ({ name, value: form }))),
+    [...shownAs(value), ...partsOf(value)].flatMap((part) => formsOf(part).map((form) => ({ name, value: form }))),
   );
+
+/** Also without the line ends around it, which shells leave out, and several lines as a patch shows them. */
+function shownAs(value: string): string[] {
+  const text = value.trim();
+  return [value, text, ...["+", "-", " "].map((mark) => text.replaceAll("\n", `\n${mark}`))];
+}
 
 /** Reversed, and with every character escaped that some program escapes in addresses and forms. */
 function formsOf(part: string): string[] {
