@@ -36,6 +36,8 @@ test("pages of a list neither repeat nor omit threads", async () => {
   expect(oldest.data[0]).toMatchObject({ id: ids[0], preview: "Number 0.", status: { type: "idle" } });
   expect((await client.request("thread/list", { searchTerm: "number 3" })).data).toMatchObject([{ id: ids[3] }]);
   expect((await client.request("thread/list", { cwd: "/elsewhere" })).data).toEqual([]);
+  const pinned = { sectionId: "01984de2-8f74-7c91-a3b2-5c5e937cf318", sortKey: "section_position" };
+  expect((await client.request("thread/list", pinned)).data).toEqual([]);
 });
 
 test("a thread is named, archived, unarchived and deleted", async () => {
@@ -58,6 +60,17 @@ test("a thread is named, archived, unarchived and deleted", async () => {
   await client.request("thread/delete", { threadId });
   expect(existsSync(thread.path)).toBe(false);
   await expect(client.request("thread/read", { threadId })).rejects.toThrow(/thread not found/);
+});
+
+test("two threads may have the same name, of which the command line resumes neither", async () => {
+  const { harness, client, ids } = await withThreads(2);
+  for (const threadId of ids) await client.request("thread/name/set", { threadId, name: "same title" });
+  const { data } = await client.request("thread/list", { searchTerm: "same title" });
+  expect(data.map(({ id }: { id: string }) => id).sort()).toEqual([...ids].sort());
+  const { code, stderr } = await harness.run(["exec", "resume", "same title", "go on"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("same title matches 2 sessions. Give the id of one");
+  for (const id of ids) expect(stderr).toContain(id);
 });
 
 test("a fork starts with the turns up to the named one, and is independent", async () => {

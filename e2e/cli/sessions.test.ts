@@ -111,6 +111,17 @@ describe("sessions for people", () => {
     expect(await listed(here)).toMatchObject([{ name: "the nightly one" }]);
   });
 
+  test("a name that another session has is refused, until that one is deleted", async () => {
+    const here = await openHarness({ replies: { replies: [replyWith("Done.")], repeat: "last" } });
+    const [first, second] = [idOf(await here.events(["one"])), idOf(await here.events(["two"]))];
+    expect((await here.run(["sessions", "name", first, "nightly"])).code).toBe(0);
+    const taken = { code: 2, stderr: expect.stringContaining(`already used by session ${first}. Choose another.`) };
+    expect(await here.run(["sessions", "name", second, "nightly"])).toMatchObject(taken);
+    expect((await here.run(["sessions", "name", first, "nightly"])).code).toBe(0);
+    expect((await here.run(["sessions", "delete", "nightly"])).stdout).toBe(`removed ${first}\n`);
+    expect((await here.run(["sessions", "name", second, "nightly"])).code).toBe(0);
+  });
+
   test("delete removes sessions by id or by age, and reports them", async () => {
     const here = await openHarness({ replies: { replies: [replyWith("Done.")], repeat: "last" } });
     const ids = [

@@ -105,6 +105,29 @@ describe("a turn", () => {
     expect(view.turns()[0]?.items.map(({ type }) => type)).toEqual(["userMessage", "agentMessage"]);
   });
 
+  test("starts a streamed item without the text that the deltas after it bring", () => {
+    const { write, progress } = opened();
+    write(begun("go"));
+    const notices = [
+      ...progress({ type: "reasoning", delta: "Let me" }),
+      ...progress({ type: "reasoning", delta: " see." }),
+      ...progress({ type: "text", delta: "Hello " }),
+      ...progress({ type: "text", delta: "world" }),
+    ];
+    const shown = notices.map(({ method, params }) =>
+      method === "item/started" ? params.item : "delta" in params ? params.delta : method,
+    );
+    expect(shown).toMatchObject([
+      { type: "reasoning", summary: [] },
+      "item/reasoning/summaryPartAdded",
+      "Let me",
+      " see.",
+      { type: "agentMessage", text: "" },
+      "Hello ",
+      "world",
+    ]);
+  });
+
   test("shows the received part of an unfinished reply", () => {
     const { write, progress } = opened();
     write(begun("go"));

@@ -1,21 +1,13 @@
 // A terminal of an agent's machine in a real browser: what it shows, live, and keys that reach its program.
 import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
-import type { Settings } from "../../platform/src/foundation/config/index.ts";
-import { openMachines } from "../../platform/src/machines/index.ts";
 import { loginLink } from "../../platform/src/pages/index.ts";
 import { openEnvironmentHarness } from "../../platform/test/environments/environment-harness.ts";
+import { hasMachines } from "../../platform/test/environments/machine-harness.ts";
+import { localMachines } from "../../platform/test/harness/settings.ts";
 import { expectNoOverflow, photograph, startChromium, tabTo, visit } from "./chromium.ts";
 
 startChromium();
-
-const machines: Settings["machines"] = {
-  provider: "local",
-  dockerSocket: "",
-  diskBudget: "off",
-  cpus: 1,
-  idleMs: 60_000,
-};
 
 const sizes = [
   [1440, "light"],
@@ -26,15 +18,14 @@ const sizes = [
 test("the owner of an agent watches its terminals and types into one, by keyboard alone; others see none", async () => {
   const harness = await openEnvironmentHarness({
     executor: "machines",
-    settings: { machines },
+    settings: { machines: localMachines },
     replies: [
       call("exec_command", { cmd: "until [ -e typed ]; do sleep 0.1; done", yield_time_ms: 600_000 }),
       replyWith("Done."),
     ],
   });
   const { client, fixture } = harness;
-  const provider = await openMachines(fixture.platform.settings).provider();
-  if ((await provider.capabilities()).obstacle !== null) return;
+  if (!(await hasMachines(harness))) return;
   const config = {
     terminals: [
       { name: "log", command: "printf '\\033[32mready\\033[0m <b>\\n'; exec sleep 3600" },

@@ -77,6 +77,8 @@ function page(threads: Thread[], { cursor, limit, sortKey, sortDirection }: List
 }
 
 function wanted(params: ListParams, table: ThreadTable, program: Program): Thread[] {
+  // No thread is in a section: agentcli has none.
+  if (params.sectionId) return [];
   const { agentHome } = program.environment;
   const paths = params.archived ? listArchived(agentHome) : listSessionPaths(agentHome);
   const names = readNames(agentHome);

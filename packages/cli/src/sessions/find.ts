@@ -28,26 +28,26 @@ export function findByReference(reference: string, home: string): string {
   if (found !== undefined && others.length === 0) return found;
   if (found === undefined) throw unknown(reference, home);
   const matches = [found, ...others].slice(0, 5).join("\n  ");
-  throw new CommandError(
-    "usage",
-    `${reference} matches ${others.length + 1} sessions. Give more of the id:\n  ${matches}`,
-  );
+  const advice = found.startsWith(reference.toLowerCase()) ? "Give more of the id" : "Give the id of one";
+  throw new CommandError("usage", `${reference} matches ${others.length + 1} sessions. ${advice}:\n  ${matches}`);
 }
 
 const shortestPrefix = 8;
 
-/** The thread with this id or this name; else all whose id begins like this. */
+/** The thread with this id; else those with this name; else all whose id begins like this. */
 export function matchThreads(reference: string, home: string): string[] {
   const ids = listSessionPaths(home).map(threadIdOf);
-  const exact = ids.find((id) => id === reference) ?? named(reference, home, ids);
-  if (exact !== undefined) return [exact];
+  if (ids.includes(reference)) return [reference];
+  const named = threadsNamed(reference, home, ids);
+  if (named.length > 0) return named;
   const isPrefix = reference.length >= shortestPrefix && /^[0-9a-f-]+$/i.test(reference);
   return isPrefix ? ids.filter((id) => id.startsWith(reference.toLowerCase())) : [];
 }
 
-function named(name: string, home: string, ids: string[]): string | undefined {
+/** Names of sessions that are gone do not count. */
+export function threadsNamed(name: string, home: string, ids = listSessionPaths(home).map(threadIdOf)): string[] {
   const owners = [...trustedNames(home)].filter(([, known]) => known === name).map(([id]) => id);
-  return owners.findLast((id) => ids.includes(id));
+  return owners.filter((id) => ids.includes(id));
 }
 
 /** The newest that can be read, and the damaged ones that are newer. */

@@ -5,6 +5,7 @@ import {
   ApiError,
   type Call,
   type Forwarding,
+  principalName,
   recordAuditEvent,
   type ServerContext,
   type Subject,
@@ -15,6 +16,7 @@ import { previewOrigin } from "./address.ts";
 import { openPasses, type Passes } from "./passes.ts";
 import { openHostHandler, ticketPath } from "./serve.ts";
 import { listTerminals, readTerminal, typeInto, waitForScreen } from "./terminals.ts";
+import { openTypedLog, type TypedLog } from "./typed.ts";
 import type { VisitHost } from "./visits.ts";
 
 export interface PreviewsOptions extends VisitHost {
@@ -23,6 +25,7 @@ export interface PreviewsOptions extends VisitHost {
 
 interface RouteHost extends PreviewsOptions {
   passes: Passes;
+  typed: TypedLog;
   publicUrl(): string;
   db: ServerContext["db"];
   forwarding: Forwarding;
@@ -36,7 +39,11 @@ export function openPreviews(context: ServerContext, options: PreviewsOptions): 
     const driver = await findDriver(db, agentId);
     return driver === nodeId ? null : driver;
   };
-  const host: RouteHost = { ...options, publicUrl, db, forwarding, findOtherDriver, passes: openPasses() };
+  const typed = openTypedLog(({ agentId, terminal }) =>
+    // Not the text: it may be a password.
+    recordAuditEvent(db, { action: "terminal.typed", subject: agentId, data: { terminal } }),
+  );
+  const host: RouteHost = { ...options, publicUrl, db, forwarding, findOtherDriver, passes: openPasses(), typed };
   return {
     routes(api) {
       api.hosts.push(openHostHandler({ ...host, admission: api.admission }));
@@ -173,12 +180,10 @@ function addInput(api: Api, host: RouteHost): void {
     },
     (call) =>
       whereItRuns(host, call, async (found) => {
-        const { params, body } = call;
+        const { params, body, principal } = call;
         const machine = running(found);
-        // Not the text: it may be a password.
-        const data = { terminal: params.name, characters: body.text.length };
-        await recordAuditEvent(host.db, { action: "terminal.typed", subject: params.id, data });
-        await typeInto(machine, params.name, body.text);
+        const typist = { agentId: params.id, terminal: params.name, actor: principalName(principal) };
+        await typeInto(machine, { ...params, ...body }, () => host.typed(machine, typist));
         return null;
       }),
   );

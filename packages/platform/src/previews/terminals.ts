@@ -76,8 +76,14 @@ async function readScreen(machine: MachineInUse, target: string): Promise<Termin
   };
 }
 
-export async function typeInto(machine: MachineInUse, name: string, text: string): Promise<void> {
+/** `note` is called once the terminal is found; if it fails, nothing is typed. */
+export async function typeInto(
+  machine: MachineInUse,
+  { name, text }: { name: string; text: string },
+  note: () => Promise<void>,
+): Promise<void> {
   const target = await targetOf(machine, name);
+  await note();
   // Return, as the key does.
   await tmux(machine, ["send-keys", "-t", target, "-l", "--", text.replaceAll("\n", "\r").replace(/;$/, "\\;")]);
 }

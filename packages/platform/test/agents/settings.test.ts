@@ -1,5 +1,6 @@
 // Settings of a team and of a user: who changes them, what they do, and what the audit log says.
 import type { TeamSettings } from "@agentcli/protocol/api";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openAdministration } from "../../src/identity/principals/index.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
@@ -98,6 +99,30 @@ test("an administrator chooses a spend limit, or that there is none; what the op
   await server.platform.db.deleteFrom("team_settings").execute();
   expect(await limitOf()).toEqual({ monthlyUsd: 20 });
   expect(await choose(21)).toBe(403);
+});
+
+test("an administrator who chooses while the operator sets a limit does not overtake them", async () => {
+  const owner = await server.key({ team: "racing", owner: { kind: "user", email: "gil@example.com" } });
+  const { db, vault } = server.platform;
+  const { changeTeam } = openAdministration(db, vault);
+  const haveToWait = (count: number) =>
+    expect
+      .poll(async () => {
+        const waiting = sql<{ pid: number }>`
+          select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return (await waiting.execute(db)).rows;
+      })
+      .toHaveLength(count);
+  const both: Promise<unknown>[] = [];
+  await db.transaction().execute(async (tx) => {
+    await tx.selectFrom("teams").select("id").where("name", "=", "racing").forUpdate().execute();
+    both.push(changeTeam("racing", { spendLimitUsd: 50 }));
+    await haveToWait(1);
+    both.push(change(owner, "team", { spendLimit: { monthlyUsd: 51 } }));
+    await haveToWait(2);
+  });
+  expect(await Promise.all(both)).toMatchObject([{ spendLimitUsd: 50 }, { status: 403 }]);
+  expect(await read(owner, "team")).toMatchObject({ spendLimit: { monthlyUsd: 50 } });
 });
 
 test("a service account has no settings of its own", async () => {

@@ -2,23 +2,16 @@
 import type { Build, Run } from "@agentcli/protocol/api";
 import { call, type Reply, replyWith } from "@agentcli/testkit";
 import { expect } from "vitest";
-import type { Settings } from "../../src/foundation/config/index.ts";
 import { openMachines } from "../../src/machines/index.ts";
+import { localMachines } from "../harness/settings.ts";
 import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
-const machines: Settings["machines"] = {
-  provider: "local",
-  dockerSocket: "",
-  diskBudget: "off",
-  cpus: 1,
-  idleMs: 60_000,
-};
 
 /** Every run executes one command. */
 export async function openWithEnvironments(command: string): Promise<EnvironmentHarness> {
   const replies: Reply[] = Array.from({ length: 8 }, () => [shell(command), replyWith("Done.")]).flat();
-  return openEnvironmentHarness({ executor: "machines", replies, settings: { machines } });
+  return openEnvironmentHarness({ executor: "machines", replies, settings: { machines: localMachines } });
 }
 
 export async function built(harness: EnvironmentHarness, environmentId: string): Promise<Build> {

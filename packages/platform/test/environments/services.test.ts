@@ -8,19 +8,12 @@ import { unlimited } from "@agentcli/testkit/machines";
 import { openClient, type RunIds, sendRequest } from "@agentcli/testkit/platform";
 import { makeDebianBase, shopConfig, shopFiles, shopPort } from "@agentcli/testkit/shop";
 import { expect, onTestFinished, test } from "vitest";
-import type { Settings } from "../../src/foundation/config/index.ts";
 import { nativeFolder } from "../../src/foundation/db/binaries.ts";
 import { openImages } from "../../src/images/index.ts";
 import { type Machines, openMachines, removeMachineFiles, reportMachines } from "../../src/machines/index.ts";
+import { localMachines } from "../harness/settings.ts";
 import { type EnvironmentHarness, openEnvironmentHarness } from "./environment-harness.ts";
 
-const machines: Settings["machines"] = {
-  provider: "local",
-  dockerSocket: "",
-  diskBudget: "off",
-  cpus: null,
-  idleMs: 60_000,
-};
 const agentsAtOnce = 20;
 
 /** Prints what the dev server shows, and stays until the test lets it go. */
@@ -52,7 +45,7 @@ test("an environment with PostgreSQL and a dev server is built once; twenty agen
       { ...replyWith("Done."), when: { bodyIncludes: "function_call_output" } },
       call("exec_command", { cmd: look, yield_time_ms: 600_000 }),
     ],
-    settings: { machines },
+    settings: { machines: { ...localMachines, cpus: null } },
   });
   const { client, fixture, dataDirectory } = harness;
   onTestFinished(() => removeMachineFiles(join(dataDirectory, "machines")));

@@ -13,6 +13,15 @@ export const noRateLimits: Settings["rateLimits"] = {
   trustedProxies: [],
 };
 
+/** Machines of the server's own, each with one processor. */
+export const localMachines: Settings["machines"] = {
+  provider: "local",
+  dockerSocket: "",
+  diskBudget: "off",
+  cpus: 1,
+  idleMs: 60_000,
+};
+
 /** Default settings of a server with this data directory. */
 export const testSettings = (dataDirectory: string): Settings => ({
   dataDirectory,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { call, replyWith } from "@agentcli/testkit";
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { expect, test } from "vitest";
+import { localMachines } from "../harness/settings.ts";
 import { openRunHarness, type RunHarness } from "./run-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
@@ -32,10 +33,7 @@ async function verifier(base: string) {
 
 const providers = [
   { provider: "host" as const, machines: undefined },
-  {
-    provider: "local" as const,
-    machines: { provider: "local" as const, dockerSocket: "", diskBudget: "off", cpus: 1, idleMs: 60_000 },
-  },
+  { provider: "local" as const, machines: localMachines },
 ];
 
 test.each(providers)(

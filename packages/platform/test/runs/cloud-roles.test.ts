@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Settings } from "../../src/foundation/config/index.ts";
 import { openLog } from "../../src/foundation/telemetry/index.ts";
 import { findLeaks } from "../harness/leaks.ts";
+import { localMachines } from "../harness/settings.ts";
 import { openRunHarness, type RunHarness, type RunHarnessOptions } from "./run-harness.ts";
 
 const arn = "arn:aws:iam::111122223333:role/teams/agents";
@@ -20,8 +21,6 @@ const whoAmI = ({ endpoint, region }: FakeSts) =>
     `c=$(${ask})`,
     `curl -sS --noproxy '' --aws-sigv4 aws:amz:${region}:sts --user "${read("AccessKeyId")}:${read("SecretAccessKey")}" -H "x-amz-security-token: ${read("SessionToken")}" -d 'Action=GetCallerIdentity&Version=2011-06-15' ${endpoint}/`,
   ].join("; ");
-
-const local = { provider: "local" as const, dockerSocket: "", diskBudget: "off", cpus: 1, idleMs: 60_000 };
 
 interface Opened extends RunHarness {
   logged: string[];
@@ -75,7 +74,7 @@ const assumed = (sts: FakeSts) => sts.requests.filter(({ Action }) => Action?.st
 
 test.each([
   { identity: "credentials" as const, provider: "host", settings: {} },
-  { identity: "token" as const, provider: "local", settings: { machines: local } },
+  { identity: "token" as const, provider: "local", settings: { machines: localMachines } },
 ])(
   "commands on the provider $provider use a role that was assumed with the platform's $identity, and its credentials are shown and stored nowhere",
   async ({ identity, settings }) => {

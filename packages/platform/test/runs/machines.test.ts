@@ -8,14 +8,14 @@ import { machineRetention } from "../../src/agents/machine-retention.ts";
 import type { Settings } from "../../src/foundation/config/index.ts";
 import type { Tables } from "../../src/foundation/index.ts";
 import { reportMachines, stopMachine } from "../../src/machines/index.ts";
+import { localMachines } from "../harness/settings.ts";
 import { applyAll } from "../operations/retention-rules.ts";
 import { openRunHarness } from "./run-harness.ts";
 
 const shell = (cmd: string) => call("exec_command", { cmd });
-const local: Settings["machines"] = { provider: "local", dockerSocket: "", diskBudget: "off", cpus: 1, idleMs: 60_000 };
 
 async function openWithMachines(replies: Reply[], settings: Partial<Settings> = {}) {
-  const harness = await openRunHarness({ replies, settings: { machines: local, ...settings } });
+  const harness = await openRunHarness({ replies, settings: { machines: localMachines, ...settings } });
   const machines = () => readdirSync(join(harness.dataDirectory, "machines/machines"));
   return { ...harness, machines };
 }
@@ -53,7 +53,7 @@ test("commands of a run are root of a machine whose disk stays for the next run 
 test("a machine whose disk is gone is reported on the run, and the next run has a new one", async () => {
   const harness = await openWithMachines(
     [shell("echo kept > file.txt"), replyWith("First."), shell("true"), shell("cat file.txt"), replyWith("Third.")],
-    { machines: { ...local, idleMs: 0 } },
+    { machines: { ...localMachines, idleMs: 0 } },
   );
   const first = await harness.client.create({ prompt: { text: "begin" } });
   await outcome(harness, first);
@@ -71,7 +71,7 @@ test("a machine whose disk is gone is reported on the run, and the next run has 
 test("the machine of an agent goes 30 days after it was archived; unarchived, the agent continues with a new one", async () => {
   const harness = await openWithMachines(
     [shell("echo text > /etc/own.conf"), replyWith("First."), shell("cat /etc/own.conf"), replyWith("Second.")],
-    { machines: { ...local, idleMs: 0 } },
+    { machines: { ...localMachines, idleMs: 0 } },
   );
   const { client, dataDirectory, fixture } = harness;
   const first = await client.create({ prompt: { text: "begin" } });
@@ -103,7 +103,7 @@ test("disks over the budget go, the least recently used first, and the next run 
       shell("cat /etc/own.conf; git log --format=%s"),
       replyWith("Third."),
     ],
-    { machines: { ...local, idleMs: 0 } },
+    { machines: { ...localMachines, idleMs: 0 } },
   );
   const { client, fixture, dataDirectory } = harness;
   const { db, settings } = fixture.platform;
@@ -119,7 +119,7 @@ test("disks over the budget go, the least recently used first, and the next run 
   await expect.poll(isIdle).toBe(true);
   const occupied = (await reportMachines(settings)).reduce((sum, { diskBytes }) => sum + diskBytes, 0);
   const apply = async (diskBudget: string) => {
-    const rule = machineRetention({ db, settings: { ...settings, machines: { ...local, diskBudget } } });
+    const rule = machineRetention({ db, settings: { ...settings, machines: { ...localMachines, diskBudget } } });
     let removed = 0;
     for await (const count of rule.remove()) removed += count;
     return removed;
@@ -137,7 +137,7 @@ test("disks over the budget go, the least recently used first, and the next run 
   expect(readdirSync(join(dataDirectory, "machines/removed"))).toEqual([]);
   await useDaysAgo(db, second ?? "", 92);
   await useDaysAgo(db, first ?? "", 91);
-  const removal = machineRetention({ db, settings: { ...settings, machines: local } })
+  const removal = machineRetention({ db, settings: { ...settings, machines: localMachines } })
     .remove()
     [Symbol.asyncIterator]();
   expect(await removal.next()).toEqual({ done: false, value: 1 });

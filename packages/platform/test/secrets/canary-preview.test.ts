@@ -5,9 +5,8 @@ import { expect, test } from "vitest";
 import { openLog } from "../../src/foundation/telemetry/index.ts";
 import { openEnvironmentHarness } from "../environments/environment-harness.ts";
 import { findLeaks } from "../harness/leaks.ts";
+import { localMachines } from "../harness/settings.ts";
 import { canary, forms, formsIn } from "./canary-forms.ts";
-
-const machines = { provider: "local" as const, dockerSocket: "", diskBudget: "off", cpus: 1, idleMs: 60_000 };
 
 const devServer = `
 require("node:http")
@@ -48,7 +47,7 @@ test("what a terminal and a dev server show of a secret is for people: the agent
       { when: { bodyIncludes: "HTTP/1.1 200" }, ...replyWith(`It showed ${canary}.`) },
       call("exec_command", { cmd: wait, yield_time_ms: 600_000 }),
     ],
-    settings: { machines },
+    settings: { machines: localMachines },
     log,
   });
   const { client, fixture, requests } = harness;

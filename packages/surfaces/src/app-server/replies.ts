@@ -27,10 +27,11 @@ export function streamReply(shown: ShownThread, kind: StreamedItem["kind"], piec
   const continues = existing?.attempt === "this";
   const stream: StreamedItem = continues ? existing : { kind, text: streamedText(shown.scrub), attempt: "this" };
   shown.streams.set(id, stream);
-  const ready = stream.text.add(piece);
+  // Before the piece is added: clients append the deltas to the text that an item starts with.
   const begins = continues
     ? []
     : [startItem(shown, streamItem(id, stream), shown.now()), ...partNotice(shown, id, kind)];
+  const ready = stream.text.add(piece);
   return [...begins, ...(ready === "" ? [] : [delta(shown, id, kind, ready)])];
 }
 

@@ -3,7 +3,7 @@ export interface Typing {
   type(text: string): void;
 }
 
-/** Keys in quick succession are one request, and one entry of the audit log. */
+/** Keys in quick succession are one request. */
 const collectMs = 120;
 
 export function openTyping(send: (text: string) => Promise<void>, onFailure: (error: unknown) => void): Typing {
