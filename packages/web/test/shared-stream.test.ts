@@ -8,6 +8,8 @@ import { startChromium, visit } from "./chromium.ts";
 
 startChromium();
 
+const isStream = (url: string): boolean => new URL(url).pathname.endsWith("/stream");
+
 test("tabs share one stream; when the reading tab is closed, another continues: nothing is missing, nothing twice", async () => {
   const cmd = "n=0; while [ $n -lt 600 ]; do n=$((n+1)); echo tick $n.; sleep 0.3; done";
   const { fixture, client } = await openRunHarness({ replies: [call("exec_command", { cmd })] });
@@ -15,7 +17,7 @@ test("tabs share one stream; when the reading tab is closed, another continues: 
   const { agentId } = await client.create({ prompt: { text: "count" } });
   const streams: string[] = [];
   const follow = async (page: Page, name: string) => {
-    page.on("request", (request) => request.url().endsWith("/stream") && streams.push(name));
+    page.on("request", (request) => isStream(request.url()) && streams.push(name));
     await page.goto(`${client.url}/agents/${agentId}`);
     await page.locator(".output", { hasText: "tick " }).waitFor();
   };
@@ -79,7 +81,10 @@ test("a long run opens at its end, and what came before is drawn as one scrolls 
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  await page.route("**/stream", (route) => held.then(() => route.continue()));
+  await page.route(
+    (url) => isStream(url.href),
+    (route) => held.then(() => route.continue()),
+  );
   await page.goto(`${client.url}/agents/${run.agentId}`);
   await page.getByText("The end.", { exact: true }).waitFor();
   expect(await page.locator(".step").count()).toBe(0);

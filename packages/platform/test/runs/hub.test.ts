@@ -25,7 +25,8 @@ async function fixture() {
     },
     openStreams: { open: () => ({ async opened() {}, renew() {}, close() {} }) },
   });
-  const batches = hub.read("run", 0, new AbortController().signal)[Symbol.asyncIterator]();
+  const request = { runId: "run", after: 0, selection: "all" } as const;
+  const batches = hub.read(request, new AbortController().signal)[Symbol.asyncIterator]();
   return { hub, stored, reads, batches, notify: () => listener?.onMessage("run") };
 }
 

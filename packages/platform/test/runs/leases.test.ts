@@ -158,7 +158,7 @@ test("frames appear together with their records, numbered, and in the same order
     },
   });
   await store.append(claim.agentId, 0, [reply("one"), reply("two")]);
-  const stored = await readFrames(fixture.platform.db, fixture.platform.vault).read(claim.runId, 0);
+  const stored = await readFrames(fixture.platform.db, fixture.platform.vault).read(claim.runId, 0, "all");
   if (typeof stored === "string") throw new Error(stored);
   expect(stored).toEqual(published);
   expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1));

@@ -59,9 +59,10 @@ async function newRun() {
   };
 }
 
-async function readToEnd(runId: string, after = 0): Promise<string> {
+async function readToEnd(runId: string, after = 0, selection: "all" | "brief" = "all"): Promise<string> {
   const pieces: string[] = [];
-  for await (const { bytes } of hub.read(runId, after, new AbortController().signal)) pieces.push(bytes.toString());
+  const batches = hub.read({ runId, after, selection }, new AbortController().signal);
+  for await (const { bytes } of batches) pieces.push(bytes.toString());
   return pieces.join("");
 }
 
@@ -142,6 +143,34 @@ test("open streams of a server that is gone are removed by retention, and its ow
   expect(await nodes()).toEqual([]);
 });
 
+test("a reader who wants no details gets neither those that are stored nor those that are published", async () => {
+  const run = await newRun();
+  const said = (text: string): FrameGroup => [
+    { event: "assistant", data: { text } },
+    { event: "interaction_update", data: { type: "text-delta", text } },
+  ];
+  const printed: FrameGroup = [
+    {
+      event: "interaction_update",
+      data: { type: "shell-output-delta", event: { callId: "1", case: "stdout", value: { data: "a" } } },
+    },
+  ];
+  const stored = await run.store(printed, said("a"), printed, said("b"));
+  const reading = readToEnd(run.runId, 0, "brief");
+  const published = [...(await run.store(said("c"), printed)), ...(await run.store(said("d"), done))];
+  hub.publish(run.runId, published);
+  const all = [...stored, ...published];
+  const brief = texts(all.filter(({ data }) => !data.includes("text-delta")));
+  expect(brief.split("\n\n")).toHaveLength(9);
+  expect(await reading).toBe(brief);
+  expect(await readToEnd(run.runId, 0, "brief")).toBe(brief);
+  expect(await readToEnd(run.runId)).toBe(texts(all));
+  // From a frame whose details the reader does not have.
+  expect(await readToEnd(run.runId, 2, "brief")).toBe(
+    texts(all.slice(3).filter(({ data }) => !data.includes("text-delta"))),
+  );
+});
+
 test("a reader can continue after any frame", async () => {
   const run = await newRun();
   const frames = await run.store(assistant("a"), assistant("b"), assistant("c"), done);
@@ -169,7 +198,7 @@ test("a reader that disconnects is removed", async () => {
   const run = await newRun();
   const leaving = new AbortController();
   const reading = (async () => {
-    for await (const _ of hub.read(run.runId, 0, leaving.signal)) leaving.abort();
+    for await (const _ of hub.read({ runId: run.runId, after: 0, selection: "all" }, leaving.signal)) leaving.abort();
   })();
   hub.publish(run.runId, await run.store(assistant("a")));
   await reading;

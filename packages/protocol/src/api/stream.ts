@@ -46,6 +46,15 @@ export const ToolCallFrame = z.object({
   truncated: z.object({ args: z.literal(true).optional(), result: z.literal(true).optional() }).optional(),
 });
 
+/** Loose: clients that add a parameter, so that no cache answers, were always served. */
+export const StreamQuery = z.looseObject({
+  details: z
+    .enum(["true", "false"])
+    .transform((text) => text === "true")
+    .default(true)
+    .describe("false: without each interaction_update that repeats the event before it, under the same id"),
+});
+
 /** One frame: the event's name and its data. */
 export const StreamFrame = z.discriminatedUnion("event", [
   z.object({ event: z.literal("status"), data: z.object({ runId: z.string(), status: RunStatus }) }),

@@ -2,5 +2,5 @@
 
 export { type FrameWriter, openFrameWriter } from "./frame-writer.ts";
 export type { FrameGroup } from "./frames.ts";
-export { type Frame, numberFrames } from "./numbered.ts";
+export { type Frame, isDetail, numberFrames } from "./numbered.ts";
 export { type RunStream, runStream } from "./run-stream.ts";

@@ -21,3 +21,7 @@ export function numberFrames(groups: FrameGroup[], { after, bornAt }: { after: n
   }
   return frames;
 }
+
+/** Repeats in more detail the frame before it: the update of a group, which has the number of its first frame in its id. */
+export const isDetail = ({ seq, eventId, event }: Frame): boolean =>
+  event === "interaction_update" && !eventId.endsWith(`-${seq}`);

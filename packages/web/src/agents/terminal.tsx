@@ -2,8 +2,9 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { type FollowedScreen, followScreen } from "../api/follow-screen.ts";
 import { request } from "../api/request.ts";
+import { renderPiece } from "../components/colored-text.tsx";
 import { Failure, Skeleton } from "../components/feedback.tsx";
-import { type Piece, readAnsi } from "../text/ansi.ts";
+import { readAnsi } from "../text/ansi.ts";
 import { type Cursor, withCursor } from "../text/cursor.ts";
 import { charactersOf } from "../text/terminal-keys.ts";
 import { openTyping } from "./typing.ts";
@@ -58,15 +59,6 @@ function Screen({ text, cursor }: { text: string; cursor: Cursor | null }) {
     </div>
   );
 }
-
-const renderPiece = ({ text, style }: Piece, index: number) =>
-  style === "" ? (
-    text
-  ) : (
-    <span key={index} className={style}>
-      {text}
-    </span>
-  );
 
 /** A field, so that phones show their keyboard and text can be pasted; what it takes is sent at once. */
 function TypedKeys({ path, name }: TerminalProps) {

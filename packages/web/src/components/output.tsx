@@ -1,6 +1,7 @@
 // Output of a command with its colours. Long output shows its end, and everything on request.
 import { memo, useEffect, useRef, useState } from "react";
-import { type Piece, readAnsi } from "../text/ansi.ts";
+import { readAnsi } from "../text/ansi.ts";
+import { renderPiece } from "./colored-text.tsx";
 import { Button } from "./controls.tsx";
 
 const shownLines = 40;
@@ -29,12 +30,3 @@ export const Output = memo(({ text }: { text: string }) => {
     </div>
   );
 });
-
-const renderPiece = ({ text, style }: Piece, index: number) =>
-  style === "" ? (
-    text
-  ) : (
-    <span key={index} className={style}>
-      {text}
-    </span>
-  );

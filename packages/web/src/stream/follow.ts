@@ -17,6 +17,7 @@ export interface Feed {
 }
 
 export interface FollowOptions {
+  /** Of the stream. Updates that repeat an event in more detail are not requested: they are half the bytes of a long run. */
   url: string;
   /** Called when the run has ended, or could not be followed. */
   onEnd?: () => void;
@@ -112,7 +113,7 @@ async function readOnce({
   let silence = setTimeout(abort, silenceMs);
   try {
     const headers = { accept: "text/event-stream", ...(lastId !== null && { "last-event-id": lastId }) };
-    const response = await fetch(url, { headers, signal: attempt.signal });
+    const response = await fetch(`${url}?details=false`, { headers, signal: attempt.signal });
     if (response.status === 410) return "expired";
     if (response.status >= 400 && response.status < 500 && response.status !== 429) return "refused";
     if (!response.ok || !response.body) return "interrupted";

@@ -32,7 +32,7 @@ export interface RunState {
 
 /** Readers are notified at most this often, however many frames arrive. */
 const notifyMs = 50;
-/** So many in that time are a replay: what is drawn meanwhile would be replaced at once. */
+/** So many in that time are a replay, as is all of a run that has ended: what is drawn meanwhile would be replaced at once. */
 const replayFrames = 300;
 /** A long replay shows how far it is this often. */
 const replayNotifyMs = 1_000;
@@ -47,34 +47,38 @@ export function openRunState(notify: () => void): RunState {
     };
     notify();
   });
-  const change = (connection: Connection) => {
-    state.connection = connection;
-    publisher.schedule();
-  };
   return {
     apply(shared) {
-      if ("connection" in shared) return change(shared.connection);
+      if ("connection" in shared) {
+        if (shared.connection === state.connection) return;
+        state.connection = shared.connection;
+        return publisher.publishNow();
+      }
       for (const { frame, id } of shared.frames) {
         if (id !== null) state.lastId = id;
+        else if (frame.event === "status") publisher.expectReplay(isOver(frame.data.status));
         applyFrame(state.transcript, frame);
       }
-      publisher.count(shared.frames.length);
-      change("live");
+      state.connection = state.transcript.isDone ? "ended" : "live";
       if (state.transcript.isDone) publisher.publishNow();
+      else publisher.schedule(shared.frames.length);
     },
     snapshot: () => state,
     restore({ transcript, lastId, connection }) {
-      Object.assign(state, { transcript, lastId });
-      change(connection);
+      Object.assign(state, { transcript, lastId, connection });
+      publisher.schedule(0);
     },
     view: () => view,
   };
 }
 
+/** Of the status that comes first on each connection: all that follows has been. */
+const isOver = (status: string): boolean => status !== "RUNNING" && status !== "CREATING";
+
 /** Calls back soon after a change; during a replay, when it is over. */
 function openPublisher(publish: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let [arrived, waitedMs] = [0, 0];
+  let [arrived, waitedMs, isReplay] = [0, 0, false];
   const publishNow = () => {
     clearTimeout(timer);
     timer = undefined;
@@ -83,16 +87,18 @@ function openPublisher(publish: () => void) {
   };
   const look = () => {
     waitedMs += notifyMs;
-    if (arrived < replayFrames || waitedMs >= replayNotifyMs) return publishNow();
+    const isCalm = !isReplay && arrived < replayFrames;
+    if (isCalm || waitedMs >= replayNotifyMs) return publishNow();
     arrived = 0;
     timer = setTimeout(look, notifyMs);
   };
   return {
-    schedule() {
+    schedule(frames: number) {
+      arrived += frames;
       timer ??= setTimeout(look, notifyMs);
     },
-    count(frames: number) {
-      arrived += frames;
+    expectReplay(isOver: boolean) {
+      isReplay = isOver;
     },
     publishNow,
   };

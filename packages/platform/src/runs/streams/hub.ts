@@ -1,19 +1,26 @@
 // One source per run, shared by all its readers: recent frames in memory, older ones from the database, each page read once.
-import type { Frame } from "@agentcli/surfaces/run-stream";
+import { type Frame, isDetail } from "@agentcli/surfaces/run-stream";
 import { type Notifications, retryOnce } from "../../foundation/index.ts";
 import { encodeFrame, encodeWithoutId, isLast } from "./frame.ts";
 import type { OpenStream, OpenStreams } from "./open-streams.ts";
-import type { FramePages, NoMoreFrames } from "./store.ts";
+import type { FramePages, FrameSelection, NoMoreFrames } from "./store.ts";
 
 export interface Hub {
   /** Publishes frames that this server has just stored. */
   publish(runId: string, frames: Frame[]): void;
   /** Reads from the frame after `after` to the last frame of the run, in batches. Ends early when aborted. */
-  read(runId: string, after: number, signal: AbortSignal): AsyncIterable<Batch>;
+  read(request: FrameRequest, signal: AbortSignal): AsyncIterable<Batch>;
   /** Number of runs with readers, for the metrics. */
   sources(): number;
   /** Ends all readers; each can continue on another server from its last frame. */
   close(): void;
+}
+
+export interface FrameRequest {
+  runId: string;
+  /** The last frame that the reader has; 0 for none. */
+  after: number;
+  selection: FrameSelection;
 }
 
 /** Consecutive frames, encoded as sent to every reader. */
@@ -35,7 +42,7 @@ interface Source {
   /** Set while a look into the database is due. */
   lookSoon?: NodeJS.Timeout | undefined;
   /** Pages being read or just read, by the frame before them: readers that start together share them. */
-  pages: Map<number, Promise<Batch | null>>;
+  pages: Record<FrameSelection, Map<number, Promise<Batch | null>>>;
 }
 
 const maxRecentBytes = 2 * 1024 * 1024;
@@ -52,7 +59,7 @@ export async function openHub({ pages, notifications, openStreams }: HubOptions)
   const wake = (runId: string) => {
     const source = sources.get(runId);
     if (!source) return;
-    source.pages.clear();
+    for (const pages of Object.values(source.pages)) pages.clear();
     for (const reader of [...source.readers]) reader();
   };
   const wakeAll = () => [...sources.keys()].forEach(wake);
@@ -85,10 +92,10 @@ export async function openHub({ pages, notifications, openStreams }: HubOptions)
       remember(source, frames);
       wake(runId);
     },
-    read: (runId, after, signal) =>
+    read: (request, signal) =>
       readSource(
         { sources, pages, openStreams, lookSoon },
-        { runId, after, signal, isOver: () => isClosed || signal.aborted },
+        { ...request, signal, isOver: () => isClosed || signal.aborted },
       ),
     sources: () => sources.size,
     close() {
@@ -126,9 +133,7 @@ function forget(source: Source): void {
   source.recentBytes = 0;
 }
 
-interface ReadOptions {
-  runId: string;
-  after: number;
+interface ReadOptions extends FrameRequest {
   signal: AbortSignal;
   /** The reader has disconnected, or the hub is closed. */
   isOver(): boolean;
@@ -143,7 +148,7 @@ interface ReadContext {
 
 async function* readSource(context: ReadContext, options: ReadOptions): AsyncIterable<Batch> {
   const { sources, pages, openStreams, lookSoon } = context;
-  const { runId, after, signal, isOver } = options;
+  const { runId, after, selection, signal, isOver } = options;
   const source = sources.get(runId) ?? newSource(openStreams.open(runId));
   sources.set(runId, source);
   const wakeUp = createSignal(isOver);
@@ -156,7 +161,7 @@ async function* readSource(context: ReadContext, options: ReadOptions): AsyncIte
     let last = after;
     while (!isOver()) {
       const arrival = wakeUp.next();
-      const batch = await nextBatch(source, pages, runId, last);
+      const batch = await nextBatch(source, pages, { runId, after: last, selection });
       if (batch) {
         last = batch.last;
         yield batch;
@@ -176,20 +181,22 @@ async function* readSource(context: ReadContext, options: ReadOptions): AsyncIte
 }
 
 const newSource = (open: OpenStream): Source => ({
-  ...{ recent: [], recentBytes: 0, readers: new Set(), pages: new Map() },
+  ...{ recent: [], recentBytes: 0, readers: new Set(), pages: { all: new Map(), brief: new Map() } },
   open,
 });
 
-function nextBatch(source: Source, pages: FramePages, runId: string, after: number): Promise<Batch | null> {
-  const shared = source.pages.get(after);
+function nextBatch(source: Source, pages: FramePages, request: FrameRequest): Promise<Batch | null> {
+  const { runId, after, selection } = request;
+  const known = source.pages[selection];
+  const shared = known.get(after);
   if (shared) return shared;
   const page = isRecent(source, after)
-    ? Promise.resolve(batchOf(source.recent.filter(({ seq }) => seq > after).slice(0, maxBatchFrames)))
-    : retryOnce(() => pages.read(runId, after)).then((frames) =>
+    ? Promise.resolve(recentBatch(source, request))
+    : retryOnce(() => pages.read(runId, after, selection)).then((frames) =>
         typeof frames === "string" ? endOf(after, frames) : batchOf(frames),
       );
-  source.pages.set(after, page);
-  page.catch(() => source.pages.delete(after));
+  known.set(after, page);
+  page.catch(() => known.delete(after));
   return page;
 }
 
@@ -199,13 +206,22 @@ const isRecent = ({ recent }: Source, after: number): boolean =>
 /** Less than any page that was cut has. */
 const maxUncutBytes = 512 * 1024;
 
+function recentBatch({ recent }: Source, { after, selection }: FrameRequest): Batch | null {
+  const frames = recent.filter(({ seq }) => seq > after).slice(0, maxBatchFrames);
+  const batch = batchOf(frames);
+  if (!batch || selection === "all") return batch;
+  return { ...batch, bytes: encode(frames.filter((frame) => !isDetail(frame))) };
+}
+
 function batchOf(frames: Frame[]): Batch | null {
   const last = frames.at(-1);
   if (!last) return null;
-  const bytes = Buffer.from(frames.map(encodeFrame).join(""));
+  const bytes = encode(frames);
   const isAll = frames.length < maxBatchFrames && bytes.length < maxUncutBytes;
   return { last: last.seq, bytes, ends: isLast(last), isAll };
 }
+
+const encode = (frames: Frame[]): Buffer => Buffer.from(frames.map(encodeFrame).join(""));
 
 /** Clients treat the first code as final; after the second they read the run. */
 const endings: Record<NoMoreFrames, object> = {

@@ -11,13 +11,14 @@ import {
   drained,
   type Env,
   type PlatformContext,
+  schema,
 } from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import type { FindReadableAgent } from "../agent-reader.ts";
 import { encodeWithoutId, isLast } from "./frame.ts";
-import type { Hub } from "./hub.ts";
+import type { Batch, Hub } from "./hub.ts";
 import { type Reader, watchReader } from "./reader.ts";
-import { findEvent } from "./store.ts";
+import { type FrameSelection, findEvent } from "./store.ts";
 
 const heartbeatMs = 15_000;
 
@@ -46,17 +47,22 @@ export function addStreamRoute(api: Api, host: StreamHost, authenticate: Authent
       scope,
       sharing: "read",
       params,
+      query: schema("stream", "StreamQuery"),
       answer: { status: 200, contentType: "text/event-stream", description: "Frames until the run is over" },
       problems: ["run_not_found", "invalid_last_event_id", "stream_expired"],
     },
-    ({ context, params: { id, runId }, principal }) =>
-      streamRun(context, { ...host, principal, authenticate: () => whoAsks(context), agentId: id, runId }),
+    ({ context, params: { id, runId }, query: { details }, principal }) =>
+      streamRun(context, {
+        ...{ ...host, principal, authenticate: () => whoAsks(context) },
+        ...{ agentId: id, runId, selection: details ? "all" : "brief" },
+      }),
   );
 }
 
 export interface StreamRequest extends StreamHost, Reader {
   principal: Principal;
   runId: string;
+  selection: FrameSelection;
 }
 
 /** Also used by pages, where a cookie authenticates the request. */
@@ -120,10 +126,11 @@ interface StreamOptions extends Reader {
   hub: Hub;
   run: StreamedRun;
   start: Start;
+  selection: FrameSelection;
 }
 
 /** Writes to Node's own response: a stream object per reader costs twice the time and memory. */
-function stream(context: Context<Env>, { platform, hub, run, start, ...reader }: StreamOptions): Response {
+function stream(context: Context<Env>, { platform, hub, run, start, selection, ...reader }: StreamOptions): Response {
   const { outgoing } = context.env;
   const disconnected = new AbortController();
   outgoing.on("close", () => disconnected.abort());
@@ -151,7 +158,7 @@ function stream(context: Context<Env>, { platform, hub, run, start, ...reader }:
   const beat = () => outgoing.writableNeedDrain || outgoing.write(encodeWithoutId("heartbeat", {}));
   const beating = setInterval(beat, heartbeatMs);
   const accessWatch = watchReader(reader, () => disconnected.abort());
-  send(outgoing, hub, { runId: run.id, after: start.after, signal: disconnected.signal })
+  send(outgoing, hub.read({ runId: run.id, after: start.after, selection }, disconnected.signal), disconnected.signal)
     .catch((error: unknown) => platform.log.error("stream ended early", error, { runId: run.id }))
     .finally(() => {
       clearInterval(beating);
@@ -162,12 +169,8 @@ function stream(context: Context<Env>, { platform, hub, run, start, ...reader }:
 }
 
 /** A slow reader holds at most one batch in memory; the rest of its stream stays in the database. */
-async function send(
-  outgoing: ServerResponse,
-  hub: Hub,
-  { runId, after, signal }: { runId: string; after: number; signal: AbortSignal },
-): Promise<void> {
-  for await (const { bytes } of hub.read(runId, after, signal)) {
+async function send(outgoing: ServerResponse, batches: AsyncIterable<Batch>, signal: AbortSignal): Promise<void> {
+  for await (const { bytes } of batches) {
     if (!outgoing.write(bytes)) await drained(outgoing, signal);
   }
 }
