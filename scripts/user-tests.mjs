@@ -83,6 +83,7 @@ export const securityTests = [
   "packages/worker/test/spawn-output.test.ts",
   "packages/workspace/test/agent-socket.test.ts",
   "packages/workspace/test/cache/clear.test.ts",
+  "packages/workspace/test/egress/by-name.test.ts",
   "packages/workspace/test/egress/proxy.test.ts",
   "packages/workspace/test/environment/environment.test.ts",
   "packages/workspace/test/limits/limits.test.ts",

@@ -12,7 +12,15 @@ export type { Connection } from "./client/index.ts";
 
 import type { PlaceholderOptions, Placeholders, WebDial } from "./egress/index.ts";
 
-export type { BoundSecret, Denial, Placeholders, SecretUse, Traffic, WebDial } from "./egress/index.ts";
+export type {
+  BoundSecret,
+  Denial,
+  PlaceholderOptions,
+  Placeholders,
+  SecretUse,
+  Traffic,
+  WebDial,
+} from "./egress/index.ts";
 export {
   type EnvironmentPolicy,
   environmentPolicy,

@@ -136,9 +136,17 @@ async function choose(wanted: Settings["machines"]["provider"], local: Machines)
   if (wanted === "host") return { provider: "host", reason: "machines.provider is host" };
   const obstacle = await obstacleOf(local);
   const provider = wanted === "docker" ? "docker" : "local";
-  if (obstacle === null) return { provider, reason: `machines.provider is ${wanted}` };
+  if (obstacle === null)
+    return { provider, reason: `machines.provider is ${wanted}${await egressNote(provider, local)}` };
   if (wanted !== "auto") throw new MachineUnavailable(obstacle);
   return { provider: "host", reason: obstacle };
+}
+
+/** Machines of this host have transparent egress, unless it could not be prepared. */
+async function egressNote(kind: "docker" | "local", { provider }: Machines): Promise<string> {
+  if (kind === "docker") return "";
+  const { egress } = await (await provider()).capabilities();
+  return egress === "transparent" ? "" : "; programs reach hosts by the proxy variables only";
 }
 
 /** Null if there can be machines here. */

@@ -128,6 +128,8 @@ export interface MachineCapabilities {
   };
   /** "group": no process notices. "signals": a parent can see that its child was stopped. */
   freeze: "group" | "signals";
+  /** "transparent": programs reach allowed hosts without knowing of the proxy; "proxy-env": by the variables that name it. */
+  egress: "transparent" | "proxy-env";
   /** What a machine without layers has: the programs of the host, which it cannot change. */
   base: "host-read-only" | "none";
 }

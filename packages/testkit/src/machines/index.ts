@@ -6,7 +6,7 @@ import { lifecycleScenarios } from "./lifecycle.ts";
 import { directoryScenarios, limitScenarios } from "./limits.ts";
 
 export { type DockerDaemon, startDockerDaemon } from "./docker-daemon.ts";
-export { type MachineHarness, type Scenario, unlimited } from "./harness.ts";
+export { type MachineHarness, type Scenario, sh, unlimited } from "./harness.ts";
 export { findLeftovers, type MachineTraces } from "./leftovers.ts";
 export { directoryScenarios };
 

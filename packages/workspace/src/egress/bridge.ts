@@ -1,5 +1,6 @@
-// The proxy's end inside a sandbox: listens on loopback and forwards every connection to the host over one stream. The host can
-// connect to ports inside over the same stream, and ask which process a connection belongs to.
+// The proxy's end inside a sandbox: listens on loopback, and in the place of hosts where the sandbox is prepared for it, and
+// forwards every connection to the host over one stream. The host can connect to ports inside over the same stream, and ask
+// which process a connection belongs to.
 
 import { readFileSync } from "node:fs";
 import { connect, createServer, Socket } from "node:net";
@@ -14,40 +15,38 @@ import {
   processKind,
   unroutableKind,
 } from "../wire/index.ts";
+import { type ClientIds, openClientIds } from "./client-ids.ts";
 import { connectStreams } from "./connect-streams.ts";
 import { type Multiplexer, openMultiplexer } from "./multiplexer.ts";
 
 interface BridgeContext {
   multiplexer: Multiplexer;
-  /** By the port of the client. */
-  clients: Map<number, Socket>;
+  clients: ClientIds;
 }
 
-/** Settles when clients can connect. */
-export async function openBridge(): Promise<void> {
+/** Settles when clients can connect. The descriptors are those of listeners in the place of hosts. */
+export async function openBridge(descriptors: number[] = []): Promise<void> {
   const stream = new Socket({ fd: bridgeDescriptor, readable: true, writable: true });
-  const clients = new Map<number, Socket>();
+  const clients = openClientIds();
   const multiplexer = openMultiplexer({
     stream,
     onChannel(kind, channel, detail) {
       if (kind === portKind && detail.length === 2) connectTo(detail.readUInt16BE(), channel, ["127.0.0.1", "::1"]);
-      else if (kind === processKind && detail.length === 2)
-        void answerProcess(clients.get(detail.readUInt16BE()), channel);
-      else if (kind === unroutableKind) channel.end(String(countUnroutable()));
+      else if (kind === processKind && detail.length === 2) void answerProcess(clients.find(detail), channel);
+      else if (kind === unroutableKind)
+        channel.end(String(countUnroutable() + (descriptors.length > 0 ? 0 : countUnheard())));
       else channel.destroy();
     },
   });
   await Promise.all([listen("http", { multiplexer, clients }), listen("socks", { multiplexer, clients })]);
+  if (descriptors.length === 0) return;
+  const { openTransparent } = await import("./transparent/index.ts");
+  await openTransparent({ multiplexer, clients, descriptors, processOf, describeProcess });
 }
 
 function listen(kind: ChannelKind, { multiplexer, clients }: BridgeContext): Promise<void> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    const port = socket.remotePort ?? 0;
-    clients.set(port, socket);
-    socket.once("close", () => clients.get(port) === socket && clients.delete(port));
-    const detail = Buffer.alloc(2);
-    detail.writeUInt16BE(port);
-    connectStreams(socket, multiplexer.open(numberOf(kind), detail));
+    connectStreams(socket, multiplexer.open(numberOf(kind), clients.add(socket)));
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -58,26 +57,31 @@ function listen(kind: ChannelKind, { multiplexer, clients }: BridgeContext): Pro
 async function answerProcess(client: Socket | undefined, channel: Duplex): Promise<void> {
   channel.on("error", () => {});
   channel.resume();
-  const peer = client && (await findSocket(client, maxReads));
-  const pid = peer && (await findHolder(peer.inode));
-  channel.end(pid === undefined ? "" : `${commandName(pid)} (${pid})`);
+  channel.end(client ? await processOf(client) : "");
 }
 
-/**
- * Attempts to reach addresses other than those of the sandbox, which has no route to any, and datagrams to ports where nothing
- * listens: lookups of names, where no name server is configured.
- */
-function countUnroutable(): number {
+async function processOf(client: Socket): Promise<string> {
+  const peer = await findSocket(client, maxReads);
+  return describeProcess(peer && (await findHolder(peer.inode)));
+}
+
+const describeProcess = (pid: string | undefined): string => (pid === undefined ? "" : `${commandName(pid)} (${pid})`);
+
+/** Attempts to reach addresses other than those of the sandbox, which has no route to any. */
+const countUnroutable = (): number => readCount("Ip:", "OutNoRoutes") + readSixthCount("Ip6OutNoRoutes");
+
+/** Datagrams to ports where nothing listens: lookups of names, where no name server is configured. */
+const countUnheard = (): number => readCount("Udp:", "NoPorts") + readSixthCount("Udp6NoPorts");
+
+function readCount(protocol: string, name: string): number {
   const table = readLines("/proc/net/snmp").map((line) => line.split(" "));
-  const count = (protocol: string, name: string) => {
-    const [names = [], values = []] = table.filter(([first]) => first === protocol);
-    return Number(values[names.indexOf(name)] ?? 0);
-  };
-  const sixth = readLines("/proc/net/snmp6").map((line) => line.split(/\s+/));
-  const countSixth = (name: string) => Number(sixth.find(([first]) => first === name)?.[1] ?? 0);
-  return (
-    count("Ip:", "OutNoRoutes") + count("Udp:", "NoPorts") + countSixth("Ip6OutNoRoutes") + countSixth("Udp6NoPorts")
-  );
+  const [names = [], values = []] = table.filter(([first]) => first === protocol);
+  return Number(values[names.indexOf(name)] ?? 0);
+}
+
+function readSixthCount(name: string): number {
+  const table = readLines("/proc/net/snmp6").map((line) => line.split(/\s+/));
+  return Number(table.find(([first]) => first === name)?.[1] ?? 0);
 }
 
 function commandName(pid: string): string {

@@ -17,16 +17,26 @@ export function openClients() {
   };
 }
 
-/** `port` is that of the client, in two bytes, as the bridge sent it. */
-export const askForProcess = async (multiplexer: Multiplexer, port: Buffer): Promise<string | undefined> =>
-  printable(await ask(multiplexer.open(processKind, port))) || undefined;
+/** `client` is its number, as the bridge sent it. */
+export const askForProcess = async (multiplexer: Multiplexer, client: Buffer): Promise<string | undefined> =>
+  printable(await ask(multiplexer.open(processKind, client))) || undefined;
+
+/** What the bridge says on the channel of a lookup, once it was refused. */
+export const readProcess = async (channel: Duplex): Promise<string | undefined> =>
+  printable(await receive(channel)) || undefined;
 
 /** How many packets inside had no route so far; 0 if the sandbox is gone. */
 export const askForUnroutable = async (multiplexer: Multiplexer): Promise<number> =>
   Number.parseInt(await ask(multiplexer.open(unroutableKind)), 10) || 0;
 
-/** Empty if there is none in time. */
 function ask(channel: Duplex): Promise<string> {
+  const answer = receive(channel);
+  channel.end();
+  return answer.finally(() => channel.destroy());
+}
+
+/** Empty if there is none in time. */
+function receive(channel: Duplex): Promise<string> {
   let text = "";
   return new Promise<string>((resolve) => {
     const limit = setTimeout(() => resolve(""), answerTimeoutMs);
@@ -37,8 +47,7 @@ function ask(channel: Duplex): Promise<string> {
     channel.on("close", () => resolve(""));
     channel.on("end", () => resolve(text));
     channel.once("close", () => clearTimeout(limit));
-    channel.end();
-  }).finally(() => channel.destroy());
+  });
 }
 
 const printable = (text: string) => text.replace(/[^\x20-\x7e]/g, "").trim();

@@ -140,5 +140,8 @@ function notPublic(target: Target, { name = "allowed_domains" }: EgressRules): D
   return { host: hostText(target.host), port: target.port, by: "policy", rule: "no private addresses", reason };
 }
 
-const describeTarget = ({ host, port }: Target): string =>
-  host.kind === "address" && isIPv6(host.address) ? `[${host.address}]:${port}` : `${hostText(host)}:${port}`;
+/** Port 0: a lookup, which has none. */
+const describeTarget = ({ host, port }: Target): string => {
+  if (port === 0) return hostText(host);
+  return host.kind === "address" && isIPv6(host.address) ? `[${host.address}]:${port}` : `${hostText(host)}:${port}`;
+};

@@ -62,8 +62,9 @@ export async function openWebDial(allowed: string[], denied: string[]): Promise<
   };
 }
 
-/** The end inside the sandbox; settles when clients can connect. */
-export const openBridge = async (): Promise<void> => (await import("./bridge.ts")).openBridge();
+/** The end inside the sandbox; settles when clients can connect. The descriptors are those of listeners in the place of hosts. */
+export const openBridge = async (descriptors?: number[]): Promise<void> =>
+  (await import("./bridge.ts")).openBridge(descriptors);
 
 /** Many connections over one stream. */
 export const openMultiplexer = async (options: MultiplexerOptions): Promise<Multiplexer> =>

@@ -4,13 +4,14 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { resolveName } from "../names/index.ts";
 import { type ChannelKind, firstHostChannel, kindOf, portKind } from "../wire/index.ts";
+import { openByName } from "./by-name.ts";
 import { askForProcess, askForUnroutable, openClients } from "./clients.ts";
 import { type Denial, openDialer, type Resolve } from "./dial.ts";
 import { hostText, type Target } from "./hosts.ts";
 import { openHttpProxy } from "./http-proxy.ts";
 import { openMultiplexer } from "./multiplexer.ts";
 import type { Placeholders } from "./placeholders/index.ts";
-import type { EgressRules } from "./rules.ts";
+import { type EgressRules, listenedPorts } from "./rules.ts";
 import { serveSocks } from "./socks.ts";
 import { openTunnel, type Tunnel } from "./tunnel.ts";
 
@@ -33,6 +34,8 @@ export interface EgressOptions {
 }
 
 export interface EgressProxy {
+  /** On which a bridge listens in the place of hosts: those that are allowed, and usual ones, so that refusals name the host. */
+  ports: number[];
   /** Serves one client connection of this protocol. */
   accept(kind: ChannelKind, connection: Duplex): void;
   /** Serves all connections of a bridge, until its stream ends. */
@@ -68,7 +71,7 @@ export function openEgressProxy(options: EgressOptions): EgressProxy {
 
   function join(tunnel: Tunnel): void {
     const take = placeholders?.takes(tunnel.target) ?? openTunnel;
-    take(tunnel, (denial) => later(denial, tunnel.client));
+    take(tunnel, (denial) => report(denial, tunnel.client));
   }
 
   const http = openHttpProxy({ dial, join, onDenied: later });
@@ -82,7 +85,10 @@ export function openEgressProxy(options: EgressOptions): EgressProxy {
     serveSocks(connection, socks).catch(() => connection.destroy());
   }
 
+  const acceptByName = openByName({ rules, clients, dial, join, report });
+
   return {
+    ports: listenedPorts(rules),
     accept,
     serveBridge(stream) {
       const multiplexer = openMultiplexer({
@@ -90,7 +96,7 @@ export function openEgressProxy(options: EgressOptions): EgressProxy {
         firstChannel: firstHostChannel,
         onChannel(number, channel, detail) {
           const kind = kindOf(number);
-          if (kind === undefined) return void channel.destroy();
+          if (kind === undefined) return acceptByName({ number, channel, detail, multiplexer });
           if (detail.length === 2) clients.add(channel, () => askForProcess(multiplexer, detail));
           accept(kind, channel);
         },

@@ -53,6 +53,28 @@ export function evaluate(rules: EgressRules, target: Target): RuleDecision {
   return { kind: "blocked", by: "allowlist" };
 }
 
+/** Whether a name can be reached on any port. */
+export function evaluateName(rules: EgressRules, host: Host): RuleDecision {
+  const denial = rules.denied.find(({ match, port }) => port === undefined && matches(match, host));
+  if (denial) return { kind: "blocked", by: "denylist", rule: denial.text };
+  const isAllowed = host.kind === "name" && rules.allowed.some(({ match }) => matches(match, host));
+  return isAllowed ? { kind: "allowed" } : { kind: "blocked", by: "allowlist" };
+}
+
+/** On which a bridge listens in the place of hosts: those that are allowed, and usual ones, so that refusals name the host. */
+export const listenedPorts = ({ allowed }: EgressRules): number[] => [
+  ...[...new Set(allowed.flatMap(({ port }) => port ?? defaultPorts))].slice(0, maxListened),
+  ...usualPorts,
+];
+
+/** Each takes a descriptor of the machine. */
+const maxListened = 200;
+
+const usualPorts = [
+  ...[21, 22, 23, 25, 80, 110, 143, 389, 443, 465, 587, 636, 853, 873, 993, 1433, 2375, 2376, 3000, 3306, 3389, 4222],
+  ...[5000, 5432, 5672, 6379, 6443, 8000, 8080, 8443, 8888, 9000, 9092, 9200, 9418, 11211, 27017],
+];
+
 /** Whether this very address is listed, so that it is allowed even if private. */
 export const listsAddress = (rules: EgressRules, address: string, port: number): boolean =>
   rules.allowed.some(

@@ -13,7 +13,7 @@ export interface Tunnel {
 }
 
 /** What the server sends goes to the client from the beginning: in some protocols it speaks first. */
-export function openTunnel({ client, socket, target }: Tunnel, onDenied: (denial: Denial) => void): void {
+export function openTunnel({ client, socket, target }: Tunnel, onDenied: (denial: Denial) => Promise<void>): void {
   let head: Buffer = Buffer.alloc(0);
   const stopReading = () => {
     client.off("data", take);
@@ -35,14 +35,15 @@ export function openTunnel({ client, socket, target }: Tunnel, onDenied: (denial
     if (reason === null) return pass();
     stopReading();
     client.resume();
-    onDenied({
+    const refused = onDenied({
       host: hostText(target.host),
       port: target.port,
       by: "policy",
       rule: "one host for each connection",
       reason,
     });
-    client.end(first.kind === "tls" ? unrecognizedName : "", giveUp);
+    // Before the client hears of it: its process is still there.
+    void refused.finally(() => client.end(first.kind === "tls" ? unrecognizedName : "", giveUp));
   };
   client.on("data", take);
   client.on("end", pass);

@@ -18,9 +18,11 @@ import { ShadowUnavailable } from "./commits/shadow-unavailable.ts";
 import { connectServer } from "./connect.ts";
 import { openEgressNotes } from "./egress-notes.ts";
 import { withLimitNotes } from "./limit-notes.ts";
+import type { MachineDisk } from "./machine-disk.ts";
 import { insidePath } from "./placement.ts";
 import type { SandboxPolicy } from "./policy.ts";
 import { policyInside } from "./policy-inside.ts";
+import type { Confinement } from "./refusals/explain.ts";
 import { withRefusalNotes } from "./refusals/notes.ts";
 import { explainStartLimit } from "./start-limit.ts";
 import type { ServerProgram, StartedSandbox } from "./started-sandbox.ts";
@@ -51,7 +53,7 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
   const limits = disk ? { ...disk.limits, close: async () => {} } : openOwnLimits(options, policy);
   const bridge = openBridgeEnd(egress);
   const program = {
-    ...programOf(options, limits, bridge.onBridge),
+    ...programOf(options, limits, bridge),
     ...(disk && { disk, temporaryBytes: disk.temporaryBytes }),
   };
   const sandbox = await startSandboxed(policy, backEnd, program).catch(async (error) => {
@@ -89,7 +91,7 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
     preparing.catch(() => {});
     await greeted;
     const committing = await preparing;
-    const noting = withRefusalNotes(committing, { policy: policyInside(policy), backEnd: backEnd.kind, temporary });
+    const noting = withRefusalNotes(committing, confinementOf({ policy, backEnd, temporary, disk }));
     return withLimitNotes(egress ? notes.add(noting, bridge.countUnroutable) : noting, limits);
   } catch (error) {
     await close();
@@ -98,6 +100,20 @@ export async function openSandbox(wanted: SandboxPolicy, given: WorkspaceOptions
     const stderr = sandbox.process.stderr();
     throw explainStartLimit(stderr) ?? sandbox.explainFailure(stderr) ?? notStarted(error);
   }
+}
+
+const confinementOf = ({ policy, backEnd, disk, temporary }: ConfinementSources): Confinement => ({
+  policy: policyInside(policy),
+  backEnd: backEnd.kind,
+  egress: disk?.egress ?? "proxy-env",
+  temporary,
+});
+
+interface ConfinementSources {
+  policy: SandboxPolicy;
+  backEnd: BackEnd;
+  disk: MachineDisk | undefined;
+  temporary: string;
 }
 
 /** Loaded by itself: the server inside matches patterns too, and must not need the rest of this module. */
@@ -129,11 +145,12 @@ async function addCommits(workspace: OpenedWorkspace, options: CommitOptions): P
 const programOf = (
   { serverProgram, nodePath = process.execPath, env, limits }: WorkspaceOptions,
   { enter }: OpenedLimits,
-  onBridge: ServerProgram["onBridge"],
+  { onBridge, bridgePorts }: Pick<ServerProgram, "onBridge" | "bridgePorts">,
 ): ServerProgram => ({
   ...{ serverProgram, nodePath, env, enter },
   temporaryBytes: limits?.temporaryBytes ?? null,
   onBridge,
+  bridgePorts,
 });
 
 /** The bridge is there once the sandbox has started. */
@@ -144,6 +161,7 @@ function openBridgeEnd(egress: EgressProxy | undefined) {
   };
   return {
     onBridge: egress && onBridge,
+    bridgePorts: egress?.ports,
     dial(port: number): Duplex {
       if (bridge === undefined)
         throw new Error("The sandbox cannot reach its network proxy: it was started without the socket for it.");

@@ -12,6 +12,8 @@ export interface MachineDisk {
   sources: { directory: string; path: string }[];
   /** Directories of its disk that are shown inside directories of the host; `path` is inside. One that is gone is left out. */
   kept: { path: string; source: string }[];
+  /** "transparent": programs reach hosts without knowing of the proxy; its network can be prepared where the disk is mounted. */
+  egress: "transparent" | "proxy-env";
   /** What root inside keeps. */
   capabilities: string[];
   setIdFiles: "allowed" | "refused";

@@ -36,6 +36,8 @@ export interface ServerProgram {
   disk?: MachineDisk | undefined;
   /** Receives the host's end of the bridge; only bubblewrap supports one. */
   onBridge?: ((stream: Duplex) => void) | undefined;
+  /** On which the bridge listens in the place of hosts, in machines that can be prepared for it. */
+  bridgePorts?: number[] | undefined;
 }
 
 /** Undefined on unsupported architectures. */

@@ -13,7 +13,8 @@ process.title = "agent-workspace";
 // Node would open a debugger, and with it this process, to any command that sends this signal.
 process.on("SIGUSR1", () => {});
 // Placeholders for descriptors the host inherited: commands must have only their three streams.
-for (const descriptor of inheritedDescriptors()) closeSync(descriptor);
+const listeners = (process.argv[2] ?? "").split(",").filter(Boolean).map(Number);
+for (const descriptor of inheritedDescriptors()) if (!listeners.includes(descriptor)) closeSync(descriptor);
 void main();
 
 async function main(): Promise<void> {
@@ -25,7 +26,7 @@ async function main(): Promise<void> {
     process.stderr.write(`${misplacedMount}${misplaced}\n`);
     process.exit(1);
   }
-  if (config.egress === "bridge") await (await import("../egress/index.ts")).openBridge();
+  if (config.egress === "bridge") await (await import("../egress/index.ts")).openBridge(listeners);
   const workspace = openServer(config);
   const served = serveWorkspace(workspace, process.stdin, output);
   process.stdin.resume();

@@ -33,6 +33,12 @@ export async function findSocket(ends: ConnectionEnds, reads: number): Promise<P
   return undefined;
 }
 
+/** A socket for datagrams with this port, in the table of this network namespace. */
+export function findDatagramSocket(port: number): PeerSocket | undefined {
+  const rows = ["/proc/self/net/udp", "/proc/self/net/udp6"].flatMap((table) => readLines(table).slice(1));
+  return rows.map(parseRow).find(({ local }) => local.endsWith(` ${port}`));
+}
+
 const endpoint = (address: string, port: number | undefined) => `${address} ${port}`;
 
 function parseRow(line: string): PeerSocket & { local: string; remote: string } {

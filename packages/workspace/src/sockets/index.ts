@@ -1,2 +1,10 @@
 // Sockets of this machine, and the processes that hold them.
-export { type ConnectionEnds, findHolder, findSocket, maxReads, readLines, readLink } from "./holder.ts";
+export {
+  type ConnectionEnds,
+  findDatagramSocket,
+  findHolder,
+  findSocket,
+  maxReads,
+  readLines,
+  readLink,
+} from "./holder.ts";

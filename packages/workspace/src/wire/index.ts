@@ -12,3 +12,14 @@ export {
   unroutableKind,
 } from "./bridge.ts";
 export { type LineWriter, maxLineBytes, openLineWriter, readLines } from "./json-lines.ts";
+export {
+  connectionKind,
+  linkMask,
+  listenerAddress,
+  lookupAnswers,
+  lookupKind,
+  machineAddress,
+  nameServerPort,
+  namesMask,
+  namesPrefix,
+} from "./transparent.ts";

@@ -172,15 +172,24 @@ async function examineLimits(settings: Settings): Promise<Finding> {
 async function examineMachines(settings: Settings): Promise<Finding> {
   const subject = "machines";
   try {
-    const { provider, reason } = await openAgentMachines(settings, openMachines(settings)).choose();
-    if (provider !== "host")
-      return { subject, verdict: "fine", text: `${provider}: each agent has a machine of its own` };
+    const machines = openMachines(settings);
+    const { provider, reason } = await openAgentMachines(settings, machines).choose();
+    if (provider !== "host") {
+      const { egress } = await (await machines.provider()).capabilities();
+      const text = `${provider}: each agent has a machine of its own; ${egressTexts[egress]}`;
+      return { subject, verdict: "fine", text };
+    }
     const text = `host: agents work in sandboxes of this host, without machines of their own (${reason})`;
     return { subject, verdict: settings.machines.provider === "host" ? "fine" : "note", text };
   } catch (error) {
     return { subject, verdict: "wrong", text: (error as Error).message };
   }
 }
+
+const egressTexts = {
+  transparent: "programs reach allowed hosts with or without the proxy variables (transparent)",
+  "proxy-env": "programs reach allowed hosts by the proxy variables only (proxy-env)",
+};
 
 async function examineGit(): Promise<Finding> {
   const subject = "git";

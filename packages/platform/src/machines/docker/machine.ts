@@ -69,7 +69,7 @@ async function start(host: DockerHost, spec: MachineSpec, egress: EgressOptions)
   const { temporaryBytes } = spec.limits;
   const command = bubblewrapCommand(
     {
-      ...{ bubblewrap: tools.bubblewrap, view, hostname: spec.id },
+      ...{ bubblewrap: tools.bubblewrap, view, hostname: spec.id, network: "own" },
       hostPaths: spec.layers.flatMap((digest) => host.layers.notes(digest).hostPaths),
       tools: tools.mounts.flatMap(({ name }) => (name.startsWith("bubblewrap/") ? [] : name)),
       sizes:

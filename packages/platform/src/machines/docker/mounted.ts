@@ -22,6 +22,7 @@ export async function mountDockerMachine(
     shown: [...hostPathsOf(host, spec), ...toolsShown(tools)],
     sources: directories.map((each, index) => ({ directory: realpathSync(each), path: directoryPath(index) })),
     kept: kept.map((path, index) => ({ path, source: keptPath(index) })),
+    egress: "proxy-env",
     capabilities: capabilities.map((each) => `CAP_${each}`),
     setIdFiles: "allowed",
     server: { argv: tools.argv, terminalModule: tools.terminalModule },

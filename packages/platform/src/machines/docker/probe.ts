@@ -42,6 +42,7 @@ const common: Omit<MachineCapabilities, "obstacle" | "limits"> = {
   kernel: "shared",
   users: "shared-range",
   freeze: "group",
+  egress: "proxy-env",
   base: "host-read-only",
 };
 

@@ -23,25 +23,35 @@ export interface Launched {
   stream: Duplex;
 }
 
+export interface LaunchOptions {
+  limits: OpenedLimits;
+  /** On which its bridge listens in the place of hosts. */
+  ports: number[];
+}
+
 /** Settles when everything is mounted; throws MachineUnavailable with the reason if it cannot be. */
-export async function launch(host: Host, record: MachineRecord, limits: OpenedLimits): Promise<Launched> {
+export async function launch(host: Host, record: MachineRecord, { limits, ports }: LaunchOptions): Promise<Launched> {
   const { parts } = host;
   const tools = findTools(parts, host);
-  const { users } = await host.capabilities();
+  const { users, egress } = await host.capabilities();
   return inNamespaces(record, users, async (namespaces) => {
     const filter = parts.machineFilter({ setIdFiles: isRoot() ? "allowed" : "refused" });
-    const command = bubblewrapCommand(
-      {
-        bubblewrap: [host.bubblewrap],
-        view,
-        hostname: record.id,
-        hostPaths: record.layers.flatMap((digest) => host.layers.notes(digest).hostPaths),
-        tools: tools.mounts.map(({ name }) => name),
-        sizes: sizesOf(parts, record.limits.temporaryBytes),
-        seccompDescriptor: filter && parts.setupDescriptor,
-      },
-      tools.argv,
-    );
+    const commandIn = (network: "own" | "prepared") =>
+      bubblewrapCommand(
+        {
+          network,
+          bubblewrap: [host.bubblewrap],
+          view,
+          hostname: record.id,
+          hostPaths: record.layers.flatMap((digest) => host.layers.notes(digest).hostPaths),
+          tools: tools.mounts.map(({ name }) => name),
+          sizes: sizesOf(parts, record.limits.temporaryBytes),
+          seccompDescriptor: filter && parts.setupDescriptor,
+        },
+        tools.argv,
+      );
+    const command =
+      (egress === "transparent" && prepareNetwork(parts, ports, commandIn("prepared"))) || commandIn("own");
     const { program, argv } = withDisk({ ...planOf(host, record, namespaces), tools: tools.mounts }, command);
     let stream: Duplex | undefined;
     const onBridge = (opened: Duplex) => {
@@ -52,6 +62,16 @@ export async function launch(host: Host, record: MachineRecord, limits: OpenedLi
     if (stream === undefined) throw new Error("A process was started without its bridge.");
     return { process: confined, tools, stream };
   });
+}
+
+/** Undefined where it cannot be. */
+export function prepareNetwork(
+  { inEgressNetwork }: Host["parts"],
+  ports: number[],
+  [program = "", ...argv]: string[],
+): string[] | undefined {
+  const prepared = inEgressNetwork(ports, { program, argv });
+  return prepared && [prepared.program, ...prepared.argv];
 }
 
 /** Services and terminals have no copies of repositories. */

@@ -114,7 +114,7 @@ async function start(host: Host, record: MachineRecord, { live, egress }: StartC
     return end();
   };
   try {
-    const { process: confined, tools, stream } = await launch(host, record, limits);
+    const { process: confined, tools, stream } = await launch(host, record, { limits, ports: proxy.ports });
     writeRunning(directory, { ...claim, main: identityOf(confined.pid) });
     const ended = confined.describeEnd().then(release);
     ended.catch(() => {});

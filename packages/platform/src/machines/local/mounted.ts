@@ -21,6 +21,7 @@ export async function mountMachine(host: Host, record: MachineRecord, context: M
   const { live, directories, kept, limits: wanted } = context;
   const directory = machineDirectory(host, record.id);
   const tools = findTools(host.parts, host);
+  const { egress } = await host.capabilities();
   const limited = { ...record, limits: { ...wanted, diskBytes: record.limits.diskBytes } };
   const { limits, claim, release } = await claimLimits(host, limited, wanted.diskBytes);
   try {
@@ -40,6 +41,7 @@ export async function mountMachine(host: Host, record: MachineRecord, context: M
         path: join(view.tools, mountName(index)),
       })),
       kept: kept.map((path, index) => ({ path, source: join(view.kept, String(index)) })),
+      egress,
       capabilities: capabilities.map((name) => `CAP_${name}`),
       setIdFiles: isRoot() ? "allowed" : "refused",
       server: { argv: tools.argv, terminalModule: tools.terminalModule },

@@ -5,10 +5,10 @@ import type { MachineCapabilities } from "../provider.ts";
 import { makeDisk } from "./disk.ts";
 import { type Host, isRoot } from "./host.ts";
 import { layerRange } from "./ids.ts";
-import { inNamespaces } from "./launch.ts";
+import { inNamespaces, prepareNetwork } from "./launch.ts";
 import type { MachineRecord } from "./records.ts";
 import { withDisk } from "./setup.ts";
-import { rangeSize } from "./user-namespace.ts";
+import { enterAsRoot, rangeSize } from "./user-namespace.ts";
 
 const probeBytes = 16 * 1024 ** 2;
 
@@ -24,6 +24,7 @@ export async function probe(host: Host): Promise<MachineCapabilities> {
     kernel: "shared",
     users: root ? users : "single",
     ...(await probeLimits(host, image)),
+    egress: failure === null && (await tryNetwork(host)) ? "transparent" : "proxy-env",
     base: "host-read-only",
   };
 }
@@ -62,6 +63,21 @@ async function tryDisk(host: Host, { users, disk }: Attempt): Promise<string | n
     return (error as Error).message;
   } finally {
     await removeTree(directory);
+  }
+}
+
+/** As root of a machine. */
+async function tryNetwork({ parts }: Host): Promise<boolean> {
+  const command = prepareNetwork(parts, [], ["/bin/true"]);
+  if (command === undefined) return false;
+  const firstId = isRoot() ? layerRange : null;
+  try {
+    await inNamespaces({ firstId }, "shared-range", ({ machine }) =>
+      run(machine ? enterAsRoot(machine, command) : ["unshare", "--user", "--map-root-user", "--", ...command]),
+    );
+    return true;
+  } catch {
+    return false;
   }
 }
 

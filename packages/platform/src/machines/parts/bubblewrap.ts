@@ -9,6 +9,8 @@ export interface InsideOptions {
   /** Where it finds the disk and the tools. */
   view: { root: string; tools: string };
   hostname: string;
+  /** "prepared": that of the process that starts bubblewrap, which has been separated from the host's. */
+  network: "own" | "prepared";
   /** System paths of the host, shown read-only. */
   hostPaths: string[];
   /** Names below the tools of the machine. */
@@ -31,14 +33,15 @@ export const capabilities = [
 ];
 
 export function bubblewrapCommand(options: InsideOptions, argv: string[]): string[] {
-  const { bubblewrap, view, hostname, hostPaths, tools, sizes, seccompDescriptor } = options;
+  const { bubblewrap, view, hostname, network, hostPaths, tools, sizes, seccompDescriptor } = options;
   const privateDirectory = (path: string, { mode, bytes }: { mode: string; bytes: number | undefined }) => [
     ...["--perms", mode, ...(bytes === undefined ? [] : ["--size", String(bytes)])],
     ...["--tmpfs", path],
   ];
   return [
     ...bubblewrap,
-    ...["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
+    ...["--unshare-pid", ...(network === "own" ? ["--unshare-net"] : [])],
+    ...["--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--die-with-parent", "--new-session", "--hostname", hostname],
     ...["--cap-drop", "ALL", ...capabilities.flatMap((name) => ["--cap-add", `CAP_${name}`])],
     ...["--bind", view.root, "/", "--dev", "/dev", "--proc", "/proc"],

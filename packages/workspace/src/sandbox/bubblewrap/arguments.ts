@@ -35,7 +35,8 @@ export type Mount =
 
 export interface MountPlan {
   root: string;
-  network: "on" | "off" | "proxy";
+  /** "prepared": that of the process that starts bubblewrap, which has been separated from the host's. */
+  network: "on" | "off" | "proxy" | "prepared";
   nestedSandboxes: "allowed" | "refused";
   /** "shared" where a container masks /proc: the kernel then refuses another mount of it, and writes to its settings. */
   processes: "own" | "shared";
@@ -78,7 +79,7 @@ export function bubblewrapArguments(plan: MountPlan, inside: CommandInside): str
   return [
     ...(plan.userId === null && plan.machine === undefined ? ["--unshare-user"] : []),
     ...[...(own ? ["--unshare-pid"] : []), "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
-    ...(plan.network === "on" ? [] : ["--unshare-net"]),
+    ...(plan.network === "on" || plan.network === "prepared" ? [] : ["--unshare-net"]),
     ...["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
     ...rightsInside(plan).flatMap((name) => ["--cap-add", name]),
     // It writes a kernel setting. Without it, only the system-call filter refuses user namespaces.

@@ -5,13 +5,14 @@ import { sandboxedEnvironment } from "../../environment/index.ts";
 import { misplacedMount } from "../../server/index.ts";
 import type { BackEnd } from "../back-end.ts";
 import { setupDescriptor, startConfined } from "../confined-process.ts";
+import { type CommandLine, inEgressNetwork } from "../egress-network.ts";
 import { machineFilter } from "../machine-filter.ts";
 import { makeMountPoints, removeMountPoints } from "../mount-points.ts";
 import type { SandboxPolicy } from "../policy.ts";
 import { policyInside } from "../policy-inside.ts";
 import { findTerminalLibrary, showRuntime } from "../runtime.ts";
 import { filterOf, type ServerProgram, type StartedSandbox, writableOf } from "../started-sandbox.ts";
-import { bubblewrapArguments } from "./arguments.ts";
+import { bubblewrapArguments, type MountPlan } from "./arguments.ts";
 import { expectedMounts, replacedDuringStart } from "./expected-mounts.ts";
 import { explainBubblewrapFailure } from "./find.ts";
 import { planMounts } from "./plan.ts";
@@ -21,7 +22,7 @@ type Bubblewrap = Extract<BackEnd, { kind: "bubblewrap" }>;
 export function startWithBubblewrap(
   policy: SandboxPolicy,
   { program, processes }: Bubblewrap,
-  { env, enter, onBridge, temporaryBytes, ...sources }: ServerProgram,
+  { env, enter, onBridge, bridgePorts, temporaryBytes, ...sources }: ServerProgram,
 ): StartedSandbox {
   const { disk } = sources;
   const {
@@ -39,12 +40,17 @@ export function startWithBubblewrap(
   const points = makeMountPoints(plan.mounts.flatMap((mount) => (mount.kind === "absent" ? mount.path : [])));
   const mounts = plan.mounts.filter((mount) => mount.kind !== "absent" || points.includes(mount.path));
   const filter = disk ? machineFilter(disk) : filterOf(policy, { internetSockets: "allowed", ipc: "own" });
-  const argv = bubblewrapArguments(
-    { ...plan, mounts, processes },
-    { argv: server, seccompDescriptor: filter && setupDescriptor },
-  );
+  const commandIn = (network: MountPlan["network"]) => ({
+    program,
+    argv: bubblewrapArguments(
+      { ...plan, mounts, processes, network },
+      { argv: server, seccompDescriptor: filter && setupDescriptor },
+    ),
+  });
+  const isTransparent = disk?.egress === "transparent" && plan.network === "proxy";
+  const command = (isTransparent && prepareNetwork(bridgePorts, commandIn)) || commandIn(plan.network);
   const files = mounts.flatMap((mount) => (mount.kind === "generated" ? mount : []));
-  const started = disk ? disk.enter(program, argv) : { program, argv };
+  const started = disk ? disk.enter(command.program, command.argv) : command;
   const confined = startConfined({ ...enter(started.program, started.argv), setup: filter, files, onBridge });
   return {
     process: confined,
@@ -68,6 +74,11 @@ export function startWithBubblewrap(
     },
   };
 }
+
+const prepareNetwork = (
+  ports: number[] | undefined,
+  commandIn: (network: "prepared") => CommandLine,
+): CommandLine | undefined => ports && inEgressNetwork(ports, commandIn("prepared"));
 
 /** The programs of the host, which the policy must show. */
 function hostServer(

@@ -14,6 +14,7 @@ export {
 export { proxyVariables } from "../../wire/index.ts";
 export { findBubblewrap } from "../bubblewrap/find.ts";
 export { type ConfinedProcess, setupDescriptor, startConfined } from "../confined-process.ts";
+export { inEgressNetwork } from "../egress-network.ts";
 export { type MachineFilterOptions, machineFilter } from "../machine-filter.ts";
 export { findTerminalLibrary } from "../runtime.ts";
 export { existingSystemPaths, findSystemPath, generatedFiles } from "../system-paths.ts";

@@ -3,6 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { contains } from "../../paths.ts";
 import type { BackEnd } from "../back-end.ts";
+import type { MachineDisk } from "../machine-disk.ts";
 import { isMountPoint } from "../mount-points.ts";
 import { hiddenFromRoot } from "../paths.ts";
 import type { SandboxPolicy } from "../policy.ts";
@@ -13,6 +14,8 @@ export interface Confinement {
   backEnd: BackEnd["kind"];
   /** Where commands may write temporary files. */
   temporary: string;
+  /** How commands reach hosts that are allowed. */
+  egress: MachineDisk["egress"];
 }
 
 export interface Attempt {
@@ -35,7 +38,7 @@ export function explainRefusal(attempt: Attempt, confinement: Confinement): stri
 function sentenceFor(line: ReportedLine, attempt: Attempt, confinement: Confinement): string | undefined {
   switch (line.symptom) {
     case "network":
-      return isAboutLoopback(line, confinement) ? undefined : describeNetwork(confinement.policy);
+      return isAboutLoopback(line, confinement) ? undefined : describeNetwork(confinement);
     case "read-only":
       return confinement.backEnd === "bubblewrap" ? describeWrite(line, attempt, confinement) : undefined;
     case "denied":
@@ -51,7 +54,10 @@ const networkStart = "The network is";
 const isAboutLoopback = ({ text }: ReportedLine, { backEnd }: Confinement) =>
   backEnd === "bubblewrap" && /\blocalhost\b|\b127\.\d|\[?::1\b/.test(text);
 
-function describeNetwork({ network, allowedDomains, view }: SandboxPolicy): string | undefined {
+function describeNetwork({ policy, egress }: Confinement): string | undefined {
+  const { network, allowedDomains, view } = policy;
+  if (network === "proxy" && egress === "transparent")
+    return `${networkStart} limited: only to ${listed(allowedDomains)}, by name and with TCP; other names are not resolved.`;
   switch (network) {
     case "on":
       return undefined;
@@ -100,7 +106,7 @@ const isMount = ({ text }: ReportedLine) => /^u?mount: /.test(text);
 
 /** Only root may change owners of files, also without a sandbox. */
 function describeNotPermitted(line: ReportedLine, attempt: Attempt, confinement: Confinement): string | undefined {
-  if (/\b(?:socket|connect|sendto|ping)\b/i.test(line.text)) return describeNetwork(confinement.policy);
+  if (/\b(?:socket|connect|sendto|ping)\b/i.test(line.text)) return describeNetwork(confinement);
   const paths = absolutePaths(line, attempt);
   const isAboutFiles = paths.some((path) => exists(path));
   return isAboutFiles && !isRoot() && !setsId(line) ? undefined : withoutPrivileges;
