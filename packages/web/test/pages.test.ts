@@ -157,6 +157,7 @@ test("texts of attackers stay texts on every page: nothing runs, nothing sticks 
       await page.locator(".skeleton").first().waitFor({ state: "detached" });
       if (path === "/automations") await page.locator("[data-mention='mention-0']").waitFor();
       expect([width, path, await findOverflow(page)]).toEqual([width, path, 0]);
+      expect([width, path, await findSpilledFacts(page)]).toEqual([width, path, []]);
       expect([width, path, await findBarriers()]).toEqual([width, path, []]);
       await photograph(page, `${path.split("?")[0]?.replaceAll(/[/]|[0-9a-f-]{30,}/g, "_")}-${width}-${colorScheme}`);
       expect([path, await page.evaluate("window.attacked ?? null")]).toEqual([path, null]);
@@ -164,6 +165,12 @@ test("texts of attackers stay texts on every page: nothing runs, nothing sticks 
     expect(complaints).toEqual([]);
   }
 });
+
+/** Facts of a row whose text stands over the next one. */
+const findSpilledFacts = async (page: Page): Promise<string[]> =>
+  (await page.evaluate(`[...document.querySelectorAll(".row-facts > *")]
+    .filter((fact) => fact.scrollWidth > fact.clientWidth && getComputedStyle(fact).overflowX === "visible")
+    .map(({ textContent }) => textContent)`)) as string[];
 
 /** To look at, where PHOTOGRAPHS names a folder. */
 async function photograph(page: Page, name: string): Promise<void> {

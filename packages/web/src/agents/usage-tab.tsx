@@ -2,6 +2,7 @@
 import type { AgentUsage } from "@agentcli/protocol/api";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { agentQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
 import { Loaded } from "../components/page.tsx";
 import { money } from "../text/format.ts";
@@ -16,6 +17,8 @@ const usageQuery = (id: string) =>
 export function UsageTab() {
   const { id } = useParams({ from: "/agents/$id" });
   const query = useQuery(usageQuery(id));
+  const { data: agent } = useQuery(agentQuery(id));
+  const promptOf = (runId: string) => agent?.runs.find((run) => run.id === runId)?.prompt ?? "";
   return (
     <Loaded query={query}>
       {({ totalUsage, cost, runs }) => (
@@ -39,7 +42,7 @@ export function UsageTab() {
                 <tr key={run.id}>
                   <td data-label="Run">
                     <Link to="/agents/$id" params={{ id }} hash={run.id}>
-                      <code>{run.id.slice(0, 12)}</code>
+                      {promptOf(run.id).slice(0, 60) || <code>{run.id.slice(0, 12)}</code>}
                     </Link>
                   </td>
                   <td data-label="Tokens" className="number">
