@@ -145,7 +145,7 @@ test("open streams of a server that is gone are removed by retention, and its ow
 
 test("a reader who wants no details gets neither those that are stored nor those that are published", async () => {
   const run = await newRun();
-  const said = (text: string): FrameGroup => [
+  const reply = (text: string): FrameGroup => [
     { event: "assistant", data: { text } },
     { event: "interaction_update", data: { type: "text-delta", text } },
   ];
@@ -155,9 +155,9 @@ test("a reader who wants no details gets neither those that are stored nor those
       data: { type: "shell-output-delta", event: { callId: "1", case: "stdout", value: { data: "a" } } },
     },
   ];
-  const stored = await run.store(printed, said("a"), printed, said("b"));
+  const stored = await run.store(printed, reply("a"), printed, reply("b"));
   const reading = readToEnd(run.runId, 0, "brief");
-  const published = [...(await run.store(said("c"), printed)), ...(await run.store(said("d"), done))];
+  const published = [...(await run.store(reply("c"), printed)), ...(await run.store(reply("d"), done))];
   hub.publish(run.runId, published);
   const all = [...stored, ...published];
   const brief = texts(all.filter(({ data }) => !data.includes("text-delta")));
