@@ -18,11 +18,13 @@ export interface EgressNotes {
 
 const maxReasons = 3;
 const maxReasonLength = 400;
+/** Of one command. A program that asks for names without end must not fill the memory of the server. */
+const maxKept = 1000;
 
 export function openEgressNotes(onDenied: (denial: Denial) => void): EgressNotes {
   let reasons = new Set<string>();
   const take = (denial: Denial) => {
-    reasons.add(denial.reason);
+    if (reasons.size < maxKept) reasons.add(denial.reason);
     onDenied(denial);
   };
   return {
@@ -88,5 +90,5 @@ function describe(reasons: string[]): string {
     .slice(0, maxReasons)
     .map((reason) => `The network rules refused a connection: ${reason.slice(0, maxReasonLength)}`);
   const more = reasons.length - shown.length;
-  return `${[...shown, ...(more > 0 ? [`${more} more were refused.`] : [])].join("\n")}\n`;
+  return `${[...shown, ...(more > 0 ? [`${reasons.length < maxKept ? "" : "At least "}${more} more were refused.`] : [])].join("\n")}\n`;
 }

@@ -89,6 +89,17 @@ test("a host that is not listed is refused by name and reported to the host proc
   ]);
 });
 
+test("a command that is refused without end is told of the first hosts, and of at least so many more", async () => {
+  const inside = await open();
+  const many = await bash(inside, `${curl} -o /dev/null 'http://n[1-1010].evil.example/'`);
+  expect(many.stderr).toMatch(
+    /n1\.evil\.example[\s\S]*n2\.evil\.example[\s\S]*n3\.evil\.example[\s\S]*\nAt least 997 more were refused\.\n$/,
+  );
+  expect(denials).toHaveLength(1010);
+  const two = await bash(inside, `${curl} -o /dev/null 'http://m[1-5].evil.example/'`);
+  expect(two.stderr).toMatch(/\n2 more were refused\.\n$/);
+});
+
 test("the proxy cannot be bypassed: no route, no names, no datagrams", async () => {
   const inside = await open();
   const output = await bash(
