@@ -89,7 +89,7 @@ test("a host that is not listed is refused by name and reported to the host proc
   ]);
 });
 
-test("a command that is refused without end is told of the first hosts, and of at least so many more", async () => {
+test("the note for a command that is refused without end names the first hosts, and how many more there were at least", async () => {
   const inside = await open();
   const many = await bash(inside, `${curl} -o /dev/null 'http://n[1-1010].evil.example/'`);
   expect(many.stderr).toMatch(
