@@ -268,7 +268,11 @@ describe("a turn", () => {
     expect(names(notifications)).toEqual(["item/completed", "turn/diff/updated", "thread/tokenUsage/updated"]);
     expect(view.turns()[0]?.items[1]).toMatchObject({
       changes: [
-        { path: "a.txt", kind: { type: "update", move_path: null }, diff: "@@ def f\n keep\n-old\n+new\n keep too\n" },
+        {
+          path: "a.txt",
+          kind: { type: "update", move_path: null },
+          diff: "@@ -1,3 +1,3 @@ def f\n keep\n-old\n+new\n keep too\n",
+        },
         { path: "b.txt", kind: { type: "add" }, diff: "b\n" },
       ],
     });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { type Line, lineWidth, plainLine } from "../src/text/index.ts";
 import { blockRows, openBlocks } from "../src/transcript/blocks.ts";
+import { diffLines, hunksOf } from "../src/transcript/cells.ts";
 import { progressRows } from "../src/transcript/progress.ts";
 
 test.each([20, 60, 200])(
@@ -38,4 +39,15 @@ test("a message shows the same rows however it arrives, in pieces that a frame c
   expect(whole.longest).toBeLessThanOrEqual(32);
   expect(shownOf([...text]).rows).toEqual(whole.rows);
   expect(shownOf(text.split(/(?<=\n)/)).rows).toEqual(whole.rows);
+});
+
+test("hunks are shown without numbers, and an added file that holds a diff as it is", () => {
+  const diff = "@@ -1,1 +1,1 @@\n-one\n+ONE\n@@ -2,1 +2,1 @@ def f\n-two\n+@@ -1,1 +1,1 @@\n";
+  const changed = { path: "a.txt", kind: { type: "update" as const, move_path: null }, diff };
+  expect(diffLines(changed)).toEqual(["-one", "+ONE", "@@ def f", "-two", "+@@ -1,1 +1,1 @@"]);
+  expect(hunksOf(changed)).toEqual([
+    { path: "a.txt", lines: ["@@", "-one", "+ONE"] },
+    { path: "a.txt", lines: ["@@ def f", "-two", "+@@ -1,1 +1,1 @@"] },
+  ]);
+  expect(diffLines({ path: "b.diff", kind: { type: "add" }, diff })[0]).toBe("+@@ -1,1 +1,1 @@");
 });

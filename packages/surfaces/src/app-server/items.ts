@@ -10,7 +10,7 @@ import type {
   ThreadItemOf,
   UserInput,
 } from "@agentcli/protocol/app-server";
-import { diffOf } from "../diff.ts";
+import { unifiedDiffOf } from "../diff.ts";
 import { webActionOf, webQuery } from "../items.ts";
 import { shellJoin } from "../shell-join.ts";
 
@@ -138,8 +138,8 @@ const within = (cwd: string, workdir: unknown): string => {
 function changesOf(name: string, args: unknown): FileUpdateChange[] {
   return proposedEdits(name, args).map((edit): FileUpdateChange => {
     const { path, kind } = edit;
-    if (kind !== "update") return { path, kind: { type: kind }, diff: diffOf(edit) };
-    return { path, kind: { type: "update", move_path: edit.moveTo ?? null }, diff: diffOf(edit) };
+    if (kind !== "update") return { path, kind: { type: kind }, diff: unifiedDiffOf(edit) };
+    return { path, kind: { type: "update", move_path: edit.moveTo ?? null }, diff: unifiedDiffOf(edit) };
   });
 }
 

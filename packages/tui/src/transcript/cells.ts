@@ -207,11 +207,17 @@ export function changeRows(change: FileUpdateChange, status: string, columns: nu
   return [...wrapLine(head, { columns, rest: [span("  ")] }), ...limited(rows, maxDiffRows)];
 }
 
+/** Lines of hunks are counted within the patch, not the file. */
+const withoutNumbers = (diff: string): string => diff.replace(/^@@ -\d+,\d+ \+\d+,\d+ @@/gm, "@@");
+
 /** A new file comes whole, without signs. */
 export function diffLines({ diff, kind }: FileUpdateChange): string[] {
-  const lines = visible(diff).replace(/\n$/, "").split("\n");
   if (diff === "") return [];
-  return kind.type === "add" ? lines.map((line) => `+${line}`) : lines.filter((line) => line !== "@@");
+  const text = visible(diff).replace(/\n$/, "");
+  if (kind.type === "add") return text.split("\n").map((line) => `+${line}`);
+  return withoutNumbers(text)
+    .split("\n")
+    .filter((line) => line !== "@@");
 }
 
 function toolCell({
@@ -300,7 +306,7 @@ export function hunksOf(change: FileUpdateChange): Hunk[] {
   const lines = diffLines(change);
   if (kind.type !== "update" || change.diff === "")
     return [{ path, lines: kind.type === "delete" ? ["(deleted)"] : lines }];
-  return visible(change.diff)
+  return withoutNumbers(visible(change.diff))
     .replace(/\n$/, "")
     .split(/^@@/m)
     .slice(1)
