@@ -73,7 +73,7 @@ function makeBase(directory: string, context: string): void {
     chmodSync(join(root, "usr/local/bin", target), 0o755);
   }
   // Certificates of this machine, where a proxy of its network has one of its own.
-  const certificates = process.env.NODE_EXTRA_CA_CERTS;
+  const certificates = process.env.MACHINE_CA_CERTS ?? process.env.NODE_EXTRA_CA_CERTS;
   const trusted = "/usr/local/share/host-certificates.pem";
   if (certificates && existsSync(certificates)) cpSync(certificates, join(root, trusted));
   run("tar", ["--directory", root, "--create", "--file", join(context, "base.tar"), "."]);

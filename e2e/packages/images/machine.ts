@@ -66,7 +66,7 @@ const exited = async (child: ChildProcess) => {
 
 /** Certificates of this computer, where a proxy of its network has one of its own; its name server. */
 function prepare(root: string): void {
-  const certificates = process.env.NODE_EXTRA_CA_CERTS;
+  const certificates = process.env.MACHINE_CA_CERTS ?? process.env.NODE_EXTRA_CA_CERTS;
   if (certificates && existsSync(certificates)) {
     cpSync(certificates, join(root, "usr/local/share/host-certificates.pem"));
     writeFileSync(join(root, "root/.npmrc"), "cafile=/usr/local/share/host-certificates.pem\n");
