@@ -42,6 +42,7 @@ export const securityTests = [
   "packages/platform/test/automations/event-limits.test.ts",
   "packages/platform/test/automations/inbound.test.ts",
   "packages/platform/test/automations/limits.test.ts",
+  "packages/platform/test/egress/record.test.ts",
   "packages/platform/test/environments/build-logs.test.ts",
   "packages/platform/test/environments/hostile-builds.test.ts",
   "packages/platform/test/environments/images.test.ts",
