@@ -60,6 +60,7 @@ export async function openEgressRecord(options: EgressRecordOptions): Promise<Eg
   function add(entry: Pick<EgressEntry, "host" | "port" | "decision"> & Partial<EgressEntry>): void {
     const at = now().toISOString();
     const found = entries.get(keyOf({ phase, ...entry }));
+    if (!found && entries.size >= maxEntries && entry.decision === "allowed") omitted += omitDenied(entries);
     if (found) {
       found.connections += 1;
       found.bytesSent += entry.bytesSent ?? 0;
@@ -91,6 +92,17 @@ export async function openEgressRecord(options: EgressRecordOptions): Promise<Eg
       await save();
     },
   };
+}
+
+/**
+ * A program that asks for hundreds of names that are refused must not hide which hosts the run has reached. Returns how many
+ * connections are not listed any more.
+ */
+function omitDenied(entries: Map<string, EgressEntry>): number {
+  const [key, denied] = [...entries].findLast(([, { decision }]) => decision === "denied") ?? [];
+  if (key === undefined || denied === undefined) return 0;
+  entries.delete(key);
+  return denied.connections;
 }
 
 const deniedEntry = (

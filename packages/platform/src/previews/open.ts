@@ -182,7 +182,7 @@ function addInput(api: Api, host: RouteHost): void {
       whereItRuns(host, call, async (found) => {
         const { params, body, principal } = call;
         const machine = running(found);
-        const typist = { agentId: params.id, terminal: params.name, actor: principalName(principal) };
+        const typist = { agentId: found.agentId, terminal: params.name, actor: principalName(principal) };
         await typeInto(machine, { ...params, ...body }, () => host.typed(machine, typist));
         return null;
       }),

@@ -125,6 +125,15 @@ test("an administrator who chooses while the operator sets a limit does not over
   expect(await read(owner, "team")).toMatchObject({ spendLimit: { monthlyUsd: 50 } });
 });
 
+test("an administrator who chooses does not wait for requests that add something to the team", async () => {
+  const owner = await server.key({ team: "growing", owner: { kind: "user", email: "ida@example.com" } });
+  await server.platform.db.transaction().execute(async (tx) => {
+    // As rows that refer to the team do.
+    await tx.selectFrom("teams").select("id").where("name", "=", "growing").forKeyShare().execute();
+    expect(await change(owner, "team", { spendLimit: { monthlyUsd: 5 } })).toMatchObject({ status: 200 });
+  });
+});
+
 test("a service account has no settings of its own", async () => {
   expect(await read(account, "me")).toEqual({ defaultModel: null, egress: null, autofix: null, newAgent: null });
   expect(await change(account, "me", { defaultModel: { id: "small" } })).toMatchObject({

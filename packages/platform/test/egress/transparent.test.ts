@@ -155,6 +155,12 @@ const scripts = (ports: Ports): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(others).map(([name, script]) => [name, script(ports)])),
 });
 
+/** On a disk that had transparent egress before. */
+const scriptsWithoutPerl = ({ plain }: Ports): Record<string, string> => ({
+  proxied: `${curl} http://web.allowed.test:${plain}/proxied`,
+  direct: `echo nameserver 198.18.0.1 > /etc/resolv.conf; ${withoutProxy}; ${curl} http://web.allowed.test:${plain}/direct`,
+});
+
 interface Served {
   reached: string[];
   ports: Ports;
@@ -192,7 +198,7 @@ async function serve(directory: string, servers: Server[]): Promise<Served> {
 describe.each(sampleOf(users, { every: users.length }))("in a machine of a server that runs as %s", (user) => {
   const directory = mkdtempSync("/var/tmp/transparent-");
   const servers: Server[] = [];
-  let [inRun, inBuild]: TransparentResult[] = [];
+  let [inRun, inBuild, withoutPerl]: TransparentResult[] = [];
   let served: Served;
 
   beforeAll(async () => {
@@ -224,20 +230,14 @@ describe.each(sampleOf(users, { every: users.length }))("in a machine of a serve
         Object.entries(scripts(served.ports)).map(([name, script]) => [name, `${withoutProxy}\n${script}`]),
       ),
     };
-    const runIn = (location: string) =>
-      runChild(
-        [
-          ...asUser(user, directory),
-          process.execPath,
-          child,
-          data,
-          join(directory, "programs/workspace-server.cjs"),
-          location,
-        ],
-        request,
-      );
+    const program = [process.execPath, child, data, join(directory, "programs/workspace-server.cjs")];
+    const runIn = (location: string) => runChild([...asUser(user, directory), ...program, location], request);
     inRun = await runIn("run");
     inBuild = await runIn("build");
+    withoutPerl = await runChild([...asUser(user, directory, hidePerl), ...program, "run"], {
+      ...request,
+      scripts: scriptsWithoutPerl(served.ports),
+    });
   }, 600_000);
   afterAll(async () => {
     for (const server of servers) server.close();
@@ -291,15 +291,23 @@ describe.each(sampleOf(users, { every: users.length }))("in a machine of a serve
     );
   });
 
+  test("where there is no perl, programs reach hosts by the variables alone, and others fail at once", () => {
+    expect(withoutPerl).toMatchObject({ obstacle: null, egress: "proxy-env" });
+    expect(withoutPerl?.results.proxied?.output).toBe("served /proxied ");
+    expect(withoutPerl?.results.direct?.output).toMatch(/^curl: \(6\) Could not resolve host: web\.allowed\.test\n/);
+  });
+
   test("a secret is put in for the host that it is bound to", () => {
     expect(inRun?.results.secret?.output).toContain("served /bound with the value");
     expect(inBuild?.results.secret?.output).toBe("served /bound ");
   });
 });
 
+const hidePerl = "mount --bind /dev/null /usr/bin/perl && ";
+
 /** With the names of the test in /etc/hosts. */
-function asUser(user: string, directory: string): string[] {
-  const mount = `mount --bind ${directory}/hosts /etc/hosts && exec "$@"`;
+function asUser(user: string, directory: string, hide = ""): string[] {
+  const mount = `${hide}mount --bind ${directory}/hosts /etc/hosts && exec "$@"`;
   const [id, group] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   const own = ["unshare", "--user", `--map-user=${id}`, `--map-group=${group}`, "--"];
   const lowered = ["setpriv", `--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups", "--"];

@@ -123,7 +123,9 @@ test("the owner of an agent sees its dev server and types into its terminals; ot
     client.getJson<TerminalScreen>(at(`/terminals/shell/screen?after=${encodeURIComponent(after)}`));
   const begun = await screenAfter("");
   expect(begun).toMatchObject({ isRunning: true, cursor: { line: 0 } });
-  await client.post(at("/terminals/shell/input"), { text: "printf '\\033[31mred\\033[0m '\n" });
+  // Whatever the letters of the id, the audit log has it as it is.
+  const inCapitals = at("/terminals/shell/input").replace(ids.agentId, ids.agentId.toUpperCase());
+  await client.post(inCapitals, { text: "printf '\\033[31mred\\033[0m '\n" });
   await expect.poll(async () => (await screenAfter(begun.revision)).text).toContain("\x1b[31mred");
   expect((await other.get(at("/terminals/shell/screen"))).status).toBe(403);
   expect((await client.get(at("/terminals/none/screen"))).status).toBe(404);

@@ -17,6 +17,7 @@ import {
   readFrames,
   readPrinted,
 } from "../../src/runs/streams/index.ts";
+import { findEvent } from "../../src/runs/streams/store.ts";
 import { type AgentFixture, openFixture } from "../harness/fixture.ts";
 
 let fixture: AgentFixture;
@@ -168,6 +169,53 @@ test("a reader who wants no details gets neither those that are stored nor those
   // From a frame whose details the reader does not have.
   expect(await readToEnd(run.runId, 2, "brief")).toBe(
     texts(all.slice(3).filter(({ data }) => !data.includes("text-delta"))),
+  );
+});
+
+test("a reader who reconnects, with details or without, from the page or in the middle of one, gets each frame once", async () => {
+  const run = await newRun();
+  const groups = Array.from({ length: 1_300 }, (_, index): FrameGroup => {
+    const text = `t${index}`;
+    const detail = { event: "interaction_update", data: { type: "text-delta", text } } as const;
+    return index % 7 === 0 ? [detail] : [{ event: "assistant", data: { text } }, detail];
+  });
+  const stored = await run.store(...groups, done);
+  const idsOf = (sse: string) =>
+    [...sse.matchAll(/^id: (.*)\nevent: (.*)$/gm)].map(([, id, event]) => `${id} ${event}`);
+  const all = idsOf(texts(stored));
+  const idOf = (frame = "") => frame.split(" ", 1)[0] ?? "";
+  const details = new Set(all.filter((frame, index) => idOf(frame) === idOf(all[index - 1])));
+  /** Reads until it has this many frames, and drops the rest of what came with them. */
+  const readSome = async (after: number, selection: "all" | "brief", count: number): Promise<string[]> => {
+    const leaving = new AbortController();
+    const got: string[] = [];
+    for await (const { bytes } of hub.read({ runId: run.runId, after, selection }, leaving.signal)) {
+      got.push(...idsOf(bytes.toString()));
+      if (got.length >= count) leaving.abort();
+    }
+    return got.slice(0, count);
+  };
+  const turns = fc.array(fc.tuple(fc.constantFrom("all", "brief"), fc.integer({ min: 100, max: 1_200 })), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  await fc.assert(
+    fc.asyncProperty(turns, async (connections) => {
+      const received: string[] = [];
+      const expected: string[] = [];
+      for (let [after, turn] = [0, 0]; after < stored.length; turn += 1) {
+        const [selection, count] = connections[turn % connections.length] ?? (["all", 1_000] as const);
+        received.push(...(await readSome(after, selection, count)));
+        // As the SDKs do: the id of an event counts once all its frames have come.
+        const next = all[all.indexOf(received.at(-1) ?? "") + 1] ?? "";
+        if (selection === "all" && details.has(next)) received.pop();
+        const until = (await findEvent(fixture.platform.db, run.runId, idOf(received.at(-1))))?.seq ?? Number.NaN;
+        expected.push(...all.slice(after, until).filter((frame) => selection === "all" || !details.has(frame)));
+        after = until;
+      }
+      expect(received).toEqual(expected);
+    }),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 15) },
   );
 });
 

@@ -18,6 +18,7 @@ import {
 import { type ClientIds, openClientIds } from "./client-ids.ts";
 import { connectStreams } from "./connect-streams.ts";
 import { type Multiplexer, openMultiplexer } from "./multiplexer.ts";
+import { openSearches } from "./searches.ts";
 
 interface BridgeContext {
   multiplexer: Multiplexer;
@@ -28,6 +29,7 @@ interface BridgeContext {
 export async function openBridge(descriptors: number[] = []): Promise<void> {
   const stream = new Socket({ fd: bridgeDescriptor, readable: true, writable: true });
   const clients = openClientIds();
+  const answerProcess = openProcessAnswers();
   const multiplexer = openMultiplexer({
     stream,
     onChannel(kind, channel, detail) {
@@ -46,7 +48,9 @@ export async function openBridge(descriptors: number[] = []): Promise<void> {
 
 function listen(kind: ChannelKind, { multiplexer, clients }: BridgeContext): Promise<void> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    connectStreams(socket, multiplexer.open(numberOf(kind), clients.add(socket)));
+    const id = clients.add(socket);
+    if (id === undefined) return void socket.resetAndDestroy();
+    connectStreams(socket, multiplexer.open(numberOf(kind), id));
   });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -54,11 +58,17 @@ function listen(kind: ChannelKind, { multiplexer, clients }: BridgeContext): Pro
   });
 }
 
-async function answerProcess(client: Socket | undefined, channel: Duplex): Promise<void> {
-  channel.on("error", () => {});
-  channel.resume();
-  channel.end(client ? await processOf(client) : "");
+/** Of many refused connections at once the processes of the first ones are known. */
+function openProcessAnswers() {
+  const searchFor = openSearches(maxSearches);
+  return async (client: Socket | undefined, channel: Duplex): Promise<void> => {
+    channel.on("error", () => {});
+    channel.resume();
+    channel.end(client ? await searchFor(() => processOf(client)).catch(() => "") : "");
+  };
 }
+
+const maxSearches = 16;
 
 async function processOf(client: Socket): Promise<string> {
   const peer = await findSocket(client, maxReads);

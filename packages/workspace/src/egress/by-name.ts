@@ -73,7 +73,8 @@ async function answerLookup(
 
 function denialOfName(name: string, rules: EgressRules): Denial | null {
   const host = readHost(name);
-  const shown = name.slice(0, maxShown);
+  // People read it, in terminals too.
+  const shown = name.slice(0, maxShown).replace(/[^\x20-\x7e]/g, "?");
   if (host?.kind !== "name") return { ...invalidName, host: shown, reason: `"${shown}" is not the name of a host.` };
   if (!host.name.includes(".")) return { ...withoutDomain, host: shown, reason: `"${shown}" ${withoutDomain.reason}` };
   const decision = evaluateName(rules, host);

@@ -25,8 +25,8 @@ export async function findSocket(ends: ConnectionEnds, reads: number): Promise<P
   const local = endpoint(canonical(remoteAddress), remotePort);
   const remote = endpoint(canonical(localAddress), localPort);
   for (let read = 0; read < reads; read += 1) {
-    const rows = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].flatMap((table) => readLines(table).slice(1));
-    const found = rows.map(parseRow).find((row) => row.local === local && row.remote === remote);
+    const rows = readRows(["/proc/self/net/tcp", "/proc/self/net/tcp6"], remotePort, localPort);
+    const found = rows.find((row) => row.local === local && row.remote === remote);
     if (found) return found;
     await nextTask();
   }
@@ -35,9 +35,22 @@ export async function findSocket(ends: ConnectionEnds, reads: number): Promise<P
 
 /** A socket for datagrams with this port, in the table of this network namespace. */
 export function findDatagramSocket(port: number): PeerSocket | undefined {
-  const rows = ["/proc/self/net/udp", "/proc/self/net/udp6"].flatMap((table) => readLines(table).slice(1));
-  return rows.map(parseRow).find(({ local }) => local.endsWith(` ${port}`));
+  return readRows(["/proc/self/net/udp", "/proc/self/net/udp6"], port)[0];
 }
+
+/** Rows with other ports are not read further: programs can have tens of thousands of sockets, and each costs 30 µs or more. */
+function readRows(tables: string[], localPort: number | undefined, remotePort?: number) {
+  const [local, remote] = [localPort, remotePort].map(portPattern);
+  const wanted = new RegExp(`^ *\\d+: [0-9A-F]+:${local} [0-9A-F]+:${remote} `);
+  return tables.flatMap((table) =>
+    readLines(table)
+      .filter((line) => wanted.test(line))
+      .map(parseRow),
+  );
+}
+
+const portPattern = (port: number | undefined): string =>
+  port === undefined ? "[0-9A-F]{4}" : port.toString(16).toUpperCase().padStart(4, "0");
 
 const endpoint = (address: string, port: number | undefined) => `${address} ${port}`;
 

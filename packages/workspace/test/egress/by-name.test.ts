@@ -176,6 +176,18 @@ test("a lookup says whether the name is allowed on any port, and resolves nothin
   expect(host.ports).toEqual(expect.arrayContaining([8443, 80, 443, 22]));
 });
 
+test("a name that is none is recorded without signs that terminals obey", async () => {
+  const host = openHost(["web.example"]);
+  expect(await host.lookUp("\x1b[2Jweb.example\r\n\x9b31m\0", "\x1b[31mcurl (7)")).toBe(0);
+  expect(host.denials).toMatchObject([
+    {
+      host: "?[2Jweb.example???31m?",
+      reason: '"?[2Jweb.example???31m?" is not the name of a host.',
+      process: "[31mcurl (7)",
+    },
+  ]);
+});
+
 test("a connection is decided anew, whatever was looked up: by name, by port and by address", async () => {
   const port = await serve();
   const host = openHost([`web.example:${port}`, `private.example:${port + 1}`, `127.0.0.1:${port}`]);

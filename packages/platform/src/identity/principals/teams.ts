@@ -23,7 +23,7 @@ export async function spendLimitOf(db: Queries, teamId: number): Promise<SpendLi
 /** By an administrator of the team, in a transaction. What the operator has limited stays limited. */
 export async function chooseSpendLimit(tx: Queries, teamId: number, { monthlyUsd }: SpendLimit): Promise<void> {
   // The operator may be setting it: what they set is read once they have.
-  await tx.selectFrom("teams").select("id").where("id", "=", teamId).forUpdate().execute();
+  await tx.selectFrom("teams").select("id").where("id", "=", teamId).forNoKeyUpdate().execute();
   const { usd, by } = await readSpendLimit(tx, teamId);
   if (usd === monthlyUsd && by !== null) return;
   if (usd !== null && by === "operator")

@@ -9,6 +9,7 @@ import { connectionKind, listenerAddress, lookupAnswers, lookupKind, nameServerP
 import type { ClientIds } from "../client-ids.ts";
 import { connectStreams } from "../connect-streams.ts";
 import type { Multiplexer } from "../multiplexer.ts";
+import { openSearches } from "../searches.ts";
 import { type AssignedNames, openAssignedNames } from "./assigned-names.ts";
 import { type Answer, addressType, type Query } from "./messages.ts";
 import { type LookupClient, openNameServer } from "./name-server.ts";
@@ -26,7 +27,7 @@ export interface TransparentOptions {
 
 /** Settles when names can be looked up. */
 export async function openTransparent(options: TransparentOptions): Promise<void> {
-  const context = { ...options, names: openAssignedNames(), findProcess: openSearches(options) };
+  const context = { ...options, names: openAssignedNames(), findProcess: openLookupSearches(options) };
   const nameServer = openNameServer((query, client) => resolve(query, client, context));
   const [datagrams = -1, ...listeners] = options.descriptors;
   const accept = (socket: Socket) => {
@@ -61,11 +62,12 @@ function bind(descriptor: number): Promise<DatagramSocket> {
 
 function connectByName(socket: Socket, { multiplexer, clients, names }: TransparentContext): void {
   const name = names.nameOf(socket.localAddress ?? "");
-  if (name === undefined) return void socket.resetAndDestroy();
+  const id = name === undefined ? undefined : clients.add(socket);
+  if (name === undefined || id === undefined) return void socket.resetAndDestroy();
   socket.once("close", names.hold(name));
   const port = Buffer.alloc(2);
   port.writeUInt16BE(socket.localPort ?? 0);
-  const detail = Buffer.concat([clients.add(socket), port, Buffer.from(name, "latin1")]);
+  const detail = Buffer.concat([id, port, Buffer.from(name, "latin1")]);
   connectStreams(socket, multiplexer.open(connectionKind, detail));
 }
 
@@ -116,21 +118,15 @@ function firstByte(channel: Duplex): Promise<number | undefined> {
   });
 }
 
-/** A search of all processes takes long: of many lookups at once only the first ones get it, and the others do not wait. */
-function openSearches({ processOf, describeProcess }: TransparentOptions): (client: LookupClient) => Promise<string> {
-  let underWay = 0;
-  const search = async (client: LookupClient) => {
-    if (client.kind === "connection") return processOf(client.socket);
-    const socket = findDatagramSocket(client.port);
-    return describeProcess(socket && (await findHolder(socket.inode)));
-  };
-  return async (client) => {
-    if (underWay >= maxSearches) return "";
-    underWay += 1;
-    return search(client).finally(() => {
-      underWay -= 1;
+/** The others do not wait: of many lookups at once the processes of the first ones are known. */
+function openLookupSearches({ processOf, describeProcess }: TransparentOptions) {
+  const searchFor = openSearches(maxSearches);
+  return (client: LookupClient): Promise<string> =>
+    searchFor(async () => {
+      if (client.kind === "connection") return processOf(client.socket);
+      const socket = findDatagramSocket(client.port);
+      return describeProcess(socket && (await findHolder(socket.inode)));
     });
-  };
 }
 
 const maxSearches = 4;

@@ -30,16 +30,17 @@ export function openNameServer(resolve: Resolve): NameServer {
     if (reading.kind === "invalid") return reading.answer;
     const done = await takeTurn();
     if (done === undefined) return undefined;
-    try {
-      return writeAnswer(reading.query, await resolve(reading.query, client));
-    } finally {
-      done();
-    }
+    const { query } = reading;
+    // The client hears of it: a lookup that fails must not end the server, and with it the machine.
+    const failed = (): Answer => ({ kind: "failed" });
+    return writeAnswer(query, await resolve(query, client).catch(failed).finally(done));
   }
 
   return {
     listen(socket) {
       socket.on("message", (bytes, { address, port }) => {
+        // No program can be asked from there, and Node throws.
+        if (port === 0) return;
         // Without an answer the client asks again.
         const send = (reply: Buffer | undefined) => reply && socket.send(reply, port, address, () => {});
         void answer(bytes, { kind: "datagram", port }).then(send);
@@ -78,7 +79,7 @@ function openTurns(): () => Promise<(() => void) | undefined> {
   };
 }
 
-/** Each message has its length in front. */
+/** Each message has its length in front. A client that does not read its answers is not read either, until it times out. */
 async function answerInTurn(connection: Socket, answer: (bytes: Buffer) => Promise<Buffer | undefined>): Promise<void> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const data of connection) {
@@ -87,12 +88,23 @@ async function answerInTurn(connection: Socket, answer: (bytes: Buffer) => Promi
       const end = 2 + rest.readUInt16BE(0);
       const reply = await answer(rest.subarray(2, end));
       rest = rest.subarray(end);
-      if (reply !== undefined) connection.write(Buffer.concat([lengthOf(reply), reply]));
+      if (reply !== undefined && !connection.write(Buffer.concat([lengthOf(reply), reply]))) await drained(connection);
     }
     if (rest.length > maxMessageBytes) return void connection.destroy();
   }
   connection.end();
 }
+
+/** Also settles when the connection is gone. */
+const drained = (connection: Socket): Promise<void> =>
+  new Promise((settle) => {
+    const go = () => {
+      connection.off("drain", go).off("close", go);
+      settle();
+    };
+    connection.on("drain", go).on("close", go);
+    if (connection.destroyed) go();
+  });
 
 function lengthOf(message: Buffer): Buffer {
   const bytes = Buffer.alloc(2);
