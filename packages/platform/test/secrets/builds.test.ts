@@ -38,6 +38,19 @@ test("install gets secrets of the phases build and both, of the team and not of 
   for (const form of [canary, Buffer.from(canary).toString("base64")]) expect(log).not.toContain(form);
 });
 
+test("a build whose install uses a secret that only commands of agents get says so, and how to give it to builds", async () => {
+  const harness = await openEnvironmentHarness();
+  for (const name of ["FOR_RUN", "FOR_RUN_2", "UNUSED"]) await set(harness, name);
+  await set(harness, "FOR_BOTH", "--phase", "both");
+  const install = 'echo "${FOR_RUN_2:-none} $FOR_RUN $FOR_BOTH"';
+  const { log } = await built(harness, (await harness.create("shop", { config: { install } })).id);
+  for (const name of ["FOR_RUN", "FOR_RUN_2"])
+    expect(log).toContain(
+      `install uses ${name}, a secret for commands of agents alone, and does not get it. For builds too: platform secrets set ${name} --phase both\n`,
+    );
+  expect(log).not.toMatch(/install uses (?:UNUSED|FOR_BOTH)/);
+});
+
 test("the log of a build has no secret, however the output is cut into pieces", () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 30, maxLength: 30 });
   fc.assert(

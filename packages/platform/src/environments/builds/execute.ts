@@ -33,6 +33,8 @@ export interface BuildHost {
   executor: BuildExecutor;
   /** For `install` of this environment. */
   secretsOf(environment: EnvironmentRow): Promise<BuildSecret[]>;
+  /** Names of secrets that only commands of agents get. */
+  withheldNames(environment: EnvironmentRow): Promise<string[]>;
 }
 
 /** A build that took this many servers with it would take the next. */
@@ -163,11 +165,18 @@ async function execute(
     },
   };
   if (secrets.length > 0) log(`Secrets of this build: ${secrets.map(({ name }) => name).join(", ")}\n`);
+  for (const name of await host.withheldNames(environment)) if (uses(config.install, name)) log(withheld(name));
   const outcome = await host.executor.execute(order, log, signal);
   return outcome.status === "succeeded"
     ? { status: "SUCCEEDED", output: outcome.output }
     : { status: "FAILED", failure: outcome.failure, output: outcome.output ?? null };
 }
+
+const uses = (command: string | undefined, name: string): boolean =>
+  command !== undefined && new RegExp(`\\$\\{?${name}\\b`).test(command);
+
+const withheld = (name: string): string =>
+  `install uses ${name}, a secret for commands of agents alone, and does not get it. For builds too: platform secrets set ${name} --phase both\n`;
 
 const isUserFacing = (error: unknown): error is Error =>
   error instanceof EnvironmentFault || error instanceof RepositoryFault || error instanceof ImageFault;
