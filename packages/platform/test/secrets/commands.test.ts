@@ -42,7 +42,7 @@ test("a value is read from standard input or a file; a single line loses its end
   await expect(command(server, "secrets", "remove", "FROM_FILE")).rejects.toThrow("There is no secret FROM_FILE");
 });
 
-test("a value that is too short to be redacted is set with a warning, but not as a variable that everybody may see", async () => {
+test("a value that is too short to be redacted is set with a warning, a visible variable without one", async () => {
   const warning = "A value of fewer than 6 characters is not redacted";
   expect(await commandWith("12345\n", server, ["secrets", "set", "PIN"])).toContain(warning);
   expect(await commandWith("123456\n", server, ["secrets", "set", "PIN"])).not.toContain(warning);
