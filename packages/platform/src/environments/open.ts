@@ -3,7 +3,7 @@ import type { Authenticate, ServerContext, Subject } from "../foundation/index.t
 import type { Images } from "../images/index.ts";
 import type { Machines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
-import { namesForRunsAlone, secretsOfBuild } from "../secrets/index.ts";
+import { secretsOfBuild, singlePhaseNames } from "../secrets/index.ts";
 import { openEnvironmentAccess } from "./access.ts";
 import { type BuildExecutor, withoutMachines } from "./builds/executor.ts";
 import { openMachineExecutor } from "./builds/machine-executor.ts";
@@ -53,7 +53,7 @@ export function openEnvironments(
     content: repositories,
     executor: executor ?? withoutMachines,
     secretsOf: (environment: EnvironmentRow) => secretsOfBuild(context, secretBuild(environment)),
-    withheldNames: (environment: EnvironmentRow) => namesForRunsAlone(context, secretBuild(environment)),
+    singlePhaseNames: (environment: EnvironmentRow) => singlePhaseNames(context, secretBuild(environment)),
   };
   const lookup = openEnvironmentLookup(context, host.access);
   return {

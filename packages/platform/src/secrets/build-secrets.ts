@@ -12,11 +12,18 @@ export interface SecretBuild {
 export const secretsOfBuild = (store: SecretStore, build: SecretBuild): Promise<ChosenSecret[]> =>
   choose(store, { owners: ownersOf(build), repos: build.repos, phase: "build" });
 
-/** Of secrets that a build of this environment would get if their phase were `both`. */
-export async function namesForRunsAlone({ db }: Pick<SecretStore, "db">, build: SecretBuild): Promise<string[]> {
+/** Names of secrets that a build or the commands of agents alone get. */
+export interface SinglePhaseNames {
+  builds: string[];
+  runs: string[];
+}
+
+export async function singlePhaseNames({ db }: Pick<SecretStore, "db">, build: SecretBuild): Promise<SinglePhaseNames> {
   const rows = (await listSecretsOf(db, ownersOf(build))).flat();
-  const given = new Set(rows.filter(({ phase }) => phase !== "run").map(({ name }) => name));
-  return [...new Set(rows.map(({ name }) => name))].filter((name) => !given.has(name));
+  const names = [...new Set(rows.map(({ name }) => name))];
+  const withoutPhase = (other: "build" | "run") =>
+    names.filter((name) => !rows.some((row) => row.name === name && row.phase !== other));
+  return { builds: withoutPhase("build"), runs: withoutPhase("run") };
 }
 
 const ownersOf = ({ teamId, environmentId }: SecretBuild) => [ofEnvironment(teamId, environmentId), ofTeam(teamId)];

@@ -1,6 +1,6 @@
 // What other groups may use of secrets.
 export { type AgentSecret, recordedSecrets, recordToken } from "./agent-secrets.ts";
-export { namesForRunsAlone, secretsOfBuild } from "./build-secrets.ts";
+export { type SinglePhaseNames, secretsOfBuild, singlePhaseNames } from "./build-secrets.ts";
 export type { AgentOwner, EnvironmentLookup } from "./host.ts";
 export { openSecrets, type Secrets } from "./open.ts";
 export { patternsOf } from "./patterns.ts";

@@ -272,7 +272,7 @@ test("a Dockerfile that fails shows its output, and one that leads out of the re
   };
   const output = { log: () => {}, signal: new AbortController().signal };
   const linked = harness.images.buildDockerfile(
-    { ...request, context: "etc", allowedHosts: [], onDenied() {} },
+    { ...request, context: "etc", allowedHosts: [], secrets: [], onDenied() {} },
     output,
   );
   await expect(linked).rejects.toThrow("etc is a link that leads out of the repository.");

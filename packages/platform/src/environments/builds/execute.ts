@@ -11,6 +11,7 @@ import {
 } from "../../foundation/index.ts";
 import { ImageFault } from "../../images/index.ts";
 import { RepositoryFault } from "../../repositories/index.ts";
+import type { SinglePhaseNames } from "../../secrets/index.ts";
 import { checkEnvironmentJson, EnvironmentFault } from "../config.ts";
 import { configAad, type EnvironmentRow, readVersion } from "../store.ts";
 import { type ContentReader, type PreparedContent, readContent } from "./content.ts";
@@ -26,6 +27,7 @@ import {
   overridesAad,
   recordContent,
 } from "./store.ts";
+import { withheldSecrets } from "./withheld-secrets.ts";
 
 export interface BuildHost {
   platform: PlatformContext;
@@ -33,8 +35,7 @@ export interface BuildHost {
   executor: BuildExecutor;
   /** For `install` of this environment. */
   secretsOf(environment: EnvironmentRow): Promise<BuildSecret[]>;
-  /** Names of secrets that only commands of agents get. */
-  withheldNames(environment: EnvironmentRow): Promise<string[]>;
+  singlePhaseNames(environment: EnvironmentRow): Promise<SinglePhaseNames>;
 }
 
 /** A build that took this many servers with it would take the next. */
@@ -165,18 +166,12 @@ async function execute(
     },
   };
   if (secrets.length > 0) log(`Secrets of this build: ${secrets.map(({ name }) => name).join(", ")}\n`);
-  for (const name of await host.withheldNames(environment)) if (uses(config.install, name)) log(withheld(name));
+  log(withheldSecrets(config, await host.singlePhaseNames(environment)));
   const outcome = await host.executor.execute(order, log, signal);
   return outcome.status === "succeeded"
     ? { status: "SUCCEEDED", output: outcome.output }
     : { status: "FAILED", failure: outcome.failure, output: outcome.output ?? null };
 }
-
-const uses = (command: string | undefined, name: string): boolean =>
-  command !== undefined && new RegExp(`\\$\\{?${name}\\b`).test(command);
-
-const withheld = (name: string): string =>
-  `install uses ${name}, a secret for commands of agents alone, and does not get it. For builds too: platform secrets set ${name} --phase both\n`;
 
 const isUserFacing = (error: unknown): error is Error =>
   error instanceof EnvironmentFault || error instanceof RepositoryFault || error instanceof ImageFault;
