@@ -81,7 +81,7 @@ test("a service whose certificate is of an unknown authority is asked for nothin
   expect(asked).toBe(0);
 });
 
-test("a stored key that is empty is damaged, and is no fault of the service", async () => {
+test("a stored key that is empty is damaged, which does not count as a fault of the service", async () => {
   const { open, fake } = await openTransit();
   onTestFinished(fake.close);
   await expect(open().decrypt(Buffer.alloc(0), "data key")).rejects.toThrow(Unsealable);
