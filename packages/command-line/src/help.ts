@@ -64,7 +64,7 @@ const findTopic = (topic: string[], { commands }: Syntax): CommandDescription | 
 function groupHelp(word: string, { syntax: { program, commands } }: Page): string {
   const group = commands.filter(({ path }) => path[0] === word);
   return sections(
-    `${program} ${word}: ${group.length} commands`,
+    `${program} ${word}: ${group.length} ${group.length === 1 ? "command" : "commands"}`,
     `Usage: ${program} ${word} COMMAND [flags]`,
     `Commands:\n${columns(group.map((command) => [usage(command), command.summary]))}`,
     `More about one: ${program} help ${word} COMMAND`,

@@ -8,7 +8,7 @@ export type { Json } from "./json.ts";
 export { lastTurn } from "./last-turn.ts";
 export { type FoundSecret, secretFinder, secretForms } from "./log/find-secret.ts";
 export { type Emit, type Log, openLog, readThread } from "./log/log.ts";
-export { type Scrub, type Secret, scrubber, scrubJson } from "./log/scrub.ts";
+export { minFormLength, type Scrub, type Secret, scrubber, scrubJson } from "./log/scrub.ts";
 export { nextStep as next, type Step } from "./next.ts";
 export { collectOutput, type OutputCollector, wholeOutputBytes } from "./output.ts";
 export { parsePatch } from "./patch/parse.ts";

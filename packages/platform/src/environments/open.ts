@@ -3,7 +3,7 @@ import type { Authenticate, ServerContext, Subject } from "../foundation/index.t
 import type { Images } from "../images/index.ts";
 import type { Machines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
-import { secretsOfBuild } from "../secrets/index.ts";
+import { secretsOfBuild, singlePhaseNames } from "../secrets/index.ts";
 import { openEnvironmentAccess } from "./access.ts";
 import { type BuildExecutor, withoutMachines } from "./builds/executor.ts";
 import { openMachineExecutor } from "./builds/machine-executor.ts";
@@ -52,8 +52,8 @@ export function openEnvironments(
     platform: context,
     content: repositories,
     executor: executor ?? withoutMachines,
-    secretsOf: ({ id, team_id: teamId, repos }: EnvironmentRow) =>
-      secretsOfBuild(context, { teamId, environmentId: id, repos }),
+    secretsOf: (environment: EnvironmentRow) => secretsOfBuild(context, secretBuild(environment)),
+    singlePhaseNames: (environment: EnvironmentRow) => singlePhaseNames(context, secretBuild(environment)),
   };
   const lookup = openEnvironmentLookup(context, host.access);
   return {
@@ -79,3 +79,5 @@ export function openEnvironments(
     ],
   };
 }
+
+const secretBuild = ({ id, team_id: teamId, repos }: EnvironmentRow) => ({ teamId, environmentId: id, repos });

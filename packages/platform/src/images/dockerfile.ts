@@ -14,10 +14,12 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { loadMachineParts } from "@agentcli/workspace";
 import { inBuilderNamespace, type MachineLimits, type MachineProvider, runProgram } from "../machines/index.ts";
+import { patternsOf } from "../secrets/index.ts";
 import { imageDescription, readEnv } from "./image-env.ts";
 import { ImageFault } from "./image-fault.ts";
 import { openBuildLimits } from "./limits.ts";
 import { type ImageLog, importOutput } from "./make.ts";
+import { type ImageSecret, mountedSecrets } from "./mounted-secrets.ts";
 import { requireTool } from "./tools.ts";
 
 export interface DockerfileRequest {
@@ -28,6 +30,8 @@ export interface DockerfileRequest {
   dockerfile: string;
   context: string;
   allowedHosts: string[];
+  /** For the steps that mount them. The image must not have one. */
+  secrets: ImageSecret[];
   onDenied(text: string): void;
 }
 
@@ -53,7 +57,10 @@ export async function buildDockerfile(
   const context = inside(repository, request.context);
   const store = join(directory, "store");
   mkdirSync(store, { recursive: true, mode: 0o755 });
-  writeFileSync(join(store, "Dockerfile"), readFileSync(inside(repository, request.dockerfile)), { mode: 0o644 });
+  const dockerfile = readFileSync(inside(repository, request.dockerfile), "utf8");
+  writeFileSync(join(store, "Dockerfile"), dockerfile, { mode: 0o644 });
+  const secrets = mountedSecrets(dockerfile, request.secrets, (name) => output.log(missingSecret(name)));
+  const input = JSON.stringify({ secrets, patterns: patternsOf(secrets) });
   const closeProxy = await serveProxy(join(directory, socketName), request);
   const limits = await openBuildLimits(wanted, store, output);
   try {
@@ -62,7 +69,7 @@ export async function buildDockerfile(
       else await give([store, context], ownerId);
       const inside = [...enter, ...(await builderCommand(wanted))];
       const argv = limits.enter(withView({ directory, store, context, ownerId }, inside));
-      return importOutput(provider, { argv, purpose: "buildah", maxBytes: wanted.diskBytes }, limits);
+      return importOutput(provider, { argv, purpose: "buildah", input, maxBytes: wanted.diskBytes }, limits);
     });
     return { digest, env: await readEnv(store) };
   } catch (error) {
@@ -72,6 +79,9 @@ export async function buildDockerfile(
     await limits.close();
   }
 }
+
+const missingSecret = (name: string): string =>
+  `The Dockerfile mounts the secret ${name}, which this build does not get. Set it: platform secrets set ${name} --phase build\n`;
 
 /** Of its user namespace, which has one user and no groups. */
 const withoutRoot = "This server does not run as root: commands (RUN) fail where buildah wants to set groups.\n";
@@ -180,10 +190,21 @@ async function systemPaths(): Promise<string[]> {
   });
 }
 
-/** Listens where the proxy variables say, then runs the script. */
+/**
+ * Listens where the proxy variables say, then runs the script. Secrets come on standard input, and are files in memory: not in
+ * an argument or variable, which every step could read.
+ */
 const withProxy = `
+const { mkdirSync, readFileSync, writeFileSync } = require("node:fs");
 const { connect, createServer } = require("node:net");
 const [socketPath, script] = process.argv.slice(1);
+const { secrets, patterns } = JSON.parse(readFileSync(0, "utf8"));
+mkdirSync("/run/build", { mode: 0o700 });
+if (secrets.length > 0) writeFileSync("/run/build/patterns", patterns.join("\\n") + "\\n", { mode: 0o600 });
+const flags = secrets.map(({ name, value }, at) => {
+  writeFileSync("/run/build/secret-" + at, value, { mode: 0o600 });
+  return "--secret=id=" + name + ",src=/run/build/secret-" + at;
+});
 const join = (client) => {
   const host = connect({ path: socketPath, allowHalfOpen: true });
   host.on("error", () => client.destroy());
@@ -192,7 +213,7 @@ const join = (client) => {
 };
 createServer({ allowHalfOpen: true }, join).listen(3128, "127.0.0.1", () => {
   const options = { stdio: "inherit" };
-  require("node:child_process").spawn("/bin/sh", ["-c", script], options).on("exit", (code) => process.exit(code ?? 1));
+  require("node:child_process").spawn("/bin/sh", ["-c", script, "build", ...flags], options).on("exit", (code) => process.exit(code ?? 1));
 });
 `;
 
@@ -205,9 +226,18 @@ printf '127.0.0.1 localhost\\n' > /etc/hosts
 : > /etc/resolv.conf
 cd ${view.store}
 b="buildah --root root --runroot run --storage-driver vfs"
-$b bud --isolation chroot --timestamp 0 --file Dockerfile --iidfile id ${view.context} >&2
+$b bud "$@" --isolation chroot --timestamp 0 --file Dockerfile --iidfile id ${view.context} >&2
 $b inspect --type image "$(cat id)" > ${imageDescription}
 tree=$($b mount "$($b from "$(cat id)")")
+if [ -e /run/build/patterns ]; then
+  (cd "$tree" && grep -rlF -f /run/build/patterns . > /run/build/found) && code=0 || code=$?
+  if [ -s /run/build/found ]; then
+    echo "A secret of this build is in the image. Have the step that mounts it leave none in:" >&2
+    sort /run/build/found | head -n 10 | cut -c 2- >&2
+    exit 1
+  fi
+  [ $code = 1 ] || { echo "The image could not be searched for secrets." >&2; exit 1; }
+fi
 tar --directory="$tree" --create --sparse --file=- --sort=name --mtime=@0 --numeric-owner --format=posix \
   --pax-option=delete=atime,delete=ctime --warning=no-file-ignored .
 `;

@@ -8,6 +8,8 @@ export interface ImageCommand {
   argv: string[];
   /** For people: what the command does. */
   purpose: string;
+  /** On its standard input. */
+  input?: string;
   /** Of the archive; null or absent: no limit. */
   maxBytes?: number | null;
 }
@@ -20,7 +22,7 @@ export interface ImageLog {
 /** Returns the digest of the layer. A command that is aborted is killed with all it started. */
 export async function importOutput(
   provider: MachineProvider,
-  { argv, purpose, maxBytes = null }: ImageCommand,
+  { argv, purpose, input = "", maxBytes = null }: ImageCommand,
   { log, signal }: ImageLog,
 ): Promise<string> {
   const archive = maxBytes === null ? new PassThrough() : limitedTo(maxBytes);
@@ -32,7 +34,9 @@ export async function importOutput(
       archive.once("error", kill);
       if (signal.aborted) kill();
       child.once("close", () => signal.removeEventListener("abort", kill));
-      child.stdin?.end();
+      // A command that ends without reading it says itself why.
+      child.stdin?.on("error", () => {});
+      child.stdin?.end(input);
       child.stdout?.pipe(archive);
       child.stderr?.on("data", (data: Buffer) => log(data.toString("utf8")));
     },

@@ -1,7 +1,7 @@
 // Everything of a value that must not be seen: the value, the parts that programs extract, and forms beyond the usual encodings.
 import type { Secret } from "@agentcli/engine";
 
-interface NamedValue {
+export interface NamedValue {
   name: string;
   value: string;
 }

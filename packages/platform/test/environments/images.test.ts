@@ -17,6 +17,7 @@ import { unlimited } from "@agentcli/testkit/machines";
 import { describeLimits } from "@agentcli/workspace";
 import { expect, onTestFinished, test } from "vitest";
 import { type Images, openImages } from "../../src/images/index.ts";
+import type { ImageSecret } from "../../src/images/mounted-secrets.ts";
 import { requireTool } from "../../src/images/tools.ts";
 import {
   type MachineLimits,
@@ -82,7 +83,7 @@ const refusedCommand = /^buildah failed/;
 const missing = "sudo apt-get install -y --no-install-recommends buildah";
 
 /** Its log and what came of it; `error` where it failed. */
-async function build({ images, directory }: ImageHarness, dockerfile: string) {
+async function build({ images, directory }: ImageHarness, dockerfile: string, secrets: ImageSecret[] = []) {
   const repository = join(directory, "files");
   writeFileSync(join(repository, "Dockerfile"), dockerfile);
   let log = "";
@@ -92,7 +93,7 @@ async function build({ images, directory }: ImageHarness, dockerfile: string) {
     },
     signal: new AbortController().signal,
   };
-  const hosts = { allowedHosts: [], onDenied: output.log };
+  const hosts = { allowedHosts: [], secrets, onDenied: output.log };
   const request = { directory, repository, dockerfile: "Dockerfile", context: "", ...hosts };
   const result = await images.buildDockerfile(request, output).then(
     (image) => ({ image, error: "" }),
@@ -118,6 +119,44 @@ test("a Dockerfile becomes an image with its files, owners and variables, and a 
   expect(await runIn(harness, image?.digest ?? "", "cat /made /proxy")).toBe(left);
   expect(harness.images.base()).toBeNull();
   expect(harness.images.list()).toEqual([image]);
+});
+
+const token = { name: "TOKEN", value: "canary-4d0f-value" };
+const mount = "--mount=type=secret,id=TOKEN";
+
+/** Null where this machine cannot run commands of a Dockerfile. */
+async function buildWithSecret(lines: string[], programs: string[] = []) {
+  const harness = openImageHarness();
+  copyPrograms(join(harness.directory, "files/root"), programs);
+  const made = await build(harness, ["FROM scratch", "COPY root/ /", ...lines, ""].join("\n"), [token]);
+  const { obstacle } = await (await harness.machines.provider()).capabilities();
+  return made.error.includes(missing) || obstacle !== null || !isRoot ? null : { harness, ...made };
+}
+
+test("a step that mounts a secret of the build has it as a file, other steps and the image do not, and no argument or variable has it", async () => {
+  const [use, shown] = ["cat /run/secrets/TOKEN || echo absent", "cat /proc/*/cmdline /proc/*/environ; true"];
+  const made = await buildWithSecret([`RUN ${mount} ${use} && ${shown}`, `RUN ${use}`, `RUN ${shown}`]);
+  if (made === null) return;
+  const { harness, image, error, log } = made;
+  expect(error, log).toBe("");
+  expect(log.split(token.value)).toHaveLength(2);
+  expect(log).toMatch(/^absent$/m);
+  expect(await runIn(harness, image?.digest ?? "", use)).toContain("absent");
+});
+
+test("an image that keeps a secret of its build is not made, and the log names the file", async () => {
+  const made = await buildWithSecret([`RUN ${mount} cat /run/secrets/TOKEN > /left`]);
+  if (made === null) return;
+  expect(made.error).toContain("buildah failed");
+  expect(made.log).toMatch(/A secret of this build is in the image\. .*\n\/left\n/);
+  expect(made.harness.images.list()).toEqual([]);
+});
+
+test("a Dockerfile that mounts a secret which the build does not get says so", async () => {
+  const made = await buildWithSecret([
+    "RUN --mount=type=secret,target=/run/secrets/OTHER cat /run/secrets/OTHER || true",
+  ]);
+  expect(made?.log ?? "mounts the secret OTHER").toContain("mounts the secret OTHER");
 });
 
 test("commands of a Dockerfile are no root of the host, and see none of its files, devices and settings", async () => {
@@ -233,7 +272,7 @@ test("a Dockerfile that fails shows its output, and one that leads out of the re
   };
   const output = { log: () => {}, signal: new AbortController().signal };
   const linked = harness.images.buildDockerfile(
-    { ...request, context: "etc", allowedHosts: [], onDenied() {} },
+    { ...request, context: "etc", allowedHosts: [], secrets: [], onDenied() {} },
     output,
   );
   await expect(linked).rejects.toThrow("etc is a link that leads out of the repository.");

@@ -38,6 +38,23 @@ test("install gets secrets of the phases build and both, of the team and not of 
   for (const form of [canary, Buffer.from(canary).toString("base64")]) expect(log).not.toContain(form);
 });
 
+test("a build names the secrets that its install or its start uses and does not get, and how to give them", async () => {
+  const harness = await openEnvironmentHarness();
+  for (const name of ["FOR_RUN", "FOR_RUN_2", "UNUSED"]) await set(harness, name);
+  await set(harness, "FOR_BUILD", "--phase", "build");
+  await set(harness, "FOR_BOTH", "--phase", "both");
+  const config = {
+    install: 'echo "${FOR_RUN_2:-none} $FOR_RUN $FOR_BOTH $FOR_BUILD"',
+    start: "serve $FOR_BUILD $FOR_RUN",
+  };
+  const { log } = await built(harness, (await harness.create("shop", { config })).id);
+  const both = (name: string) => `and does not get it. For both: platform secrets set ${name} --phase both\n`;
+  for (const name of ["FOR_RUN", "FOR_RUN_2"])
+    expect(log).toContain(`install uses ${name}, a secret for commands of agents alone, ${both(name)}`);
+  expect(log).toContain(`start or a terminal uses FOR_BUILD, a secret for builds alone, ${both("FOR_BUILD")}`);
+  expect(log.match(/ uses \w+, a secret for /g)).toHaveLength(3);
+});
+
 test("the log of a build has no secret, however the output is cut into pieces", () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 30, maxLength: 30 });
   fc.assert(

@@ -42,6 +42,13 @@ test("a value is read from standard input or a file; a single line loses its end
   await expect(command(server, "secrets", "remove", "FROM_FILE")).rejects.toThrow("There is no secret FROM_FILE");
 });
 
+test("a value that is too short to be redacted is set with a warning, a visible variable without one", async () => {
+  const warning = "A value of fewer than 6 characters is not redacted";
+  expect(await commandWith("12345\n", server, ["secrets", "set", "PIN"])).toContain(warning);
+  expect(await commandWith("123456\n", server, ["secrets", "set", "PIN"])).not.toContain(warning);
+  expect(await commandWith("12345\n", server, ["secrets", "set", "SWITCH", "--visible"])).not.toContain(warning);
+});
+
 test("a secret is bound to hosts, stays bound with its next value, and is released; other kinds of it are refused", async () => {
   const set = (value: string, ...flags: string[]) => commandWith(value, server, ["secrets", "set", "BOUND", ...flags]);
   const long = `${canary}-0123456789abcdef`;

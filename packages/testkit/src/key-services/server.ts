@@ -98,6 +98,7 @@ export function newKey() {
     rotate: () => void versions.push(randomBytes(32)),
     retire: () => void versions.fill(null, 0, -1),
     newest: () => versions.length,
+    isRetired: (version: number) => versions[version - 1] === null,
     encrypt(text: Buffer, about: string): Buffer {
       const nonce = randomBytes(12);
       const cipher = createCipheriv("aes-256-gcm", versions.at(-1) ?? "", nonce).setAAD(Buffer.from(about));

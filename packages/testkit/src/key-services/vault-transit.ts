@@ -38,7 +38,7 @@ export async function startFakeVault(): Promise<FakeVault> {
   };
 }
 
-type Stored = Map<string, ReturnType<typeof newKey>>;
+type Stored = Map<string, Key>;
 
 interface State {
   stored: Stored;
@@ -48,27 +48,51 @@ interface State {
 
 const refusal = (status: number, ...errors: string[]): Answer => ({ status, body: { errors } });
 
+/** What the token may do, by its policy, is not more: whether there are other keys and paths is not told. */
+const notAllowed = refusal(403, "1 error occurred:\n\t* permission denied\n\n");
+
 function perform({ request, body }: Exchange, { stored, access, mount }: State): Answer {
   const { headers, url = "" } = request;
-  if (headers["x-vault-token"] !== access.token || headers["x-vault-namespace"] !== access.namespace)
+  const { "x-vault-token": token = "", "x-vault-namespace": namespace } = headers;
+  if (token === "") return refusal(403, "permission denied");
+  if (token !== access.token || namespace !== access.namespace)
     return refusal(403, "2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n");
-  const [, operation, name = ""] = /^\/v1\/(.+)\/([^/]+)$/.exec(url)?.[1]?.startsWith(`${mount}/`)
-    ? (/^\/v1\/.+\/(encrypt|decrypt|rewrap)\/([^/]+)$/.exec(url) ?? [])
-    : [];
-  if (operation === undefined || request.method !== "POST") return refusal(404, `no handler for route "${url}"`);
+  const [, engine, operation, name = ""] = /^\/v1\/(.+)\/(encrypt|decrypt|rewrap)\/([^/]+)$/.exec(url) ?? [];
   const key = stored.get(decodeURIComponent(name));
-  if (key === undefined) return refusal(400, "encryption key not found");
+  if (engine !== mount || key === undefined || request.method !== "POST") return notAllowed;
   const asked = JSON.parse(body.toString()) as { plaintext?: string; ciphertext?: string };
-  const encrypted = (text: Buffer): Answer => ({
-    status: 200,
-    body: { data: { ciphertext: `vault:v${key.newest()}:${key.encrypt(text, "").toString("base64")}` } },
-  });
-  if (operation === "encrypt") return encrypted(Buffer.from(String(asked.plaintext), "base64"));
-  const [, version, sealed] = /^vault:v(\d+):(.+)$/.exec(String(asked.ciphertext)) ?? [];
-  if (version === undefined || sealed === undefined) return refusal(400, "invalid ciphertext: no prefix");
-  const text = key.decrypt(Buffer.from(sealed, "base64"), "", Number(version));
-  if (text === null) return refusal(400, "cipher: message authentication failed");
-  return operation === "rewrap"
-    ? encrypted(text)
-    : { status: 200, body: { data: { plaintext: text.toString("base64") } } };
+  if (operation === "encrypt") return encrypted(key, Buffer.from(String(asked.plaintext), "base64"));
+  const found = open(key, String(asked.ciphertext));
+  if (found.kind === "refused") return refusal(400, found.error);
+  if (operation === "rewrap") return encrypted(key, found.text);
+  return { status: 200, body: { data: { plaintext: found.text.toString("base64") } } };
 }
+
+function encrypted(key: Key, text: Buffer): Answer {
+  const ciphertext = `vault:v${key.newest()}:${key.encrypt(text, "").toString("base64")}`;
+  return { status: 200, body: { data: { ciphertext, key_version: key.newest() } } };
+}
+
+type Key = ReturnType<typeof newKey>;
+type Opened = { kind: "refused"; error: string } | { kind: "opened"; text: Buffer };
+
+/** With the checks of Vault, in their order. */
+function open(key: Key, ciphertext: string): Opened {
+  const refused = (error: string): Opened => ({ kind: "refused", error });
+  if (ciphertext === "") return refused("missing ciphertext to decrypt");
+  const [, rest] = /^vault:v(.*)$/.exec(ciphertext) ?? [];
+  if (rest === undefined) return refused("invalid ciphertext: no prefix");
+  const [, written, encoded] = /^([^:]*):(.*)$/.exec(rest) ?? [];
+  if (written === undefined || encoded === undefined) return refused("invalid ciphertext: wrong number of fields");
+  if (!/^\d+$/.test(written)) return refused("invalid ciphertext: version number could not be decoded");
+  const version = Number(written);
+  if (version > key.newest()) return refused("invalid ciphertext: version is too new");
+  if (key.isRetired(version)) return refused("ciphertext or signature version is disallowed by policy (too old)");
+  const sealed = Buffer.from(encoded, "base64");
+  if (sealed.toString("base64") !== encoded) return refused("invalid ciphertext: could not decode base64");
+  if (sealed.length < nonceBytes) return refused("invalid ciphertext length");
+  const text = key.decrypt(sealed, "", version);
+  return text === null ? refused("cipher: message authentication failed") : { kind: "opened", text };
+}
+
+const nonceBytes = 12;

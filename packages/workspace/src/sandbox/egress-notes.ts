@@ -24,7 +24,7 @@ const maxKept = 1000;
 export function openEgressNotes(onDenied: (denial: Denial) => void): EgressNotes {
   let reasons = new Set<string>();
   const take = (denial: Denial) => {
-    if (reasons.size < maxKept) reasons.add(denial.reason);
+    if (reasons.size < maxKept) reasons.add(sentenceOf(denial));
     onDenied(denial);
   };
   return {
@@ -85,10 +85,14 @@ const withoutRoute = (count: number): Denial => ({
   reason: `${count} ${count === 1 ? "packet" : "packets"} to addresses outside or to a name server had no way out: there is none but the proxy (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY), and none for UDP.`,
 });
 
+/** The process without its id: a loop of commands is one reason. */
+function sentenceOf({ reason, process }: Denial): string {
+  const by = process === undefined ? "" : ` of ${process.replace(/ \(\d+\)$/, "")}`;
+  return `The network rules refused a connection${by}: ${reason.slice(0, maxReasonLength)}`;
+}
+
 function describe(reasons: string[]): string {
-  const shown = reasons
-    .slice(0, maxReasons)
-    .map((reason) => `The network rules refused a connection: ${reason.slice(0, maxReasonLength)}`);
+  const shown = reasons.slice(0, maxReasons);
   const more = reasons.length - shown.length;
   return `${[...shown, ...(more > 0 ? [`${reasons.length < maxKept ? "" : "At least "}${more} more were refused.`] : [])].join("\n")}\n`;
 }

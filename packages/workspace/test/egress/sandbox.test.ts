@@ -93,7 +93,7 @@ test("the note for a command that is refused without end names the first hosts, 
   const inside = await open();
   const many = await bash(inside, `${curl} -o /dev/null 'http://n[1-1010].evil.example/'`);
   expect(many.stderr).toMatch(
-    /n1\.evil\.example[\s\S]*n2\.evil\.example[\s\S]*n3\.evil\.example[\s\S]*\nAt least 997 more were refused\.\n$/,
+    /The network rules refused a connection of curl: n1\.evil\.example[\s\S]*n2\.evil\.example[\s\S]*n3\.evil\.example[\s\S]*\nAt least 997 more were refused\.\n$/,
   );
   expect(denials).toHaveLength(1010);
   const two = await bash(inside, `${curl} -o /dev/null 'http://m[1-5].evil.example/'`);

@@ -35,6 +35,6 @@ function describe(host: string, { decision, reason, runId, met }: HostExplanatio
 
 const entryLine = ({ port, decision, phase, process, connections, bytesSent, bytesReceived, reason }: EgressEntry) =>
   [
-    `  ${decision} ${connections} times on port ${port}, phase ${phase}${process ? `, by ${process}` : ""}`,
+    `  ${decision} ${connections === 1 ? "once" : `${connections} times`} on port ${port}, phase ${phase}${process ? `, by ${process}` : ""}`,
     decision === "allowed" ? `, ${bytesSent} bytes sent, ${bytesReceived} received` : `: ${reason}`,
   ].join("");

@@ -79,7 +79,7 @@ async function buildDockerfile(
     const copy = { dockerfile: relative(context, path), context: "" };
     await cp(context, repository, { recursive: true, verbatimSymlinks: true });
     if (copy.dockerfile.startsWith("..")) throw new ImageFault(`${path} is not inside the context ${context}.`);
-    const hosts = { allowedHosts: ["*"], onDenied: output.log };
+    const hosts = { allowedHosts: ["*"], secrets: [], onDenied: output.log };
     return await images.buildDockerfile({ directory: work, repository, ...copy, ...hosts }, output);
   } finally {
     await removeMachineFiles(work);

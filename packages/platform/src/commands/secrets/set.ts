@@ -1,4 +1,5 @@
 // `platform secrets set`
+import { minFormLength } from "@agentcli/engine";
 import type { Invocation } from "../command.ts";
 import type { Program } from "../program.ts";
 import { readValue } from "../read-value.ts";
@@ -12,6 +13,8 @@ export async function run(invocation: Invocation, program: Program): Promise<num
   const change = { name, value, ...kind, id: invocation.text("id"), isAddition: invocation.has("add") };
   const { version } = await withSecrets(invocation, program, (secrets) => secrets.set(change));
   program.print(secretLine(version));
+  if (version.type !== "environment_variable" && value.trim().length < minFormLength)
+    program.print(`A value of fewer than ${minFormLength} characters is not redacted: what prints it shows it.\n`);
   return 0;
 }
 

@@ -49,7 +49,7 @@ async function imageBase(
   const paths = config.build ? buildPaths(config.build) : { dockerfile: "Dockerfile", context: "" };
   if (!config.build) await writeFile(join(checkout, paths.dockerfile), `FROM ${config.image}\n`);
   log(`Building ${config.build ? paths.dockerfile : config.image} with buildah\n`);
-  const hosts = { allowedHosts: order.allowedHosts, onDenied: log };
+  const hosts = { allowedHosts: order.allowedHosts, secrets: order.secrets, onDenied: log };
   const image = await images.buildDockerfile({ directory, repository, ...paths, ...hosts }, { log, signal });
   log(`Base: the image ${image.digest}\n`);
   return { layers: [image.digest], env: image.env };

@@ -11,6 +11,7 @@ import {
 } from "../../foundation/index.ts";
 import { ImageFault } from "../../images/index.ts";
 import { RepositoryFault } from "../../repositories/index.ts";
+import type { SinglePhaseNames } from "../../secrets/index.ts";
 import { checkEnvironmentJson, EnvironmentFault } from "../config.ts";
 import { configAad, type EnvironmentRow, readVersion } from "../store.ts";
 import { type ContentReader, type PreparedContent, readContent } from "./content.ts";
@@ -26,6 +27,7 @@ import {
   overridesAad,
   recordContent,
 } from "./store.ts";
+import { withheldSecrets } from "./withheld-secrets.ts";
 
 export interface BuildHost {
   platform: PlatformContext;
@@ -33,6 +35,7 @@ export interface BuildHost {
   executor: BuildExecutor;
   /** For `install` of this environment. */
   secretsOf(environment: EnvironmentRow): Promise<BuildSecret[]>;
+  singlePhaseNames(environment: EnvironmentRow): Promise<SinglePhaseNames>;
 }
 
 /** A build that took this many servers with it would take the next. */
@@ -163,6 +166,7 @@ async function execute(
     },
   };
   if (secrets.length > 0) log(`Secrets of this build: ${secrets.map(({ name }) => name).join(", ")}\n`);
+  log(withheldSecrets(config, await host.singlePhaseNames(environment)));
   const outcome = await host.executor.execute(order, log, signal);
   return outcome.status === "succeeded"
     ? { status: "SUCCEEDED", output: outcome.output }

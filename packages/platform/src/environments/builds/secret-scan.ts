@@ -1,8 +1,7 @@
 // Looks for the secrets of a build in the files that its `install` left: a result is shared, and must not have one.
 import { randomUUID } from "node:crypto";
-import { secretForms } from "@agentcli/engine";
 import type { Workspace } from "@agentcli/protocol";
-import { secretsToRedact } from "../../secrets/index.ts";
+import { patternsOf } from "../../secrets/index.ts";
 import { workspaceDirectory } from "../machine-settings.ts";
 import type { BuildSecret } from "./executor.ts";
 
@@ -42,15 +41,3 @@ const search = `umask 077; command -v find > /dev/null && command -v grep > /dev
   list=$(mktemp) && cat > "$list" || exit 3
   find / "$1" -xdev \\( -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp \\) -prune -o -type f -cnewer "$0" -exec grep -lF -f "$list" -- {} + | sort -u
   rm -f "$list" "$0"`;
-
-/** A pattern is a line. */
-const patternsOf = (secrets: BuildSecret[]): string[] =>
-  [
-    ...new Set(
-      secretsToRedact(secrets)
-        .flatMap(secretForms)
-        .flatMap((form) => form.split("\n")),
-    ),
-  ].filter((line) => line.trim().length >= minPatternLength);
-
-const minPatternLength = 6;

@@ -74,15 +74,22 @@ function toUnreachable(error: unknown): Unreachable {
   return { kind: "unreachable", error: error as Error };
 }
 
+/** Codes of OpenSSL. */
+const untrusted = new Set([
+  ...["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
+  ...["UNABLE_TO_GET_ISSUER_CERT", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY"],
+]);
+
 function faultOf(result: Exclude<Attempt, { kind: "answered" }> | Unreachable, description: string): KeyServiceFault {
   if (result.kind === "unreachable") {
     const { message, cause } = result.error;
     const what = cause instanceof Error && cause.message !== "" ? cause.message : message;
-    return new KeyServiceFault(
-      "unreachable",
-      `${description} did not answer: ${what}. Check kms.endpoint and the network.`,
-      { cause: result.error },
-    );
+    const remedy = untrusted.has(String(memberOf(cause, "code")))
+      ? "This server does not trust the authority of its certificate: name the file of it in NODE_EXTRA_CA_CERTS."
+      : "Check kms.endpoint and the network.";
+    return new KeyServiceFault("unreachable", `${description} did not answer: ${what}. ${remedy}`, {
+      cause: result.error,
+    });
   }
   const remedy =
     result.reason === "throttled"

@@ -75,7 +75,7 @@ export function readTokenFile(path: string): string {
 
 const marks: Record<Purpose, number> = { "data key": 1, "authentication key": 2 };
 
-const isForeign = /invalid ciphertext|message authentication failed|disallowed by policy|no prefix|base64/i;
+const isForeign = /(?:invalid|missing) ciphertext|message authentication failed|disallowed by policy|no prefix|base64/i;
 
 /** 400 is for what was sent, 503 for a server that is sealed, in standby or in maintenance. */
 function readAnswer(status: number, text: string, description: string): Attempt {

@@ -1,6 +1,9 @@
 // The key-encryption key in a file, in AWS KMS and in Vault: what all of them promise, and what happens where a service fails.
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { temporaryDirectory, unusedPort } from "@agentcli/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -19,11 +22,12 @@ import {
 import { makeKeyFile, readKeyFile } from "../../../src/foundation/vault/key-file.ts";
 import { KeyServiceFault } from "../../../src/foundation/vault/key-service.ts";
 import { serviceKey } from "../../../src/foundation/vault/service-key.ts";
+import { openVaultTransit } from "../../../src/foundation/vault/vault-transit.ts";
 import { makeBackup, restoreBackup } from "../../../src/operations/backup/index.ts";
 import { emptyDatabase, freshDatabase, type TestDatabase } from "../../harness/database.ts";
 import { testSettings } from "../../harness/settings.ts";
 import { type KeyPair, keyEncryptionContract } from "./contract.ts";
-import { keysOf, openAws, openTransit, type Service } from "./services.ts";
+import { keysOf, openAws, openTransit, quickRetry, type Service } from "./services.ts";
 
 let database: TestDatabase;
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -56,6 +60,31 @@ test("a server does not start where the service is not there, and names it", asy
   await expect(openVault(database.db, { kekFile: join(folder.path, "unused"), kms })).rejects.toThrow(
     /key_service_unavailable: the key transit\/keys\/platform of Vault did not answer: .* Check kms\.endpoint/,
   );
+});
+
+test("a service whose certificate is of an unknown authority is asked for nothing, and the error says how to trust it", async () => {
+  const files = join(import.meta.dirname, "../../../../../e2e/platform/fixtures");
+  const [key, cert] = ["tls-key.pem", "tls-cert.pem"].map((name) => readFileSync(join(files, name)));
+  let asked = 0;
+  const server = createServer({ key, cert }, () => {
+    asked += 1;
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const endpoint = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const options = { key: "platform", mount: "transit", namespace: null, endpoint, retry: quickRetry };
+  const service = openVaultTransit({ ...options, token: () => "hvs.token" });
+  await expect(service.encrypt(randomBytes(32), "data key")).rejects.toMatchObject({
+    reason: "unreachable",
+    message: expect.stringMatching(/certificate\. This server does not trust .* NODE_EXTRA_CA_CERTS/),
+  });
+  expect(asked).toBe(0);
+});
+
+test("a stored key that is empty is damaged, which does not count as a fault of the service", async () => {
+  const { open, fake } = await openTransit();
+  onTestFinished(fake.close);
+  await expect(open().decrypt(Buffer.alloc(0), "data key")).rejects.toThrow(Unsealable);
 });
 
 test("a backup without a passphrase is authenticated with the key of a service, and restored with that key alone", async () => {
