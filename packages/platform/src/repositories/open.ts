@@ -140,7 +140,9 @@ export function openRepositories(
         identity: committer,
         signingKey,
         readSummary,
-        reviewersOf: (runId, url) => reviewersOf(db, { runId, host: sources.hostOf(url) }),
+        // On the embedded host every member of the team sees all pull requests.
+        reviewersOf: async (runId, url) =>
+          githost.readCloneUrl(url) ? [] : reviewersOf(db, { runId, host: sources.hostOf(url) }),
         personOf: (runId, url) => personOf({ store, github: accounts }, { runId, url }),
       }),
     startChecks: (readReport) =>
