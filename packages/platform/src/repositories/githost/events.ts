@@ -23,7 +23,7 @@ export interface PullRequestFacts {
   author: string;
 }
 
-export interface PullRequestSurroundings {
+export interface DescribedBranches {
   /** Of all branches of the repository; null before the first push. */
   tips: Record<string, string> | null;
   labels: { name: string }[];
@@ -35,7 +35,7 @@ export interface EventRecorder {
   /** The members `pull_request` of an event. */
   describe(tx: Queries, pull: PullRequestFacts): Promise<{ pull_request: object }>;
   /** The same where the caller has read what it depends on. */
-  describeAt(pull: PullRequestFacts, known: PullRequestSurroundings): { pull_request: object };
+  describeAt(pull: PullRequestFacts, known: DescribedBranches): { pull_request: object };
   /** The member `issue`, by which comments name their pull request. */
   issueOf(pull: PullRequestFacts): { issue: object };
 }

@@ -98,13 +98,7 @@ export function openPullRequests(
       return (await query.orderBy("number", "desc").limit(limit).execute()).map((row) => recordOf(row, key));
     },
     findOpen,
-    listOpen: () =>
-      db
-        .selectFrom("pull_requests")
-        .select(["number", "head_branch as head", "base_branch as base"])
-        .where("repository_id", "=", repository.id)
-        .where("state", "=", "open")
-        .execute(),
+    listOpen: () => listOpen(db, repository),
     read,
     async open(pull) {
       await checkBranches(repository, pull);
@@ -132,6 +126,14 @@ export function openPullRequests(
     },
   };
 }
+
+const listOpen = (db: Queries, { id }: HostedRepository): Promise<PullRequestBranchNames[]> =>
+  db
+    .selectFrom("pull_requests")
+    .select(["number", "head_branch as head", "base_branch as base"])
+    .where("repository_id", "=", id)
+    .where("state", "=", "open")
+    .execute();
 
 async function updatePull(
   tx: Kysely<Tables>,
