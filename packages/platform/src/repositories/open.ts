@@ -160,7 +160,7 @@ export function openRepositories(
   };
 }
 
-/** Nobody on the embedded host, where every member of the team sees all pull requests. */
+/** None on the embedded host, where every member of the team sees all pull requests. */
 const openReviewers =
   (db: ServerContext["db"], { githost, sources }: Pick<Repositories, "githost" | "sources">) =>
   async (runId: string, url: string): Promise<string[]> =>
