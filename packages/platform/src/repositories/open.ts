@@ -140,7 +140,7 @@ export function openRepositories(
         identity: committer,
         signingKey,
         readSummary,
-        reviewersOf: (runId, url) => reviewersOf(db, { runId, host: sources.hostOf(url) }),
+        reviewersOf: openReviewers(db, { githost, sources }),
         personOf: (runId, url) => personOf({ store, github: accounts }, { runId, url }),
       }),
     startChecks: (readReport) =>
@@ -159,6 +159,12 @@ export function openRepositories(
     activities: [{ role: "every server", start: () => announceAddresses(githost) }],
   };
 }
+
+/** None on the embedded host, where every member of the team sees all pull requests. */
+const openReviewers =
+  (db: ServerContext["db"], { githost, sources }: Pick<Repositories, "githost" | "sources">) =>
+  async (runId: string, url: string): Promise<string[]> =>
+    githost.readCloneUrl(url) ? [] : reviewersOf(db, { runId, host: sources.hostOf(url) });
 
 /** The embedded git host in the API. */
 function addHostRoutes(api: Api, { db, ...options }: CreateRouteOptions & { db: ServerContext["db"] }): void {

@@ -236,6 +236,53 @@ test("what an agent of the automation does itself starts it no more, and the rec
   });
 });
 
+test("a push that no automation awaits is stored as processed, and one that an automation awaits waits for it", async () => {
+  const { recordHostEvent } = await import("../../src/automations/index.ts");
+  const { teamId } = await ownTeam();
+  const { db, vault } = server.platform;
+  const repository = { html_url: `${server.url}/git/${name}` };
+  const record = (kind: "push" | "pull_request" | "issue_comment", more: object) =>
+    db.transaction().execute(async (tx) => {
+      const payload = { ...more, repository, sender: { login: "platform", type: "Bot" } };
+      const before = await tx.selectFrom("event_sources").select("stored_bytes").executeTakeFirstOrThrow();
+      await recordHostEvent(vault)(tx, { teamId, name: kind, payload });
+      const after = await tx.selectFrom("event_sources").select("stored_bytes").executeTakeFirstOrThrow();
+      expect(after.stored_bytes).toBeGreaterThan(before.stored_bytes + 1024);
+      const query = tx.selectFrom("inbound_events").select(["name", "status", "firings", "processed_at"]);
+      return query.orderBy("created_at", "desc").executeTakeFirst();
+    });
+  const processed = { status: "processed", firings: 0, processed_at: expect.any(Date) };
+  const received = { status: "received", processed_at: null };
+  // Of the tests before this one.
+  const disabled = await db
+    .updateTable("automations")
+    .set({ enabled: false })
+    .where("enabled", "=", true)
+    .returning("id")
+    .execute();
+  const topic = { ref: "refs/heads/topic" };
+  const pull = {
+    number: 1,
+    html_url: `${server.url}/git/${name}/pulls/1`,
+    head: { ref: "topic" },
+    base: { ref: "main" },
+  };
+  const opened = { number: 1, pull_request: { ...pull, draft: true } };
+  expect(await record("push", topic)).toMatchObject({ name: "push", ...processed });
+  expect(await record("pull_request", { action: "opened", ...opened })).toMatchObject(processed);
+  // A fix that had ended with the pull request goes on, with or without an automation.
+  const reopened = { action: "reopened", pull_request: { ...pull, draft: false } };
+  expect(await record("pull_request", reopened)).toMatchObject(received);
+  expect(await record("pull_request", { action: "closed", pull_request: pull })).toMatchObject(received);
+  expect(await record("issue_comment", { action: "created", comment: { body: "hi" } })).toMatchObject(received);
+  await automate("push");
+  expect(await record("push", topic)).toMatchObject({ name: "push", ...received });
+  expect(await record("pull_request", { action: "opened", ...opened })).toMatchObject(processed);
+  await settled();
+  const ids = disabled.map(({ id }) => id);
+  if (ids.length > 0) await db.updateTable("automations").set({ enabled: true }).where("id", "in", ids).execute();
+});
+
 const ownTeam = async () => {
   const row = await server.platform.db
     .selectFrom("teams")

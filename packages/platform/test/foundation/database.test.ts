@@ -57,6 +57,17 @@ test("a connection goes to the actor that it is set for, and to another only aft
   await db.destroy();
 });
 
+test("an actor that no connection is set for takes the one that was used least lately", async () => {
+  const db = openQueries(database.connection, 2, () => {});
+  const pid = async () => (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid;
+  const [user, platform] = await Promise.all([actingAs("user:1", pid), pid()]);
+  // Used last, and needed again at once.
+  expect(await pid()).toBe(platform);
+  expect(await actingAs("user:2", pid)).toBe(user);
+  expect(await pid()).toBe(platform);
+  await db.destroy();
+});
+
 test("a marked statement stays prepared on its connection, which is replaced when a column has another type", async () => {
   const db = openQueries(database.connection, 1, () => {});
   await sql`create table changing (id integer)`.execute(db);

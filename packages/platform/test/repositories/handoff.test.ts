@@ -105,6 +105,27 @@ test("follow-ups update the same branch and pull request", async () => {
   expect((await harness.ask("GET", `/git/${shop.name}/pulls/1`)).body).toMatchObject({ body: "Mine" });
 });
 
+test("a commit on the embedded host waits for no check, and its pull request is done", async () => {
+  const shop = await harness.shop();
+  const agent = await harness.agent([{ url: shop.url }]);
+  write(agent.workspace.root, "one.txt", "one\n");
+  const { runId } = await agent.end("One");
+  await agent.again();
+  const branch = await agentBranch(shop.directory);
+  const first = await shop.git("rev-parse", branch);
+  const checks = () =>
+    harness.db.selectFrom("handoff_checks").select(["commit_name", "state"]).where("run_id", "=", runId).execute();
+  expect(await checks()).toEqual([{ commit_name: first, state: "ended" }]);
+  await agent.again();
+  expect(await checks()).toEqual([{ commit_name: first, state: "ended" }]);
+  const row = harness.db
+    .selectFrom("handoffs")
+    .select(["state", "pr_url", "announced_pr_url"])
+    .where("run_id", "=", runId);
+  const prUrl = `${harness.url}/git/${shop.name}/pulls/1`;
+  expect(await row.execute()).toEqual([{ state: "done", pr_url: prUrl, announced_pr_url: prUrl }]);
+});
+
 test("a follow-up without changes does not reopen a closed pull request", async () => {
   const shop = await harness.shop();
   const agent = await harness.agent([{ url: shop.url }]);

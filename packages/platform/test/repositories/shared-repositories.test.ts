@@ -139,9 +139,11 @@ test("a server with an older copy does not record the branch that another one pu
     const events = {
       record: async (_tx: unknown, _name: string, { more }: { more: object }) => void recorded.push(more),
       describe: async () => ({ pull_request: {} }),
+      describeAt: () => ({ pull_request: {} }),
       issueOf: () => ({ issue: {} }),
     };
-    const context = { db: harness.db, repository, events, openPulls: [], sender: "user", isShared: true };
+    const pulls = { read: () => Promise.reject(new Error("no pull request is open")) };
+    const context = { db: harness.db, repository, events, openPulls: [], pulls, sender: "user", isShared: true };
     return recordPushes(context).then(() => recorded);
   };
   expect(await record(await find(first))).toMatchObject([{ ref: "refs/heads/main", after: commit }]);

@@ -38,10 +38,26 @@ export function storeDelivery(db: Kysely<Tables>, delivery: Delivery, maxBytes: 
   });
 }
 
+/** Recorded by the embedded host. */
+export interface OwnEvent extends Delivery {
+  status: "received" | "processed";
+}
+
 /** In the transaction of what the event is about, and without a limit: the embedded host sends no more than people do there. */
-export async function storeOwnEvent(tx: Queries, delivery: Delivery): Promise<void> {
-  const bytes = await insertEvent(tx, delivery);
-  if (bytes !== null) await countBytes(tx, delivery.source, bytes);
+export async function storeOwnEvent(tx: Queries, event: OwnEvent): Promise<void> {
+  const row = rowOf(event);
+  const end = event.status === "processed" ? { processed_at: row.created_at, firings: 0 } : {};
+  await tx
+    .with("stored", (db) =>
+      db
+        .insertInto("inbound_events")
+        .values({ ...row, status: event.status, ...end })
+        .returning("source_id"),
+    )
+    .updateTable("event_sources")
+    .set({ stored_bytes: sql<number>`stored_bytes + ${row.body.length + rowBytes}` })
+    .where("id", "in", ({ selectFrom }) => selectFrom("stored").select("source_id"))
+    .execute();
 }
 
 async function countBytes(tx: Queries, { id }: EventSourceRow, bytes: number): Promise<void> {
@@ -53,23 +69,21 @@ async function countBytes(tx: Queries, { id }: EventSourceRow, bytes: number): P
 }
 
 /** What it occupies; null if it came before. */
-async function insertEvent(
-  tx: Queries,
-  { source, deliveryId, name, body: plain, key, via = "webhook" }: Delivery,
-): Promise<number | null> {
-  const id = randomUUID();
-  const body = key.seal(plain, bodyAad(id));
+async function insertEvent(tx: Queries, delivery: Delivery): Promise<number | null> {
+  const row = rowOf(delivery);
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("inbound_events")
-    .values({
-      ...{ id, source_id: source.id, delivery_id: deliveryId, name, status: "received" as const },
-      via,
-      body,
-      created_at: new Date(),
-    })
+    .values(row)
     .onConflict((conflict) => conflict.columns(["source_id", "delivery_id"]).doNothing())
     .executeTakeFirst();
-  return (numInsertedOrUpdatedRows ?? 0n) > 0n ? body.length + rowBytes : null;
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n ? row.body.length + rowBytes : null;
+}
+
+function rowOf({ source, deliveryId, name, body: plain, key, via = "webhook" }: Delivery) {
+  const id = randomUUID();
+  const body = key.seal(plain, bodyAad(id));
+  const about = { id, source_id: source.id, delivery_id: deliveryId, name };
+  return { ...about, status: "received" as const, via, body, created_at: new Date() };
 }
 
 async function storedBytes(tx: Queries, teamId: number): Promise<number> {

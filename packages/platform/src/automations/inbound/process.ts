@@ -1,5 +1,5 @@
 // Turns received events into firings, one event after another. Safe to repeat: a firing is made once per delivery.
-import { type CauseLink, isDatabaseAway, type Queries, teamKey } from "../../foundation/index.ts";
+import { type CauseLink, type DataKey, isDatabaseAway, type Queries } from "../../foundation/index.ts";
 import { openDefinition } from "../definition.ts";
 import { recordFiring } from "../firings/fire.ts";
 import type { AutomationHost } from "../host.ts";
@@ -74,19 +74,21 @@ async function processNext(host: AutomationHost, { sources, questions }: Pass): 
 
 /** What the host has to be asked first, without any effect; null: it is processed. */
 async function processOne(host: AutomationHost, tx: Queries, row: InboundEventRow): Promise<Question | null> {
-  const source = await tx
+  const { data_key, ...source } = await tx
     .selectFrom("event_sources")
-    .selectAll()
-    .where("id", "=", row.source_id)
+    .innerJoin("teams", "teams.id", "event_sources.team_id")
+    .selectAll("event_sources")
+    .select("teams.data_key")
+    .where("event_sources.id", "=", row.source_id)
     .executeTakeFirstOrThrow();
-  const key = await teamKey(tx, host.platform.vault, source.team_id);
+  const key = await host.platform.vault.unwrap(data_key);
   const body = key.open(row.body, bodyAad(row.id)).toString("utf8");
   const facts = openFacts(key, row);
   const prepared: (PreparedEvent & { candidates: Candidate[] })[] = [];
   for (const read of readGithubEvent(row.name, JSON.parse(body))) {
     const known = source.type === "git_host" ? ofOwnHost(host, read) : await recallFork(tx, source.id, read);
     const event = withFacts(known, facts);
-    const candidates = await findCandidates(host, tx, { source, event });
+    const candidates = await findCandidates(host, tx, { source, event, key });
     const triggers = candidates.map(({ trigger }) => trigger);
     const one = { eventId: row.id, source, event, triggers, candidates };
     const question = facts === null ? await questionOf(host, tx, one) : null;
@@ -152,9 +154,9 @@ interface Candidate {
 
 /** Automations of the team with a trigger for this event, in whatever repository. */
 async function findCandidates(
-  { platform, shownRepository }: AutomationHost,
+  { shownRepository }: AutomationHost,
   tx: Queries,
-  { source, event }: { source: EventSourceRow; event: SourceEvent },
+  { source, event, key }: { source: EventSourceRow; event: SourceEvent; key: DataKey },
 ): Promise<Candidate[]> {
   const rows = await tx
     .selectFrom("automations")
@@ -171,7 +173,6 @@ async function findCandidates(
     )
     .orderBy("id")
     .execute();
-  const key = await teamKey(tx, platform.vault, source.team_id);
   return rows.flatMap((automation) =>
     openDefinition(key, automation)
       .triggers.filter((trigger): trigger is GithubTrigger => trigger.type === "github")

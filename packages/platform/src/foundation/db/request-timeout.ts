@@ -28,12 +28,16 @@ export function limitRequests(pool: pg.Pool): PostgresPool {
 
 /**
  * The pool gives the last of its idle connections. Between the queries of requests and those of runs, a fifth of all
- * statements before the first model request only set the actor.
+ * statements before the first model request only set the actor. Where none is set for it, the one that was used least
+ * lately is: the actor of the last one is likely to need it again at once.
  */
 function preferConnection(pool: pg.Pool, isPreferred: (client: pg.PoolClient) => boolean): void {
   const { _idle: idle } = pool as unknown as { _idle: { client: pg.PoolClient }[] };
-  const index = idle.findLastIndex(({ client }) => isPreferred(client));
-  if (index !== -1 && index !== idle.length - 1) idle.push(...idle.splice(index, 1));
+  const index = Math.max(
+    0,
+    idle.findLastIndex(({ client }) => isPreferred(client)),
+  );
+  if (index < idle.length - 1) idle.push(...idle.splice(index, 1));
 }
 
 async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {

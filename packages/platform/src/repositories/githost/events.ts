@@ -23,11 +23,19 @@ export interface PullRequestFacts {
   author: string;
 }
 
+export interface DescribedBranches {
+  /** Of all branches of the repository; null before the first push. */
+  tips: Record<string, string> | null;
+  labels: { name: string }[];
+}
+
 export interface EventRecorder {
   /** `more` holds members beside those that all events of the repository have. */
   record(tx: Queries, name: HostEvent["name"], event: { sender: string; more: object }): Promise<void>;
   /** The members `pull_request` of an event. */
   describe(tx: Queries, pull: PullRequestFacts): Promise<{ pull_request: object }>;
+  /** The same where the caller has read what it depends on. */
+  describeAt(pull: PullRequestFacts, known: DescribedBranches): { pull_request: object };
   /** The member `issue`, by which comments name their pull request. */
   issueOf(pull: PullRequestFacts): { issue: object };
 }
@@ -54,6 +62,13 @@ export function openEventRecorder(repository: HostedRepository, options: EventRe
     ...{ html_url: options.pullRequestUrl(name, pull.number), draft: pull.isDraft },
     state: pull.state === "open" ? "open" : "closed",
   });
+  const describeAt: EventRecorder["describeAt"] = (pull, { tips, labels }) => {
+    const branch = (ref: string) => ({ ref, sha: tips?.[ref] ?? null, repo: { id, html_url } });
+    const branches = { head: branch(pull.head), base: branch(pull.base) };
+    const merged = pull.state === "merged";
+    const merge = { merged, merge_commit_sha: merged ? branches.base.sha : null };
+    return { pull_request: { ...shared(pull), labels, ...merge, ...branches } };
+  };
   return {
     record: (tx, event, { sender, more }) =>
       options.recordEvent(tx, {
@@ -69,12 +84,9 @@ export function openEventRecorder(repository: HostedRepository, options: EventRe
         .where("pull_request", "=", pull.number)
         .orderBy("name")
         .execute();
-      const branch = (ref: string) => ({ ref, sha: row?.tips?.[ref] ?? null, repo: { id, html_url } });
-      const branches = { head: branch(pull.head), base: branch(pull.base) };
-      const merged = pull.state === "merged";
-      const merge = { merged, merge_commit_sha: merged ? branches.base.sha : null };
-      return { pull_request: { ...shared(pull), labels, ...merge, ...branches } };
+      return describeAt(pull, { tips: row?.tips ?? null, labels });
     },
+    describeAt,
     issueOf: (pull) => ({ issue: { ...shared(pull), pull_request: { html_url: shared(pull).html_url } } }),
   };
 }

@@ -76,11 +76,12 @@ export function openGitHost(options: GitHostOptions): GitHost {
       await repositories.publish(repository);
       await recordAuditEvent(db, { action: "repository.pushed", subject: String(repository.id), data: {} });
       await repositories.updateDefaultBranch(repository);
-      const openPulls = await pullRequests(repository).listOpen();
+      const pulls = pullRequests(repository);
+      const openPulls = await pulls.listOpen();
       await rememberHeads(repository, openPulls);
       await repositories.publish(repository);
       const { isShared } = repositories;
-      await recordPushes({ db, repository, events: eventsOf(repository), openPulls, sender, isShared });
+      await recordPushes({ db, repository, events: eventsOf(repository), openPulls, pulls, sender, isShared });
       // Where each server has a copy, the packs are published by their names.
       if (!isShared) await joinPacks(repository);
     },

@@ -4,11 +4,19 @@ import {
   ApiError,
   type DataKey,
   type PullRequestTable,
+  type Queries,
   recordAuditEvent,
   type Tables,
+  teamKey,
   type Vault,
 } from "../../foundation/index.ts";
-import { branchTip, findMissingBranch, haveCommonHistory, rememberHeads } from "./changes.ts";
+import {
+  branchTip,
+  findMissingBranch,
+  haveCommonHistory,
+  type PullRequestBranchNames,
+  rememberHeads,
+} from "./changes.ts";
 import type { EventRecorder } from "./events.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
 
@@ -42,12 +50,12 @@ export interface PullRequestStore {
   /** Newest first. */
   list(page?: { limit: number; before?: number }): Promise<PullRequestRecord[]>;
   /** Throws ApiError if there is no pull request with that number. */
-  read(number: number): Promise<PullRequestRecord>;
+  read(number: number, tx?: Queries): Promise<PullRequestRecord>;
   findOpen(branches: { head: string; base: string }): Promise<PullRequestRecord | undefined>;
   /** Returns the existing pull request if one is open for these branches. */
   open(pull: NewPullRequest): Promise<PullRequestRecord>;
-  /** All that are open. */
-  listOpen(): Promise<PullRequestRecord[]>;
+  /** All that are open; without their texts, of which there may be many. */
+  listOpen(): Promise<PullRequestBranchNames[]>;
   change(number: number, change: PullRequestChange, actor: string): Promise<PullRequestRecord>;
 }
 
@@ -66,15 +74,15 @@ export function openPullRequests(
 ): PullRequestStore {
   const dataKey = openDataKey(repository, { db, vault });
   const select = () => db.selectFrom("pull_requests").selectAll().where("repository_id", "=", repository.id);
-  const selectOne = (tx: Kysely<Tables>, number: number) =>
+  const selectOne = (tx: Queries, number: number) =>
     tx.selectFrom("pull_requests").selectAll().where("repository_id", "=", repository.id).where("number", "=", number);
   const notFound = (number: number) =>
     new ApiError("pull_request_not_found", `"${repository.name}" has no pull request ${number}.`);
 
-  async function read(number: number): Promise<PullRequestRecord> {
-    const row = await selectOne(db, number).executeTakeFirst();
+  async function read(number: number, tx: Queries = db): Promise<PullRequestRecord> {
+    const row = await selectOne(tx, number).executeTakeFirst();
     if (row === undefined) throw notFound(number);
-    return recordOf(row, await dataKey());
+    return recordOf(row, tx === db ? await dataKey() : await teamKey(tx, vault, repository.teamId));
   }
 
   async function findOpen({ head, base }: { head: string; base: string }): Promise<PullRequestRecord | undefined> {
@@ -89,17 +97,12 @@ export function openPullRequests(
       const query = before === undefined ? select() : select().where("number", "<", before);
       return (await query.orderBy("number", "desc").limit(limit).execute()).map((row) => recordOf(row, key));
     },
-    read,
     findOpen,
-    async listOpen() {
-      const key = await dataKey();
-      const rows = await select().where("state", "=", "open").execute();
-      return rows.map((row) => recordOf(row, key));
-    },
+    listOpen: () => listOpen(db, repository),
+    read,
     async open(pull) {
       await checkBranches(repository, pull);
-      const number = await insertPull(repository, pull, { db, key: await dataKey(), events });
-      const opened = number === undefined ? await findOpen(pull) : await read(number);
+      const opened = (await insertPull(repository, pull, { db, vault, events })) ?? (await findOpen(pull));
       if (opened === undefined)
         throw new ApiError("pull_request_conflict", "The pull request was closed in the meantime. Try again.");
       await rememberHeads(repository, [opened]);
@@ -123,6 +126,14 @@ export function openPullRequests(
     },
   };
 }
+
+const listOpen = (db: Queries, { id }: HostedRepository): Promise<PullRequestBranchNames[]> =>
+  db
+    .selectFrom("pull_requests")
+    .select(["number", "head_branch as head", "base_branch as base"])
+    .where("repository_id", "=", id)
+    .where("state", "=", "open")
+    .execute();
 
 async function updatePull(
   tx: Kysely<Tables>,
@@ -160,16 +171,18 @@ function actionsOf(former: Selectable<PullRequestTable>, current: Selectable<Pul
 function insertPull(
   repository: HostedRepository,
   pull: NewPullRequest,
-  { db, key, events }: { db: Kysely<Tables>; key: DataKey; events: EventRecorder },
-): Promise<number | undefined> {
+  { db, vault, events }: PullRequestOptions,
+): Promise<PullRequestRecord | undefined> {
   return db.transaction().execute(async (transaction) => {
     // Serializes the numbering: concurrent inserts wait for this lock.
-    await transaction
+    const { tips, data_key } = await transaction
       .selectFrom("hosted_repositories")
-      .select("id")
-      .where("id", "=", repository.id)
-      .forUpdate()
-      .execute();
+      .innerJoin("teams", "teams.id", "hosted_repositories.team_id")
+      .select(["tips", "data_key"])
+      .where("hosted_repositories.id", "=", repository.id)
+      .forUpdate("hosted_repositories")
+      .executeTakeFirstOrThrow();
+    const key = await vault.unwrap(data_key);
     const last = await transaction
       .selectFrom("pull_requests")
       .select(({ fn }) => fn.max("number").as("number"))
@@ -190,25 +203,21 @@ function insertPull(
         author: pull.author,
       })
       .onConflict((conflict) => conflict.doNothing())
-      .returning("number")
+      .returningAll()
       .executeTakeFirst();
     if (row === undefined) return undefined;
-    const described = await events.describe(transaction, { ...pull, number, state: "open" });
+    const described = events.describeAt({ ...pull, number, state: "open" }, { tips, labels: [] });
     const more = { action: "opened", number, ...described };
     await events.record(transaction, "pull_request", { sender: pull.author, more });
-    return number;
+    return recordOf(row, key);
   });
 }
 
 /** The data key of the team, unwrapped on first use. */
 export function openDataKey({ teamId }: HostedRepository, { db, vault }: StoreOptions): () => Promise<DataKey> {
   let unwrapped: Promise<DataKey> | undefined;
-  const unwrap = async () => {
-    const team = await db.selectFrom("teams").select("data_key").where("id", "=", teamId).executeTakeFirstOrThrow();
-    return vault.unwrap(team.data_key);
-  };
   return () => {
-    unwrapped ??= unwrap();
+    unwrapped ??= teamKey(db, vault, teamId);
     return unwrapped;
   };
 }

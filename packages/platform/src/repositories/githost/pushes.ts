@@ -2,16 +2,18 @@
 import type { Kysely } from "kysely";
 import type { Queries, Tables } from "../../foundation/index.ts";
 import { runGit } from "../git/index.ts";
+import type { PullRequestBranchNames } from "./changes.ts";
 import type { EventRecorder } from "./events.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
-import type { PullRequestRecord } from "./pull-requests.ts";
+import type { PullRequestStore } from "./pull-requests.ts";
 import { readTips } from "./tips.ts";
 
 export interface PushContext {
   db: Kysely<Tables>;
   repository: HostedRepository;
   events: EventRecorder;
-  openPulls: PullRequestRecord[];
+  openPulls: PullRequestBranchNames[];
+  pulls: Pick<PullRequestStore, "read">;
   sender: string;
   /** Whether each server has a copy of the repository. */
   isShared: boolean;
@@ -19,7 +21,7 @@ export interface PushContext {
 
 /** Compares with what was seen last: a push whose server crashed is found by the next one, and none is found twice. */
 export async function recordPushes(context: PushContext): Promise<void> {
-  const { db, repository, events, openPulls, sender, isShared } = context;
+  const { db, repository, events, openPulls, pulls, sender, isShared } = context;
   await db.transaction().execute(async (tx) => {
     const { id } = repository;
     const query = tx.selectFrom("hosted_repositories").select("tips").where("id", "=", id);
@@ -40,9 +42,10 @@ export async function recordPushes(context: PushContext): Promise<void> {
       const more = { ref: `refs/heads/${branch}`, ...range, ...kind, head_commit };
       await events.record(tx, "push", { sender, more });
       if (before === undefined || after === undefined) continue;
-      for (const pull of openPulls.filter(({ head }) => head === branch)) {
+      for (const { number } of openPulls.filter(({ head }) => head === branch)) {
+        const pull = await pulls.read(number, tx);
         const described = await events.describe(tx, pull);
-        const synchronized = { action: "synchronize", number: pull.number, ...range, ...described };
+        const synchronized = { action: "synchronize", number, ...range, ...described };
         await events.record(tx, "pull_request", { sender, more: synchronized });
       }
     }

@@ -1,19 +1,17 @@
 // Checks to publish on pushed commits: one row per run and repository, until the result of the run is published.
-import type { Kysely, Selectable } from "kysely";
+import type { Kysely, QueryCreator, Selectable } from "kysely";
 import type { HandoffCheckTable, Tables } from "../../foundation/index.ts";
 
 export type CheckRow = Selectable<HandoffCheckTable>;
 
-export async function addCheck(
-  db: Kysely<Tables>,
-  check: Pick<CheckRow, "run_id" | "repo_url" | "commit_name">,
-): Promise<void> {
-  await db
+/** `ended`: nothing will be shown on the commit, such as on the embedded host, which has no checks of runs. */
+export type NewCheck = Pick<CheckRow, "commit_name"> & { state: "wanted" | "ended" };
+
+export const insertCheck = (db: QueryCreator<Tables>, check: NewCheck & Pick<CheckRow, "run_id" | "repo_url">) =>
+  db
     .insertInto("handoff_checks")
-    .values({ ...check, state: "wanted" })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}
+    .values(check)
+    .onConflict((conflict) => conflict.doNothing());
 
 /** How long a server owns a claimed check. After that, the server is assumed dead and another one may claim it. */
 const claimMs = 5 * 60_000;

@@ -5,6 +5,7 @@ import { gitSucceeds, RepositoryFault } from "../git/index.ts";
 import type { PersonalAccess, PullRequest, PullRequests, SourceHosts } from "../scm/index.ts";
 import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
+import type { NewCheck } from "./check-store.ts";
 import { type CommittedWork, commitLeftovers } from "./commit.ts";
 import { commitMessage, pullRequestTitle } from "./describe.ts";
 import type { HandedOff, Handoff, RunSummary } from "./handoff.ts";
@@ -121,10 +122,13 @@ async function takeStep(work: Work, row: HandoffRow, signal: AbortSignal): Promi
       return moveHandoff(db, row, await commit(work, row, signal));
     case "committed":
       if (row.head_commit === null) return moveHandoff(db, row, { state: "done" });
-      await push(work, row, row.head_commit, signal);
-      return pushedHandoff(db, row, row.head_commit);
-    case "pushed":
-      return moveHandoff(db, row, { state: "opened", ...(await openPullRequest(work, row, signal)) });
+      return pushedHandoff(db, row, await push(work, row, row.head_commit, signal));
+    case "pushed": {
+      const opened = await openPullRequest(work, row, signal);
+      if ((await reviewersFor(work, { ...row, ...opened })).length > 0)
+        return moveHandoff(db, row, { state: "opened", ...opened });
+      return moveHandoff(db, row, { state: "done", ...opened, announced_pr_url: opened.pr_url });
+    }
     case "opened":
       await announce(work, row, signal);
       return moveHandoff(db, row, { state: "done", announced_pr_url: row.pr_url });
@@ -173,18 +177,20 @@ async function lastCommit({ hostDirectory, baseCommit }: OpenRepository, row: Ha
   return (await gitSucceeds({ location: { directory: hostDirectory }, args }, signal)) ? row.head_commit : baseCommit;
 }
 
+/** The check to show on the commit; null if it was pushed before. */
 async function push(
   { summary, repository, options }: Work,
   row: HandoffRow,
   head: string,
   signal: AbortSignal,
-): Promise<void> {
-  if (head === row.pushed_commit) return;
+): Promise<NewCheck | null> {
+  if (head === row.pushed_commit) return null;
   const host = await options.sources.open(summary.teamId, repository.url);
   const location = { directory: repository.hostDirectory };
   const replaceable = repository.isOwnBranch ? (row.pushed_commit ?? undefined) : undefined;
   const known = [repository.baseCommit];
   await pushBranch({ host, location, branch: row.branch, commit: head, known, replaceable }, signal);
+  return { commit_name: head, state: host.directory === null ? "wanted" : "ended" };
 }
 
 type OpenedPullRequest = Pick<HandoffRow, "pr_url" | "body_digest">;
@@ -230,12 +236,16 @@ async function detailsOf(
   };
 }
 
-/** Requests reviewers once per pull request: a reviewer who was removed is not requested again by a follow-up. */
-async function announce(work: Work, row: HandoffRow, signal: AbortSignal): Promise<void> {
-  const { runId, summary, repository, options } = work;
+/** Once per pull request: a reviewer who was removed is not requested again by a follow-up. */
+async function reviewersFor({ runId, summary, repository, options }: Work, row: HandoffRow): Promise<string[]> {
   const isNew = row.pr_url !== null && row.pr_url !== row.announced_pr_url;
-  if (row.pr_url === null || !isNew || !repository.isOwnBranch || !summary.asksForReview) return;
-  const reviewers = await options.reviewersOf(runId, repository.url);
+  if (!isNew || !repository.isOwnBranch || !summary.asksForReview) return [];
+  return options.reviewersOf(runId, repository.url);
+}
+
+async function announce(work: Work, row: HandoffRow, signal: AbortSignal): Promise<void> {
+  const { summary, repository, options } = work;
+  const reviewers = await reviewersFor(work, row);
   if (reviewers.length === 0) return;
   const { pullRequests } = await options.sources.open(summary.teamId, repository.url);
   const opened = await pullRequests?.find({ head: row.branch, base: row.base_branch }, signal);

@@ -23,8 +23,9 @@ export async function keepRunStart(
   { db, sources }: RunStartOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const rows = await db.selectFrom("handoffs").selectAll().where("agent_id", "=", agentId).execute();
   const earlier = await earlierRun(db, { agentId, runId });
+  const handoffs = db.selectFrom("handoffs").selectAll().where("agent_id", "=", agentId);
+  const rows = earlier === null ? [] : await handoffs.execute();
   for (const repository of workspace.repositories) {
     const row = rows.find(({ repo_url }) => repo_url === sources.shown(repository.url));
     const name = await currentFiles({ repository, row, earlier }, signal);

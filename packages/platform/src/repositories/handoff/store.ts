@@ -2,7 +2,7 @@
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { DataKey, HandoffTable, Queries, Tables } from "../../foundation/index.ts";
 import type { PushedWork } from "../workspaces/index.ts";
-import { addCheck } from "./check-store.ts";
+import { insertCheck, type NewCheck } from "./check-store.ts";
 import type { HandedOffBranch } from "./handoff.ts";
 import type { HeldBackFile } from "./held-back.ts";
 
@@ -15,7 +15,7 @@ export type HandoffBeginning = Pick<
 
 /** Returns the row of this run. A row of another run, or a failed one, is restarted; branch and pull request are kept. */
 export async function beginHandoff(db: Kysely<Tables>, beginning: HandoffBeginning): Promise<HandoffRow> {
-  await db
+  const begun = await db
     .insertInto("handoffs")
     .values({ ...beginning, state: "waiting" })
     .onConflict((conflict) =>
@@ -26,7 +26,9 @@ export async function beginHandoff(db: Kysely<Tables>, beginning: HandoffBeginni
           or([eb("handoffs.run_id", "!=", beginning.run_id), eb("handoffs.state", "=", "failed")]),
         ),
     )
-    .execute();
+    .returningAll()
+    .executeTakeFirst();
+  if (begun) return begun;
   return db
     .selectFrom("handoffs")
     .selectAll()
@@ -38,9 +40,15 @@ export async function beginHandoff(db: Kysely<Tables>, beginning: HandoffBeginni
 /** The results of a step are stored together with its state. */
 export type HandoffStep =
   | { state: "committed"; head_commit: string | null; held_back: Buffer | null }
-  | { state: "pushed"; pushed_commit: string }
+  | { state: "pushed"; pushed_commit: string | null }
   | { state: "opened"; pr_url: string | null; body_digest: string | null }
-  | { state: "done"; announced_pr_url?: string | null; held_back?: Buffer | null }
+  | {
+      state: "done";
+      pr_url?: string | null;
+      body_digest?: string | null;
+      announced_pr_url?: string | null;
+      held_back?: Buffer | null;
+    }
   | { state: "failed" };
 
 export async function moveHandoff(db: Kysely<Tables>, row: HandoffRow, step: HandoffStep): Promise<HandoffRow> {
@@ -53,13 +61,22 @@ export async function moveHandoff(db: Kysely<Tables>, row: HandoffRow, step: Han
     .executeTakeFirstOrThrow();
 }
 
-/** Schedules a check for the pushed commit. It is published in the background, so that it cannot delay or fail the hand-off. */
-export const pushedHandoff = (db: Kysely<Tables>, row: HandoffRow, commit: string): Promise<HandoffRow> =>
-  db.transaction().execute(async (transaction) => {
-    const { run_id, repo_url } = row;
-    if (commit !== row.pushed_commit) await addCheck(transaction, { run_id, repo_url, commit_name: commit });
-    return moveHandoff(transaction, row, { state: "pushed", pushed_commit: commit });
-  });
+/**
+ * Schedules a check for the pushed commit, in the same statement. It is published in the background, so that it cannot delay
+ * or fail the hand-off. Null: the commit was pushed, and its check scheduled, before.
+ */
+export function pushedHandoff(db: Kysely<Tables>, row: HandoffRow, pushed: NewCheck | null): Promise<HandoffRow> {
+  if (pushed === null) return moveHandoff(db, row, { state: "pushed", pushed_commit: row.head_commit });
+  const { run_id, repo_url } = row;
+  return db
+    .with("checked", (tx) => insertCheck(tx, { run_id, repo_url, ...pushed }))
+    .updateTable("handoffs")
+    .set({ state: "pushed", pushed_commit: pushed.commit_name, updated_at: new Date() })
+    .where("agent_id", "=", row.agent_id)
+    .where("repo_url", "=", repo_url)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
 
 export type ReopenedHandoff = Pick<HandoffRow, "run_id" | "repo_url" | "branch" | "base_branch">;
 

@@ -29,14 +29,7 @@ export async function readSummary({ db, vault }: PlatformContext, runId: string)
     .executeTakeFirstOrThrow();
   const key = await vault.unwrap(run.data_key);
   const turn = await readTurn(db, key, { threadId: threadOf(run.agent_id), turnId: runId });
-  const earlier = await db
-    .selectFrom("runs")
-    .select(["id", "result"])
-    .where("agent_id", "=", run.agent_id)
-    .where("number", "<", run.number)
-    .where("status", "=", "FINISHED")
-    .orderBy("number")
-    .execute();
+  const earlier = run.number === 1 ? [] : await finishedBefore(db, run);
   const results = earlier.flatMap(({ id, result }) => (result ? key.openText(result, resultAad(id)) : []));
   return {
     agentId: run.agent_id,
@@ -55,6 +48,16 @@ export async function readSummary({ db, vault }: PlatformContext, runId: string)
         : { name: [run.first_name, run.last_name].filter(Boolean).join(" ") || run.email, email: run.email },
   };
 }
+
+const finishedBefore = (db: PlatformContext["db"], { agent_id, number }: { agent_id: string; number: number }) =>
+  db
+    .selectFrom("runs")
+    .select(["id", "result"])
+    .where("agent_id", "=", agent_id)
+    .where("number", "<", number)
+    .where("status", "=", "FINISHED")
+    .orderBy("number")
+    .execute();
 
 /** The status of a run, shown with its commit. */
 export async function readReport({ db, vault }: PlatformContext, runId: string): Promise<RunReport> {
