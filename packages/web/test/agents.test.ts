@@ -51,6 +51,7 @@ test("a person starts an agent, follows it, answers it and finds it again, by ke
     .or(page.getByRole("heading", { name: "Needs you" }))
     .waitFor();
   await page.locator('.row-status[data-status="FINISHED"]').waitFor();
+  expect(await page.locator(".row .line-count").textContent()).toBe("lines added: +1lines removed: −1");
   expect(await findBarriers()).toEqual([]);
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");

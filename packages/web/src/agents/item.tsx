@@ -1,7 +1,8 @@
 // One step of a run as people read it.
 import { memo, useMemo } from "react";
-import { Hunks, LineCount } from "../components/diff.tsx";
+import { Hunks } from "../components/diff.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
+import { LineCount } from "../components/line-count.tsx";
 import { Markdown } from "../components/markdown.tsx";
 import { Output } from "../components/output.tsx";
 import type { Item } from "../stream/transcript.ts";
