@@ -10,7 +10,7 @@ import { resolveLink } from "../src/repositories/links.ts";
 import { applyFrame, emptyTranscript, type Item } from "../src/stream/transcript.ts";
 import { readAnsi } from "../src/text/ansi.ts";
 import { type Cursor, withCursor } from "../src/text/cursor.ts";
-import { money, rangeOf } from "../src/text/format.ts";
+import { money, plainText, rangeOf } from "../src/text/format.ts";
 import { familyOf, highlight } from "../src/text/highlight.ts";
 import { readHunks, readPatch } from "../src/text/patch.ts";
 import { charactersOf } from "../src/text/terminal-keys.ts";
@@ -288,4 +288,9 @@ test("what was added to a run is shown where it came, and the prompt is not show
 test("an estimate is the middle half of what others were, and one value where they agree", () => {
   expect(rangeOf([900, 10, 20, 30, 40], money)).toBe("$0.20 to $0.40");
   expect(rangeOf([30], money)).toBe("$0.30");
+});
+
+test("a list shows the beginning of a result as text, without the marks of Markdown", () => {
+  const result = "## Done\n\n- Fixed **line 14** of `src/paging.js`\n- `__init__.py` is new, 2 * 3 * 4 stays";
+  expect(plainText(result)).toBe("Done Fixed line 14 of src/paging.js __init__.py is new, 2 * 3 * 4 stays");
 });

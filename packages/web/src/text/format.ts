@@ -60,3 +60,11 @@ export function rangeOf(values: number[], show: (value: number) => string): stri
   const at = (part: number) => show(sorted[Math.round((sorted.length - 1) * part)] ?? 0);
   return at(0.25) === at(0.75) ? at(0.5) : `${at(0.25)} to ${at(0.75)}`;
 }
+
+/** Markdown as one line of text, for lists. */
+export const plainText = (markdown: string): string =>
+  markdown
+    .replaceAll(/^\s*(?:[-*+]|#{1,6}|>|\d+\.)\s+/gm, "")
+    .replaceAll(/`+|\*\*/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
