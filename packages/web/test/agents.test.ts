@@ -224,7 +224,11 @@ test.each([
     await page.getByRole("heading", { level: 1 }).waitFor();
     await expectNoOverflow(page);
     expect([path, await findBarriers()]).toEqual([path, []]);
+    await photograph(page, `${path.slice(1).replace("/", "-")}-${width}-${colorScheme}`, { fullPage: true });
   }
+  expect(await page.evaluate("document.getAnimations().length")).toBeGreaterThan(0);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  expect(await page.evaluate("document.getAnimations().length")).toBe(0);
   await page.goto(`${client.url}/agents`);
   await page.locator("[data-row]").click();
   await page.locator(".prompt-text").waitFor();
