@@ -38,7 +38,7 @@ export const AgentRow = memo(({ agent }: { agent: AgentOverview }) => {
             </span>
           )}
           {lines && <LineCount {...lines} />}
-          {latestRun?.model && <span className="fact">{describeRunModel(latestRun.model)}</span>}
+          {latestRun?.model && <span className="fact fact-model">{describeRunModel(latestRun.model)}</span>}
           {latestRun?.error && <span className="fact fact-bad">{latestRun.error.message}</span>}
         </span>
       </div>
