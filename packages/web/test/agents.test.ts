@@ -51,6 +51,7 @@ test("a person starts an agent, follows it, answers it and finds it again, by ke
     .or(page.getByRole("heading", { name: "Needs you" }))
     .waitFor();
   await page.locator('.row-status[data-status="FINISHED"]').waitFor();
+  expect(await page.locator(".row .line-count").textContent()).toBe("lines added: +1lines removed: −1");
   expect(await findBarriers()).toEqual([]);
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
@@ -223,7 +224,11 @@ test.each([
     await page.getByRole("heading", { level: 1 }).waitFor();
     await expectNoOverflow(page);
     expect([path, await findBarriers()]).toEqual([path, []]);
+    await photograph(page, `${path.slice(1).replace("/", "-")}-${width}-${colorScheme}`, { fullPage: true });
   }
+  expect(await page.evaluate("document.getAnimations().length")).toBeGreaterThan(0);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  expect(await page.evaluate("document.getAnimations().length")).toBe(0);
   await page.goto(`${client.url}/agents`);
   await page.locator("[data-row]").click();
   await page.locator(".prompt-text").waitFor();

@@ -94,9 +94,9 @@ export const findOverflow = async (page: Page): Promise<number> =>
   Number(await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"));
 
 /** To look at, where PHOTOGRAPHS names a folder. */
-export async function photograph(page: Page, name: string): Promise<void> {
+export async function photograph(page: Page, name: string, options: { fullPage?: boolean } = {}): Promise<void> {
   const folder = process.env.PHOTOGRAPHS;
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`) });
+  await page.screenshot({ ...options, path: join(folder, `${name}.png`) });
 }

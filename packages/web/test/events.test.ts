@@ -98,6 +98,16 @@ async function openAll(page: Page): Promise<void> {
 /** Eight pages, three widths each. */
 const timeout = 600_000;
 
+test("the events of a run that ended without a last event end too, instead of reconnecting for ever", async () => {
+  const { fixture, client } = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
+  const { agentId } = await client.create({ prompt: { text: "work" } });
+  await fixture.platform.db.updateTable("runs").set({ status: "ERROR", ended_at: new Date() }).execute();
+  const { page } = await visit(await loginLink(fixture.platform, client.url));
+  await page.goto(`${client.url}/agents/${agentId}/events`);
+  await page.locator("[data-event='error']").waitFor();
+  await expect.poll(() => page.getByRole("status").allTextContents()).toContain("2 events");
+});
+
 test("a transcript of texts of attackers stays text on every tab: nothing runs, nothing sticks out, axe finds nothing", {
   timeout,
 }, async () => {

@@ -151,6 +151,11 @@ test("the palette finds pages, agents and actions by keyboard alone; ? lists the
   await page.getByRole("option", { name: "Usage" }).first().waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/usage");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("sessions");
+  await page.getByRole("option", { name: "Your sessions" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/sessions");
   await page.keyboard.press("?");
   await page.getByRole("heading", { name: "Keyboard shortcuts" }).waitFor();
   expect(await findBarriers()).toEqual([]);

@@ -34,6 +34,14 @@ test("an administrator invites a person, who joins, becomes an administrator and
   await row.waitFor({ state: "detached" });
   await theirs.reload();
   await theirs.getByRole("heading", { name: "Log in" }).waitFor();
+
+  await page.getByLabel("E-mail address").fill("late@example.com");
+  await page.getByRole("button", { name: "Invite" }).click();
+  const open = page.locator("[data-invitation='late@example.com']");
+  await open.getByRole("button", { name: "Revoke" }).click();
+  const question = page.getByRole("dialog", { name: "Revoke the invitation of late@example.com?" });
+  await question.getByRole("button", { name: "Revoke" }).click();
+  await open.waitFor({ state: "detached" });
 });
 
 test("the only administrator cannot become a member, and the page says why", async () => {

@@ -1,14 +1,12 @@
 // Every page with texts of attackers, at three widths, light and dark; and what a member sees of what is not theirs.
 // Without SWEEP=full each page at one width, at another each day.
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { isFullSweep, sampleOf } from "@agentcli/testkit";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { loginLink } from "../../platform/src/pages/index.ts";
 import { openPull } from "../../platform/test/repositories/open-pull.ts";
 import { openRunHarness } from "../../platform/test/runs/run-harness.ts";
-import { findOverflow, startChromium, visit } from "./chromium.ts";
+import { findOverflow, photograph, startChromium, visit } from "./chromium.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 
 startChromium();
@@ -159,12 +157,19 @@ test("texts of attackers stay texts on every page: nothing runs, nothing sticks 
       expect([width, path, await findOverflow(page)]).toEqual([width, path, 0]);
       expect([width, path, await findSpilledFacts(page)]).toEqual([width, path, []]);
       expect([width, path, await findBarriers()]).toEqual([width, path, []]);
-      await photograph(page, `${path.split("?")[0]?.replaceAll(/[/]|[0-9a-f-]{30,}/g, "_")}-${width}-${colorScheme}`);
+      await photograph(page, `${nameOf(path)}-${width}-${colorScheme}`);
       expect([path, await page.evaluate("window.attacked ?? null")]).toEqual([path, null]);
     }
     expect(complaints).toEqual([]);
   }
 });
+
+/** Of a picture. */
+const nameOf = (path: string): string =>
+  path
+    .split("?")
+    .map((part, index) => (index === 0 ? part.replaceAll(/[/]|[0-9a-f-]{30,}/g, "_") : part.replace(/=.*/, "")))
+    .join("-");
 
 /** Facts of a row whose text stands over the next one. */
 const findSpilledFacts = async (page: Page): Promise<string[]> =>
@@ -172,19 +177,11 @@ const findSpilledFacts = async (page: Page): Promise<string[]> =>
     .filter((fact) => fact.scrollWidth > fact.clientWidth && getComputedStyle(fact).overflowX === "visible")
     .map(({ textContent }) => textContent)`)) as string[];
 
-/** To look at, where PHOTOGRAPHS names a folder. */
-async function photograph(page: Page, name: string): Promise<void> {
-  const folder = process.env.PHOTOGRAPHS;
-  if (folder === undefined) return;
-  mkdirSync(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`) });
-}
-
 /** What a member of the team sees to press on pages that show something of others; on all other pages nothing. */
 const buttonsOfMembers: Record<string, string[]> = {
   "/agents": ["Mine", "Archived", "SDK"],
   "/agents/ID/changes": ["Unified", "Split", "Refresh"],
-  "/agents/new": ["Add an attempt", "Start agent"],
+  "/agents/new": ["Add files", "Add an attempt", "Start agent"],
   "/inbox": ["Unread"],
   "/keys": ["Create key", "Rotate", "Revoke"],
   "/repositories": ["Create repository"],

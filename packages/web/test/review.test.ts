@@ -42,6 +42,8 @@ test("comments on lines survive a reload and reach the agent as one message; a s
   await page.getByText("Nothing has changed since.").waitFor();
   expect(await page.locator(".file").count()).toBe(0);
   expect(await findBarriers()).toEqual([]);
+  await page.getByRole("button", { name: "Discard" }).click();
+  await page.getByRole("dialog", { name: "Discard 2 comments?" }).getByRole("button", { name: "Keep" }).click();
   await page.getByRole("button", { name: "Send to the agent" }).click();
 
   const message =

@@ -12,7 +12,7 @@ const isStream = (url: string): boolean => new URL(url).pathname.endsWith("/stre
 
 test("tabs share one stream; when the reading tab is closed, another continues: nothing is missing, nothing twice", async () => {
   const cmd = "n=0; while [ $n -lt 600 ]; do n=$((n+1)); echo tick $n.; sleep 0.3; done";
-  const { fixture, client } = await openRunHarness({ replies: [call("exec_command", { cmd })] });
+  const { fixture, client } = await openRunHarness({ replies: [call("exec_command", { cmd, yield_time_ms: 30_000 })] });
   const { page: first } = await visit(await loginLink(fixture.platform, client.url));
   const { agentId } = await client.create({ prompt: { text: "count" } });
   const streams: string[] = [];

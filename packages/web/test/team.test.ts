@@ -297,7 +297,7 @@ test("the form of a new agent begins with what the visitor has set, else the tea
   await own.getByLabel("New agents begin with").selectOption("repository");
   await own.getByRole("combobox", { name: /^Repository/ }).fill("https://host.example/shop");
   await own.getByLabel("Branch").fill("next");
-  await own.getByLabel("Model of agents that name none").selectOption("practice");
+  await own.getByLabel("Default model").selectOption("practice");
   await own.getByRole("button", { name: "Save" }).click();
   await own.getByText("Saved.").waitFor();
   expect(await findBarriers()).toEqual([]);

@@ -66,6 +66,7 @@ export const endedRuns = (db: Queries, { teamId, userId }: UserPrincipal) =>
     .where("runs.status", "in", ["FINISHED", "ERROR", "EXPIRED"])
     .where(sql<boolean>`inbox_marks.state is distinct from 'done'`)
     .orderBy("ended", "desc")
+    .orderBy("runs.id")
     .limit(maxInboxItems);
 
 async function readAlertItems(db: Queries, user: UserPrincipal): Promise<InboxItem[]> {
@@ -96,6 +97,7 @@ export const shownAlerts = (db: Queries, user: UserPrincipal) =>
     .select(["automation_alerts.id", "inbox_marks.state as mark"])
     .where(sql<boolean>`inbox_marks.state is distinct from 'done'`)
     .orderBy("automation_alerts.created_at", "desc")
+    .orderBy("automation_alerts.id")
     .limit(maxInboxItems);
 
 /** A failed run of an agent of the user is in the inbox already. Administrators look after those of the team. */

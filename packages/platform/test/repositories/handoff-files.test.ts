@@ -45,6 +45,29 @@ test("files replaced by directories, links and unusual names are handed off unch
   expect(await shop.git("show", `${branch}:folder`)).toBe("/etc/passwd");
 });
 
+test("the lines that an agent has changed are counted from where it began, over all its runs, whatever the files are called", async () => {
+  const shop = await harness.shop({ "a.txt": "one\ntwo\nthree\n", "b.txt": "b\n" });
+  const agent = await harness.agent([{ url: shop.url }]);
+  const { root } = agent.workspace;
+  const counted = () =>
+    harness.db
+      .selectFrom("handoffs")
+      .select(["lines_added as added", "lines_removed as removed"])
+      .where("agent_id", "=", agent.id)
+      .executeTakeFirst();
+  await agent.finish("Nothing to do.");
+  expect(await counted()).toEqual({ added: null, removed: null });
+  write(root, "a.txt", "one\n2\nthree\nfour\n");
+  write(root, "5\t6\tx\n7\t8\ty", "one line\n");
+  writeFileSync(join(root, "picture"), Buffer.from([0, 1, 2, 10, 10]));
+  renameSync(join(root, "b.txt"), join(root, "9\t9\tz"));
+  await agent.finish("Changed");
+  expect(await counted()).toEqual({ added: 3, removed: 1 });
+  write(root, "a.txt", "one\n2\nthree\n");
+  await agent.finish("Changed again");
+  expect(await counted()).toEqual({ added: 2, removed: 1 });
+});
+
 test("names that are not valid UTF-8 are kept byte for byte: added, changed and deleted", async () => {
   const name = Buffer.from([0x63, 0x61, 0x66, 0xe9]);
   const shop = await harness.shop();

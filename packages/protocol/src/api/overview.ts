@@ -40,6 +40,10 @@ const shown = {
   source: z.string().describe("What created it: API, SDK, WEBSITE"),
   latestRun: LatestRun.optional(),
   branch: z.string().optional().describe("What it pushed last"),
+  lines: z
+    .object({ added: z.int().nonnegative(), removed: z.int().nonnegative() })
+    .optional()
+    .describe("What its commits change, without binary files; absent before the first"),
   pullRequests: z.array(PullRequestLink),
   cost: Cost.optional().describe("Of all runs; absent where a price is not known"),
 };

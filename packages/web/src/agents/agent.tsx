@@ -9,6 +9,7 @@ import { useReadOnView, useTitle } from "../api/use-inbox.ts";
 import { Button } from "../components/controls.tsx";
 import { Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
+import { LineCount } from "../components/line-count.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { StatusBadge, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
@@ -51,7 +52,7 @@ function AgentHeader({ agent }: { agent: AgentDetails }) {
 }
 
 const AgentFacts = ({ agent }: { agent: AgentDetails }) => {
-  const { repos = [], branch, pullRequests, owner, latestRun, cost } = agent;
+  const { repos = [], branch, lines, pullRequests, owner, latestRun, cost } = agent;
   const isActive = agent.group === "running";
   return (
     <p className="agent-facts">
@@ -67,6 +68,7 @@ const AgentFacts = ({ agent }: { agent: AgentDetails }) => {
           <code>{branch}</code>
         </span>
       )}
+      {lines && <LineCount {...lines} />}
       {pullRequests.map((pull) => (
         <PullLink key={pull.url} pull={pull} />
       ))}

@@ -40,12 +40,7 @@ export function Attempts({ attempts, onChange }: AttemptsProps) {
         </div>
       ))}
       <div>
-        <Button
-          look="quiet"
-          icon="plus"
-          disabled={attempts.length + 1 >= maxAttempts}
-          onClick={() => onChange([...attempts, ""])}
-        >
+        <Button icon="plus" disabled={attempts.length + 1 >= maxAttempts} onClick={() => onChange([...attempts, ""])}>
           Add an attempt
         </Button>
         {attempts.length > 0 && (

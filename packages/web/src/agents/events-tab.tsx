@@ -89,9 +89,11 @@ const renderEvent = (event: ReceivedEvent) => (
     <summary>
       <span className="event-name">{event.event}</span> <code className="event-data">{event.data.slice(0, 300)}</code>
     </summary>
-    <p className="soft">
-      id: <code>{event.id}</code>
-    </p>
+    {event.id !== null && (
+      <p className="soft">
+        id: <code>{event.id}</code>
+      </p>
+    )}
     <pre className="event-whole">{formatData(event.data)}</pre>
   </details>
 );

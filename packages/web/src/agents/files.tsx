@@ -60,9 +60,11 @@ function FileRow({ artifact, href }: { artifact: Artifact; href: string }) {
     <li className="file-entry">
       <div className="row">
         <Icon name="file" />
-        <a className="row-name" href={href}>
-          {path}
-        </a>
+        <div className="row-main">
+          <a className="row-name" href={href}>
+            {path}
+          </a>
+        </div>
         <span className="row-end">
           {hasText && (
             <Button look="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -1,7 +1,8 @@
 // One step of a run as people read it.
 import { memo, useMemo } from "react";
-import { Hunks, LineCount } from "../components/diff.tsx";
+import { Hunks } from "../components/diff.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
+import { LineCount } from "../components/line-count.tsx";
 import { Markdown } from "../components/markdown.tsx";
 import { Output } from "../components/output.tsx";
 import type { Item } from "../stream/transcript.ts";
@@ -78,13 +79,17 @@ function Command({ item }: { item: Of<"command"> }) {
       status={isFailed ? "error" : status}
       startsOpen={status === "running" || isFailed}
     >
-      {output.trim() !== "" ? <Output text={output} /> : <Problem text={problem} />}
+      {output.trim() !== "" ? <Output text={output} /> : <Problem text={problem} isRunning={status === "running"} />}
     </Step>
   );
 }
 
-const Problem = ({ text }: { text: string | undefined }) =>
-  text === undefined ? <p className="run-note">No output.</p> : <p className="bad problem-text">{text}</p>;
+const Problem = ({ text, isRunning = false }: { text: string | undefined; isRunning?: boolean }) =>
+  text === undefined ? (
+    <p className="run-note">{isRunning ? "No output so far." : "No output."}</p>
+  ) : (
+    <p className="bad problem-text">{text}</p>
+  );
 
 function Edit({ item: { path, diff, added, removed, status, problem } }: { item: Of<"edit"> }) {
   const hunks = useMemo(() => readHunks(diff.replace(/\n$/, "").split("\n")), [diff]);

@@ -42,9 +42,11 @@ export function MachineTab() {
                 {ports.map(({ name, port, url }) => (
                   <li key={port} className="row">
                     <Icon name="link" />
-                    <a className="row-name" href={url} target="_blank" rel="noreferrer noopener">
-                      {name}
-                    </a>
+                    <div className="row-main">
+                      <a className="row-name" href={url} target="_blank" rel="noreferrer noopener">
+                        {name}
+                      </a>
+                    </div>
                     <span className="row-end numeric">{port}</span>
                   </li>
                 ))}

@@ -1,4 +1,4 @@
-// Starts an agent: prompt with images, repository, branch, model and mode. What is typed is kept until it was sent.
+// Starts an agent: prompt with files, repository, branch, model and mode. What is typed is kept until it was sent.
 import type { CreateAgent } from "@agentcli/protocol/api";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -10,11 +10,11 @@ import { useTitle } from "../api/use-inbox.ts";
 import { Button, Check, Field, Keys, Select } from "../components/controls.tsx";
 import { Failure, Notice } from "../components/feedback.tsx";
 import { EnvironmentSelect, RepositoryFields } from "../components/starting-point.tsx";
-import { useStored } from "../components/stored.ts";
+import { type Store, useStored } from "../components/stored.ts";
+import { AttachmentList, useAttachments } from "./attachments.tsx";
 import { Attempts } from "./attempts.tsx";
 import { Estimate } from "./estimate.tsx";
 import { addShared } from "./given.ts";
-import { ImageList, useImages } from "./images.tsx";
 import { type Start, startOf, useNewAgentDefaults } from "./new-agent-defaults.ts";
 
 interface Draft {
@@ -40,7 +40,7 @@ const emptyDraft: Draft = {
 };
 
 /** The address fills in what was not typed. */
-function useDraft(): [Draft, (draft: Draft) => void] {
+function useDraft(): [Draft, Store<Draft>] {
   const [stored, setDraft] = useStored<Draft>("draft:new", emptyDraft);
   const search = useSearch({ from: "/agents/new" });
   const navigate = useNavigate();
@@ -58,7 +58,6 @@ function useDraft(): [Draft, (draft: Draft) => void] {
 
 export function NewAgentPage() {
   const [draft, setDraft] = useDraft();
-  const images = useImages();
   const navigate = useNavigate();
   const key = useRef(crypto.randomUUID());
   const defaults = useNewAgentDefaults();
@@ -67,6 +66,10 @@ export function NewAgentPage() {
     key.current = crypto.randomUUID();
     setDraft({ ...draft, ...next });
   };
+  const attachments = useAttachments((text) => {
+    key.current = crypto.randomUUID();
+    setDraft((before) => ({ ...before, prompt: addShared(before.prompt, text) }));
+  });
   const start = useAction(async (bodies: CreateAgent[]) => {
     const ids: string[] = [];
     // Tried again after a refusal, those that were created are found by their keys.
@@ -83,16 +86,16 @@ export function NewAgentPage() {
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
     if (draft.prompt.trim() !== "" && !start.isPending && !defaults.isPending)
-      void start.run(bodiesOf({ ...draft, ...where }, images.images));
+      void start.run(bodiesOf({ ...draft, ...where }, attachments.images));
   };
   useTitle("New agent");
   return (
-    <form className="page page-new" onSubmit={submit} onPaste={images.onPaste}>
+    <form className="page page-new" onSubmit={submit} {...attachments.handlers}>
       <header className="page-header">
         <h1>New agent</h1>
       </header>
       <PromptField draft={draft} onChange={change} onSubmit={submit} />
-      <ImageList {...images} />
+      <AttachmentList {...attachments} />
       <Options draft={{ ...draft, ...where }} defaultModel={defaults.model} onChange={change} />
       <Attempts attempts={draft.attempts} onChange={(attempts) => change({ attempts })} />
       <Estimate repository={where.repository} model={draft.model || defaults.model} count={draft.attempts.length + 1} />
@@ -124,7 +127,7 @@ function PromptField({ draft, onChange, onSubmit }: PartProps & { onSubmit: () =
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) onSubmit();
   };
   return (
-    <Field label="What should it do?" hint="Images can be pasted.">
+    <Field label="What should it do?">
       <textarea
         className="input prompt-input"
         rows={6}

@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { request } from "../api/request.ts";
 import { useAction } from "../api/use-action.ts";
+import { ConfirmButton } from "../components/confirm.tsx";
 import { Button } from "../components/controls.tsx";
 import type { LineNotes } from "../components/diff.tsx";
 import { Failure } from "../components/feedback.tsx";
@@ -85,9 +86,14 @@ export function ReviewBar({ agent, isShown }: { agent: AgentDetails; isShown: (c
         {comments.length} {comments.length === 1 ? "comment" : "comments"}
         {moved.length > 0 && <span className="soft">, {moved.length} on lines that have changed since</span>}
       </span>
-      <Button look="quiet" onClick={() => setComments([])}>
-        Discard
-      </Button>
+      <ConfirmButton
+        look="quiet"
+        label="Discard"
+        title={comments.length === 1 ? "Discard the comment?" : `Discard ${comments.length} comments?`}
+        onConfirm={() => setComments([])}
+      >
+        <p>They were not sent, and are kept nowhere else.</p>
+      </ConfirmButton>
       <Button
         look="primary"
         icon="send"

@@ -4,13 +4,14 @@ import { describeRunModel } from "@agentcli/protocol/outcomes";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import { Icon } from "../components/icon.tsx";
+import { LineCount } from "../components/line-count.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { StatusIcon, wordOf } from "../components/status.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
 import { duration, money, repositoryName } from "../text/format.ts";
 
 export const AgentRow = memo(({ agent }: { agent: AgentOverview }) => {
-  const { latestRun, owner, repos = [], branch, pullRequests, cost } = agent;
+  const { latestRun, owner, repos = [], branch, lines, pullRequests, cost } = agent;
   const isActive = latestRun?.status === "RUNNING" || latestRun?.status === "CREATING";
   return (
     <li className="row" data-agent={agent.id}>
@@ -36,7 +37,8 @@ export const AgentRow = memo(({ agent }: { agent: AgentOverview }) => {
               {branch}
             </span>
           )}
-          {latestRun?.model && <span className="fact">{describeRunModel(latestRun.model)}</span>}
+          {lines && <LineCount {...lines} />}
+          {latestRun?.model && <span className="fact fact-model">{describeRunModel(latestRun.model)}</span>}
           {latestRun?.error && <span className="fact fact-bad">{latestRun.error.message}</span>}
         </span>
       </div>

@@ -5,7 +5,7 @@ import { useParams } from "@tanstack/react-router";
 import { agentQuery } from "../api/queries.ts";
 import { request } from "../api/request.ts";
 import { useAction } from "../api/use-action.ts";
-import { Button } from "../components/controls.tsx";
+import { ConfirmButton } from "../components/confirm.tsx";
 import { Empty, Failure } from "../components/feedback.tsx";
 import { Loaded } from "../components/page.tsx";
 import { TableHead } from "../components/table.tsx";
@@ -28,7 +28,10 @@ export function WaitsTab() {
       {({ items }) =>
         items.length === 0 ? (
           <Empty icon="clock" title="It waits for nothing">
-            Agents wait for comments, reviews, results of checks and times. Begin a prompt with /subscribe.
+            <p>
+              Agents wait for comments, reviews, results of checks and times. Begin a prompt with{" "}
+              <code>/subscribe</code>.
+            </p>
           </Empty>
         ) : (
           <WaitsTable agentId={id} items={items} />
@@ -68,9 +71,15 @@ function WaitsTable({ agentId, items }: { agentId: string; items: Subscription[]
               </td>
               <td className="table-actions">
                 {mayCancel && subscription.status === "active" && (
-                  <Button look="quiet" isBusy={cancel.isPending} onClick={() => cancel.run(subscription.id)}>
-                    Cancel
-                  </Button>
+                  <ConfirmButton
+                    look="quiet"
+                    label="Cancel"
+                    title="Cancel this wait?"
+                    isBusy={cancel.isPending}
+                    onConfirm={() => void cancel.run(subscription.id)}
+                  >
+                    <p>The agent is not woken any more by: {describe(subscription)}</p>
+                  </ConfirmButton>
                 )}
               </td>
             </tr>

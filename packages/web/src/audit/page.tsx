@@ -79,7 +79,7 @@ const EntryRow = ({ entry: { at, actorName, action, subject, data } }: { entry: 
     <td data-label="Who" className="table-name audit-actor">
       {actorName}
     </td>
-    <td data-label="What">
+    <td data-label="What" className="audit-what">
       <code>{action}</code>
       <span className="audit-subject soft">{subject}</span>
     </td>

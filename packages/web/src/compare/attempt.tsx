@@ -7,8 +7,8 @@ import { useMemo, useSyncExternalStore } from "react";
 import { request } from "../api/request.ts";
 import { useAction } from "../api/use-action.ts";
 import { Button } from "../components/controls.tsx";
-import { LineCount } from "../components/diff.tsx";
 import { Failure, Skeleton } from "../components/feedback.tsx";
+import { LineCount } from "../components/line-count.tsx";
 import { Markdown } from "../components/markdown.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { StatusBadge } from "../components/status.tsx";
@@ -179,7 +179,6 @@ function Actions({ agent: { id, group, status, branch, pullRequests, permissions
       )}
       {isOver && permissions.manage && (
         <Button
-          look="quiet"
           icon="archive"
           isBusy={act.isPending}
           onClick={() => void act.run(status === "ARCHIVED" ? "unarchive" : "archive")}

@@ -3,6 +3,7 @@ import { Fragment, memo, type ReactNode, useState } from "react";
 import type { Hunk, PatchFile, PatchLine } from "../text/patch.ts";
 import { Button } from "./controls.tsx";
 import { Icon } from "./icon.tsx";
+import { LineCount } from "./line-count.tsx";
 
 export type DiffMode = "unified" | "split";
 
@@ -68,21 +69,6 @@ export const FileDiff = memo(({ file, mode, notes, isViewed = false, onViewed }:
     </article>
   );
 });
-
-export const LineCount = ({ added, removed }: { added: number; removed: number }) => (
-  <span className="line-count numeric">
-    {added > 0 && (
-      <span className="count-added">
-        <span className="sr-only">lines added: </span>+{added}
-      </span>
-    )}
-    {removed > 0 && (
-      <span className="count-removed">
-        <span className="sr-only">lines removed: </span>−{removed}
-      </span>
-    )}
-  </span>
-);
 
 function FileBody({ file, mode, notes }: Pick<FileDiffProps, "file" | "mode" | "notes">) {
   if (file.isBinary) return <p className="file-note">A binary file.</p>;

@@ -3,6 +3,7 @@ import type { RunStatus } from "@agentcli/protocol/api";
 import type { ReactNode } from "react";
 import { TranscriptItem } from "../agents/item.tsx";
 import { AgentRow } from "../agents/row.tsx";
+import { ConfirmButton } from "../components/confirm.tsx";
 import { Button, Check, Field, IconButton, Keys, Select, Spinner } from "../components/controls.tsx";
 import { FileDiff } from "../components/diff.tsx";
 import { Empty, Notice, Skeleton } from "../components/feedback.tsx";
@@ -10,6 +11,8 @@ import { Markdown } from "../components/markdown.tsx";
 import { Output } from "../components/output.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { StatusBadge } from "../components/status.tsx";
+import { TableHead } from "../components/table.tsx";
+import { Moment } from "../components/time.tsx";
 import { readPatch } from "../text/patch.ts";
 import { sampleAgent, sampleItems, sampleMarkdown, sampleOutput, samplePatch } from "./samples.ts";
 
@@ -73,6 +76,27 @@ export const DesignPage = () => (
       {(["draft", "open", "merged", "closed"] as const).map((state, index) => (
         <PullLink key={state} pull={{ url: "https://git.example.com/1", number: index + 1, state }} />
       ))}
+    </Part>
+    <Part title="Questions and tables" isColumn>
+      <div>
+        <ConfirmButton label="Remove" title="Remove it?" onConfirm={() => {}}>
+          <p>This cannot be undone.</p>
+        </ConfirmButton>
+      </div>
+      <table className="table">
+        <TableHead columns={["Name", "Since"]} hasActions />
+        <tbody>
+          <tr>
+            <td data-label="Name">A name</td>
+            <td data-label="Since">
+              <Moment at="2026-01-02T03:04:05Z" />
+            </td>
+            <td className="table-actions">
+              <Button look="quiet">Change</Button>
+            </td>
+          </tr>
+        </tbody>
+      </table>
     </Part>
     <Samples />
   </div>

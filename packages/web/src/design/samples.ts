@@ -16,6 +16,7 @@ export const sampleAgent = (status: RunStatus): AgentOverview => ({
   owner: { kind: "user", name: "ada@example.com", isCaller: true },
   source: "WEBSITE",
   branch: "platform/work-a23f965c",
+  lines: { added: 12, removed: 3 },
   pullRequests: [{ url: "https://git.example.com/1", number: 12, state: "open" }],
   cost: { rawCostCents: 42, chargedCents: 42 },
   latestRun: { id: "run-1", status, createdAt: at, durationMs: 84_000 },

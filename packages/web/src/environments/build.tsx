@@ -16,7 +16,7 @@ export function BuildPage() {
   const query = useQuery(buildQuery(id, buildId));
   const log = useLog(id, buildId);
   return (
-    <Page title="Build">
+    <Page title="Build" {...(query.data && { actions: <BuildActions build={query.data} /> })}>
       <p className="back-link">
         <Link to="/environments/$id" params={{ id }}>
           Back to the environment
@@ -24,26 +24,26 @@ export function BuildPage() {
       </p>
       <Loaded query={query}>
         {(build) => (
-          <>
-            <BuildActions build={build} />
-            <p className="row-facts is-wrapping">
-              <BuildBadge status={build.status} />
-              <code>{build.id}</code>
-              <Moment at={build.createdAt} />
-              {build.failure && <span className="tone-bad">{build.failure.code ?? build.failure.type}</span>}
-              {build.commits?.map(({ repoUrl, commit }) => (
-                <span key={repoUrl} className="fact">
-                  {repoUrl} at <code>{commit.slice(0, 12)}</code>
-                </span>
-              ))}
-            </p>
-          </>
+          <p className="row-facts is-wrapping build-facts">
+            <BuildBadge status={build.status} />
+            <code>{build.id}</code>
+            <Moment at={build.createdAt} />
+            {build.failure && <span className="tone-bad">{build.failure.code ?? build.failure.type}</span>}
+            {build.commits?.map(({ repoUrl, commit }) => (
+              <span key={repoUrl} className="fact">
+                {repoUrl} at <code>{commit.slice(0, 12)}</code>
+              </span>
+            ))}
+          </p>
         )}
       </Loaded>
       {log.connection === "reconnecting" && (
         <Notice tone="busy">Reconnecting. Nothing is lost: the log goes on where it stopped.</Notice>
       )}
       {log.text !== "" && <Output text={log.text} />}
+      {log.text === "" && (log.connection === "connecting" || log.connection === "live") && (
+        <p className="soft">The log is empty so far.</p>
+      )}
       {log.text === "" && log.connection === "ended" && <p className="soft">The log is empty.</p>}
     </Page>
   );

@@ -11,7 +11,7 @@ import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
 import { Icon, type IconName } from "../components/icon.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { Moment } from "../components/time.tsx";
-import { repositoryName } from "../text/format.ts";
+import { plainText, repositoryName } from "../text/format.ts";
 
 export function InboxPage() {
   useEffect(() => void closeOtherNotifications(), []);
@@ -102,7 +102,7 @@ const InboxRow = ({ item, onMark }: InboxRowProps) => {
               {repositoryName(url)}
             </span>
           ))}
-          <span className="inbox-message">{item.message}</span>
+          <span className="inbox-message">{plainText(item.message)}</span>
         </span>
       </div>
       <div className="row-end">

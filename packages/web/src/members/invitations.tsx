@@ -3,7 +3,7 @@ import type { Invitation } from "@agentcli/protocol/api";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { request } from "../api/request.ts";
 import { useAction } from "../api/use-action.ts";
-import { Button } from "../components/controls.tsx";
+import { ConfirmButton } from "../components/confirm.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Loaded } from "../components/page.tsx";
 import { TableHead } from "../components/table.tsx";
@@ -49,9 +49,14 @@ const InvitationTable = ({ invitations, onRevoke }: { invitations: Invitation[];
             <Moment at={expiresAt} />
           </td>
           <td className="table-actions">
-            <Button look="quiet" onClick={() => onRevoke(id)}>
-              Revoke
-            </Button>
+            <ConfirmButton
+              look="quiet"
+              label="Revoke"
+              title={`Revoke the invitation of ${email}?`}
+              onConfirm={() => onRevoke(id)}
+            >
+              <p>Its link stops working. Invite the address again for a new one.</p>
+            </ConfirmButton>
           </td>
         </tr>
       ))}

@@ -17,10 +17,12 @@ export function AskAgent({ details }: { details: PullRequestDetails }) {
   return (
     <section className="card pull-agent" aria-label="Agent">
       <Icon name="agents" />
-      <Link to="/agents/$id" params={{ id: agent.id }}>
-        {agent.name ?? agent.id}
-      </Link>
-      <span className="soft">opened this</span>
+      <span className="pull-opener">
+        <Link to="/agents/$id" params={{ id: agent.id }}>
+          {agent.name ?? agent.id}
+        </Link>{" "}
+        <span className="soft">opened this</span>
+      </span>
       {agent.permissions.followUp && feedback.length > 0 && (
         <AskButton agent={agent} details={details} feedback={feedback} />
       )}

@@ -2,9 +2,10 @@
 import type { PullRequestComment, PullRequestDetails } from "@agentcli/protocol/api";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { type DiffMode, FileDiff, LineCount, type LineNotes } from "../components/diff.tsx";
+import { type DiffMode, FileDiff, type LineNotes } from "../components/diff.tsx";
 import { DiffModeSwitch, useDiffMode } from "../components/diff-mode.tsx";
 import { Empty, Failure, Notice } from "../components/feedback.tsx";
+import { LineCount } from "../components/line-count.tsx";
 import { LineEditor } from "../components/line-editor.tsx";
 import { Loaded } from "../components/page.tsx";
 import { useStored } from "../components/stored.ts";

@@ -17,7 +17,7 @@ const pushQuery = queryOptions({
 const isSupported = (): boolean => "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
 
 export const Notifications = () => (
-  <section className="section notifications">
+  <section className="section card notifications">
     <h2>Notifications</h2>
     <p className="page-lead">
       This browser shows when a run of yours finishes or fails, also while the app is closed: one notification for each

@@ -71,7 +71,7 @@ const Fields = ({ title, rows }: { title: string; rows: FieldRow[] }) =>
               <td data-label="Name">
                 <code>{name}</code> {isRequired && <span className="tag">required</span>}
               </td>
-              <td data-label="Type">
+              <td data-label="Type" className="member-type">
                 <code>{type}</code>
               </td>
               <td data-label="Meaning">{description}</td>

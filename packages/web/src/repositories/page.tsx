@@ -97,7 +97,7 @@ function RepositoryForm() {
           maxLength={2048}
           autoComplete="off"
           spellCheck={false}
-          placeholder="https://github.com/owner/name"
+          placeholder="Git URL"
           value={url}
           onChange={({ target }) => changeUrl(target.value)}
         />

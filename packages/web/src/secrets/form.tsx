@@ -74,6 +74,6 @@ interface HostsFieldProps {
 
 const HostsField = (props: HostsFieldProps) => (
   <Field label="Only sent to (hosts)">
-    <input className="input" autoComplete="off" spellCheck={false} placeholder="any: agents get the value" {...props} />
+    <input className="input" autoComplete="off" spellCheck={false} placeholder="Any host" {...props} />
   </Field>
 );

@@ -30,14 +30,17 @@ export function SessionsPage() {
   const others = query.data?.items.filter(({ isCurrent }) => !isCurrent) ?? [];
   return (
     <Page title="Your sessions" actions={others.length > 1 && <EndOthers onEnd={() => void end.run(others)} />}>
-      <p className="page-lead">You are logged in in these browsers. End those that you do not know.</p>
+      <p className="page-lead">These browsers are logged in as you. End those that you do not know.</p>
       {end.error !== null && <Failure error={end.error} />}
       <Loaded query={query}>
-        {({ items }) => <SessionTable sessions={items} onEnd={(one) => void end.run([one])} />}
+        {({ items }) => <SessionTable sessions={currentFirst(items)} onEnd={(one) => void end.run([one])} />}
       </Loaded>
     </Page>
   );
 }
+
+const currentFirst = (sessions: BrowserSession[]): BrowserSession[] =>
+  sessions.toSorted((one, other) => Number(other.isCurrent) - Number(one.isCurrent));
 
 const EndOthers = ({ onEnd }: { onEnd(): void }) => (
   <ConfirmButton label="End all others" title="End all other sessions?" onConfirm={onEnd}>

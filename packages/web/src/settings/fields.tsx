@@ -81,7 +81,7 @@ function ModelField({ draft: { model }, onChange, inherited }: SettingsFieldsPro
   const { data } = useQuery(modelsQuery);
   const models = data?.items ?? [];
   return (
-    <Field label="Model of agents that name none">
+    <Field label="Default model">
       <Select value={model} onChange={({ target }) => onChange({ model: target.value })}>
         <option value="">{inherited.model}</option>
         {model !== "" && !models.some(({ id }) => id === model) && <option value={model}>{model}</option>}

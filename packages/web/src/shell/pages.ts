@@ -1,4 +1,4 @@
-// The pages of the app, as the navigation and the command palette list them.
+// The pages of the app, as the command palette lists them, and the navigation without those that others lead to.
 import type { IconName } from "../components/icon.tsx";
 
 export interface PageEntry {
@@ -8,6 +8,7 @@ export interface PageEntry {
   /** Rendered by the server: a plain link leaves the app. */
   isServerPage?: true;
   isForAdmins?: true;
+  isOnlyInPalette?: true;
 }
 
 export const pages: PageEntry[] = [
@@ -26,4 +27,6 @@ export const pages: PageEntry[] = [
   { href: "/settings", icon: "settings", name: "Settings" },
   { href: "/api-reference", icon: "code", name: "API" },
   { href: "/docs", icon: "book", name: "Docs", isServerPage: true },
+  { href: "/service-accounts", icon: "key", name: "Service accounts", isForAdmins: true, isOnlyInPalette: true },
+  { href: "/sessions", icon: "people", name: "Your sessions", isOnlyInPalette: true },
 ];

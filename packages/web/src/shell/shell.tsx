@@ -60,7 +60,7 @@ function Side({ onSearch }: { onSearch: () => void }) {
       </button>
       <nav className={isOpen ? "nav is-open" : "nav"} aria-label="Main">
         {pages
-          .filter(({ isForAdmins }) => !isForAdmins || session.isAdmin)
+          .filter(({ isForAdmins, isOnlyInPalette }) => !isOnlyInPalette && (!isForAdmins || session.isAdmin))
           .map((page) => (
             <NavItem key={page.href} page={page} />
           ))}

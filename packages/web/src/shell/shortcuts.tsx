@@ -37,7 +37,7 @@ const groups: { title: string; keys: [string, string][] }[] = [
     keys: [
       ["Enter", "Send"],
       ["Shift Enter", "New line"],
-      ["Ctrl Enter", "Start a new agent"],
+      ["Ctrl Enter", "Send it into the run, or start the new agent"],
     ],
   },
 ];

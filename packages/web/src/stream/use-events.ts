@@ -33,7 +33,7 @@ export function useEvents(url: string): FollowedEvents {
     const read = (event: string, data: string, id: string | null) => {
       // They have no meaning but that the connection is alive.
       if (event !== "heartbeat") next.events.push({ id, event, data });
-      return event === "done" ? null : "";
+      return event === "done" || event === "error" ? null : "";
     };
     void followText({ url, onChange, read }, page.signal);
     return () => {

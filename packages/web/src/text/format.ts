@@ -26,7 +26,8 @@ export function duration(ms: number): string {
   if (seconds < 60) return `${Math.round(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 export function money(cents: number): string {
@@ -60,3 +61,11 @@ export function rangeOf(values: number[], show: (value: number) => string): stri
   const at = (part: number) => show(sorted[Math.round((sorted.length - 1) * part)] ?? 0);
   return at(0.25) === at(0.75) ? at(0.5) : `${at(0.25)} to ${at(0.75)}`;
 }
+
+/** Markdown as one line of text, for lists. */
+export const plainText = (markdown: string): string =>
+  markdown
+    .replaceAll(/^\s*(?:[-*+]|#{1,6}|>|\d+\.)\s+/gm, "")
+    .replaceAll(/`+|\*\*/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();

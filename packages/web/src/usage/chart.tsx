@@ -29,19 +29,25 @@ export function DayChart({ days, measure }: { days: SpendingDay[]; measure: Meas
               width={barWidth}
               height={size}
             >
-              <title>{`${one.day}: ${measure.format(value)}`}</title>
+              <title>{`${dayName(one.day)}: ${measure.format(value)}`}</title>
             </rect>
           );
         })}
       </svg>
       <p className="chart-axis soft numeric" aria-hidden="true">
-        <span>{days[0]?.day}</span>
-        <span>{days.at(-1)?.day}</span>
+        <span>{dayName(days[0]?.day)}</span>
+        <span>{dayName(days.at(-1)?.day)}</span>
       </p>
       <DayTable days={days} measure={measure} />
     </figure>
   );
 }
+
+/** Days of usage begin and end in UTC. */
+const dayName = (day: string | undefined): string =>
+  day === undefined
+    ? ""
+    : new Date(day).toLocaleDateString(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
 
 const DayTable = ({ days, measure }: { days: SpendingDay[]; measure: Measure }) => (
   <table className="sr-only">

@@ -10,7 +10,13 @@ import type {
 } from "@agentcli/protocol/api";
 import { toCents } from "@agentcli/protocol/money";
 import { sql } from "kysely";
-import { type DataKey, decodeCursor, encodeCursor, type PlatformContext } from "../../foundation/index.ts";
+import {
+  type DataKey,
+  decodeCursor,
+  encodeCursor,
+  type HandoffTable,
+  type PlatformContext,
+} from "../../foundation/index.ts";
 import type { Principal } from "../../identity/index.ts";
 import { type GitHost, readPullRequestLinks } from "../../repositories/index.ts";
 import { type RunRequest, requestAad, shownArtifacts } from "../../runs/index.ts";
@@ -98,7 +104,10 @@ const costOf = (usd: string | null): Pick<AgentOverview, "cost"> => {
   return { cost: { rawCostCents: cents, chargedCents: cents } };
 };
 
-type About = Pick<AgentOverview, "group" | "owner" | "source" | "latestRun" | "branch" | "pullRequests" | "cost">;
+type About = Pick<
+  AgentOverview,
+  "group" | "owner" | "source" | "latestRun" | "branch" | "lines" | "pullRequests" | "cost"
+>;
 
 /** What the list shows of each agent beside the agent itself. */
 async function readAbout(
@@ -124,10 +133,20 @@ async function readAbout(
       source: row.source,
       ...(run && { latestRun: latestOf(runOf(run, key, null)) }),
       ...(branch !== undefined && { branch }),
+      ...linesOf(own),
       pullRequests,
       ...costOf(costs.get(row.id) ?? null),
     };
   };
+}
+
+type HandoffLines = Pick<HandoffTable, "lines_added" | "lines_removed">;
+
+function linesOf(handoffs: HandoffLines[]): Pick<AgentOverview, "lines"> {
+  const counted = handoffs.filter(({ lines_added }) => lines_added !== null);
+  if (counted.length === 0) return {};
+  const sum = (name: keyof HandoffLines) => counted.reduce((total, row) => total + (row[name] ?? 0), 0);
+  return { lines: { added: sum("lines_added"), removed: sum("lines_removed") } };
 }
 
 const latestOf = ({
@@ -178,7 +197,7 @@ async function readHandoffs(db: Database, ids: string[]) {
   if (ids.length === 0) return [];
   return db
     .selectFrom("handoffs")
-    .select(["agent_id", "branch", "pushed_commit", "pr_url"])
+    .select(["agent_id", "branch", "pushed_commit", "pr_url", "lines_added", "lines_removed"])
     .where("agent_id", "in", ids)
     .orderBy("repo_url")
     .execute();

@@ -65,6 +65,7 @@ import * as runMessages from "./migrations/0061-run-messages.ts";
 import * as recordedHashes from "./migrations/0062-recorded-hashes.ts";
 import * as keyServices from "./migrations/0063-key-services.ts";
 import * as openStreams from "./migrations/0064-open-streams.ts";
+import * as changedLines from "./migrations/0065-changed-lines.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -135,6 +136,7 @@ const migrations: Record<string, Migration> = {
   "0062-recorded-hashes": recordedHashes,
   "0063-key-services": keyServices,
   "0064-open-streams": openStreams,
+  "0065-changed-lines": changedLines,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -7,6 +7,7 @@ import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import type { NewCheck } from "./check-store.ts";
 import { type CommittedWork, commitLeftovers } from "./commit.ts";
+import { countLines } from "./count-lines.ts";
 import { commitMessage, pullRequestTitle } from "./describe.ts";
 import type { HandedOff, Handoff, RunSummary } from "./handoff.ts";
 import { listCommits } from "./list-commits.ts";
@@ -155,7 +156,10 @@ async function commit(work: Work, row: HandoffRow, signal: AbortSignal): Promise
   const exclude = [repository.baseCommit, ...(row.pushed_commit === null ? [] : [row.pushed_commit])];
   const location = { directory: repository.hostDirectory };
   await refuseSecrets({ location, head: committed.commit, exclude }, summary.secrets, signal);
-  return afterCommit(row, { ...committed, isNew: committed.commit !== repository.baseCommit }, key);
+  const step = afterCommit(row, { ...committed, isNew: committed.commit !== repository.baseCommit }, key);
+  if (step.state !== "committed" || step.head_commit === null) return step;
+  const range = { base: repository.baseCommit, head: step.head_commit };
+  return { ...step, ...(await countLines(location, range, signal)) };
 }
 
 /** Without new commits, a pull request that a user has closed stays closed. */

@@ -3,6 +3,7 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import type { DataKey, HandoffTable, Queries, Tables } from "../../foundation/index.ts";
 import type { PushedWork } from "../workspaces/index.ts";
 import { insertCheck, type NewCheck } from "./check-store.ts";
+import type { ChangedLines } from "./count-lines.ts";
 import type { HandedOffBranch } from "./handoff.ts";
 import type { HeldBackFile } from "./held-back.ts";
 
@@ -39,7 +40,7 @@ export async function beginHandoff(db: Kysely<Tables>, beginning: HandoffBeginni
 
 /** The results of a step are stored together with its state. */
 export type HandoffStep =
-  | { state: "committed"; head_commit: string | null; held_back: Buffer | null }
+  | ({ state: "committed"; head_commit: string | null; held_back: Buffer | null } & Partial<ChangedLines>)
   | { state: "pushed"; pushed_commit: string | null }
   | { state: "opened"; pr_url: string | null; body_digest: string | null }
   | {

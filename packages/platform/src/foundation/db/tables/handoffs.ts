@@ -16,6 +16,9 @@ export interface HandoffTable {
   base_commit: string;
   /** Has all that the agent left; null where that is nothing. */
   head_commit: string | null;
+  /** Between `base_commit` and `head_commit`, without binary files; null where nothing is committed. */
+  lines_added: number | null;
+  lines_removed: number | null;
   /** What the branch was pushed at last. */
   pushed_commit: string | null;
   pr_url: string | null;
