@@ -1,7 +1,7 @@
 // How many lines an agent's branch adds to its base and removes from it. Binary files have none.
 import { type GitLocation, runGit } from "../git/index.ts";
 
-/** Null where git could not count them in time: that is no reason to fail a hand-off. */
+/** Null where git could not count them in time: a hand-off does not fail for it. */
 export interface ChangedLines {
   lines_added: number | null;
   lines_removed: number | null;
