@@ -200,7 +200,7 @@ const { connect, createServer } = require("node:net");
 const [socketPath, script] = process.argv.slice(1);
 const { secrets, patterns } = JSON.parse(readFileSync(0, "utf8"));
 mkdirSync("/run/build", { mode: 0o700 });
-if (secrets.length > 0) writeFileSync("/run/build/patterns", patterns.join("\\n") + "\\n", { mode: 0o600 });
+if (patterns.length > 0) writeFileSync("/run/build/patterns", patterns.join("\\n") + "\\n", { mode: 0o600 });
 const flags = secrets.map(({ name, value }, at) => {
   writeFileSync("/run/build/secret-" + at, value, { mode: 0o600 });
   return "--secret=id=" + name + ",src=/run/build/secret-" + at;

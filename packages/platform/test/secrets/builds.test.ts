@@ -9,10 +9,12 @@ import { commandWith } from "../harness/command.ts";
 
 const canary = "canary-b0411d-value";
 
-const set = ({ fixture }: EnvironmentHarness, ...argv: string[]): Promise<string> => {
+const set = (harness: EnvironmentHarness, ...argv: string[]): Promise<string> => setTo(canary, harness, argv);
+
+const setTo = (value: string, { fixture }: EnvironmentHarness, argv: string[]): Promise<string> => {
   const { databaseUrl } = fixture;
   const platform = { ...fixture.platform, settings: { ...fixture.platform.settings, databaseUrl } };
-  return commandWith(canary, { platform }, ["secrets", "set", ...argv]);
+  return commandWith(value, { platform }, ["secrets", "set", ...argv]);
 };
 
 async function built(harness: EnvironmentHarness, environmentId: string): Promise<Build & { log: string }> {
@@ -90,4 +92,14 @@ test("a build whose install leaves a secret in a file fails and names the file",
   expect(bad, bad.log).toMatchObject({ status: "FAILED", failure: { type: "INSTALL_FAILED" } });
   expect(bad.log).toContain("A secret of this build is in /root/npmrc. Have install remove it");
   expect(await harness.active(leaky.id)).toBeUndefined();
+});
+
+test("a secret that is too short to be redacted does not fail every build", async () => {
+  const harness = await openEnvironmentHarness({ executor: "machines" });
+  await setTo("abc", harness, ["FOR_BUILD", "--phase", "build"]);
+  const { id } = await harness.create("shop", { config: { install: 'test -n "$FOR_BUILD" && echo 616263 > ~/fine' } });
+  const { status, log } = await built(harness, id);
+  const { obstacle } = await (await openMachines(harness.fixture.platform.settings).provider()).capabilities();
+  if (obstacle !== null) return expect(log).toContain(obstacle);
+  expect(status, log).toBe("SUCCEEDED");
 });

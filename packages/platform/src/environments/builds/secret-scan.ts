@@ -11,7 +11,9 @@ export async function openSecretScan(
   secrets: BuildSecret[],
   signal: AbortSignal,
 ): Promise<() => Promise<string | null>> {
-  if (secrets.length === 0) return async () => null;
+  const patterns = patternsOf(secrets);
+  // To grep, an empty pattern is in every file.
+  if (patterns.length === 0) return async () => null;
   const mark = `/tmp/before-install-${randomUUID()}`;
   const run = async (script: string, input: string) => {
     let out = "";
@@ -24,7 +26,7 @@ export async function openSecretScan(
   };
   await run(': > "$0"', "");
   return async () => {
-    const { out, isDone } = await run(search, `${patternsOf(secrets).join("\n")}\n`);
+    const { out, isDone } = await run(search, `${patterns.join("\n")}\n`);
     const files = out.split("\n").filter(Boolean);
     if (files.length > 0)
       return `A secret of this build is in ${files.slice(0, maxShown).join(", ")}. Have install remove it, or keep it in a variable: builds are shared.`;
