@@ -59,8 +59,8 @@ test("what a run keeps in memory is gone when it ends, and what killed runs left
     [`platform-tests-${process.pid}-b/used.txt`]: "of a run that goes on",
     "platform-tests-notes/kept.txt": "of somebody else",
   });
-  const seen = inMemory((directory: string) => {
-    writeFileSync(join(directory, "row"), "1");
+  const seen = inMemory((directory) => {
+    writeFileSync(join(directory ?? "", "row"), "1");
     return readdirSync(memory.root).sort();
   }, memory.root);
   const kept = [`platform-tests-${process.pid}-b`, "platform-tests-notes"];
@@ -69,5 +69,5 @@ test("what a run keeps in memory is gone when it ends, and what killed runs left
 });
 
 test("without a directory in memory the tests use the disk", () => {
-  expect(inMemory((directory: string | null) => directory, "/dev/no-such-directory")).toBeNull();
+  expect(inMemory((directory) => directory, "/dev/no-such-directory")).toBeNull();
 });
