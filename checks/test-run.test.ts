@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { symlinkSync } from "node:fs";
+import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { inMemory } from "../scripts/in-memory.mjs";
 import { plantRepository } from "./planted.ts";
 import { repositoryRoot } from "./tree.ts";
 
@@ -50,4 +51,24 @@ test("an error outside every test is not excused by running a file again", () =>
 
 test("a green run has nothing unstable", () => {
   expect(runPlanted({ "a.test.ts": passes }).result).toEqual({ status: 0, unstable: [] });
+});
+
+test("what a run keeps in memory is gone when it ends, and what killed runs left as well", () => {
+  using memory = plantRepository({
+    "platform-tests-999999999-a/left.txt": "of a killed run",
+    [`platform-tests-${process.pid}-b/used.txt`]: "of a run that goes on",
+    "platform-tests-notes/kept.txt": "of another program",
+  });
+  const seen = inMemory((directory) => {
+    writeFileSync(join(directory ?? "", "row"), "1");
+    return readdirSync(memory.root);
+  }, memory.root);
+  const kept = [`platform-tests-${process.pid}-b`, "platform-tests-notes"];
+  expect(seen).toEqual(expect.arrayContaining(kept));
+  expect(seen).toHaveLength(kept.length + 1);
+  expect(readdirSync(memory.root).sort()).toEqual(kept);
+});
+
+test("without a directory in memory the tests use the disk", () => {
+  expect(inMemory((directory) => directory, "/dev/no-such-directory")).toBeNull();
 });

@@ -4,11 +4,15 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { inMemory } from "./in-memory.mjs";
 
 const reporter = fileURLToPath(new URL("failed-files-reporter.mjs", import.meta.url));
 
 /** Returns the exit status, and the test files that passed only when run alone. */
-export function runTests(only, env = {}) {
+export const runTests = (only, env = {}) =>
+  inMemory((cluster) => runFiles(only, { ...env, ...(cluster && { TEST_CLUSTER: cluster }) }));
+
+function runFiles(only, env) {
   const first = runVitest(only, env);
   if (first.status === 0) return { status: 0, unstable: [] };
   if (!first.canRerun) return { status: first.status, unstable: [] };

@@ -2,7 +2,7 @@
 
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Chunk, OperationFrame, Workspace } from "@agentcli/protocol";
+import type { Chunk, ExecRequest, OperationFrame, Workspace } from "@agentcli/protocol";
 import { WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import { maxLineBytes, openLineWriter, readLines } from "../wire/index.ts";
 import {
@@ -30,12 +30,15 @@ interface OperationCall<Result> {
   operation: Operation;
   request: object | null;
   shape: Shape<Result>;
+  /** How long the server itself may wait before it answers; null: for as long as a process runs. */
+  waitMs?: number | null;
   onChunk?: (chunk: Chunk) => void;
   signal?: AbortSignal;
 }
 
 interface PendingCall {
   spec: OperationCall<unknown>;
+  onProgress(): void;
   resolve(result: unknown): void;
   reject(error: Error): void;
 }
@@ -44,7 +47,7 @@ interface PendingCall {
 const abortTimeoutMs = 15_000;
 /** How long to wait for the reason why a stream ended. */
 const describeEndTimeoutMs = 2000;
-/** How long a server may take to answer any operation but exec. */
+/** How long a server may take to answer, beside what it was asked to wait for. Output of a command is an answer too. */
 const answerTimeoutMs = 300_000;
 
 /** How a server introduces itself. */
@@ -72,7 +75,8 @@ export function connectStarting(connection: Connection, expected: Greeting): Sta
 const workspaceOf = ({ root, incarnation }: Greeting, { perform, lose }: Calls): Workspace => ({
   root,
   incarnation,
-  exec: (request, onChunk, signal) => perform({ operation: "exec", request, shape: isExecResult, onChunk, signal }),
+  exec: (request, onChunk, signal) =>
+    perform({ operation: "exec", request, shape: isExecResult, waitMs: waitOf(request), onChunk, signal }),
   async read(request) {
     const result = await perform({ operation: "read", request, shape: isReadResult });
     if (result.files.length !== request.files.length)
@@ -85,6 +89,8 @@ const workspaceOf = ({ root, incarnation }: Greeting, { perform, lose }: Calls):
   status: () => perform({ operation: "status", request: null, shape: isStatusResult }),
   release: async (ids) => void (await perform({ operation: "release", request: ids, shape: isNothing })),
 });
+
+const waitOf = ({ waitMs, start }: ExecRequest): number | null => waitMs ?? start?.timeoutMs ?? null;
 
 interface Calls {
   greeting: Promise<Greeting>;
@@ -136,6 +142,7 @@ function openCalls(connection: Connection): Calls {
     const call = "call" in frame ? pending.get(frame.call) : undefined;
     if (call === undefined || frame.frame === "hello") return undefined;
     const { operation, shape, onChunk } = call.spec;
+    call.onProgress();
     if (frame.frame === "result" && !shape(frame.result)) return `it sent an invalid result for ${operation}.`;
     if (frame.frame === "chunk") onChunk?.(frame.chunk);
     else pending.delete(frame.call);
@@ -154,7 +161,7 @@ function openCalls(connection: Connection): Calls {
     if (lost !== undefined) throw lost;
     lastCall += 1;
     const call = lastCall;
-    const { operation, request, signal } = spec;
+    const { operation, request, waitMs = 0, signal } = spec;
     const deadline = openDeadline((waitedMs) => lose(`it did not answer ${operation} within ${waitedMs} ms.`));
     const abort = () => {
       void writer.send({ frame: "abort", call });
@@ -162,10 +169,15 @@ function openCalls(connection: Connection): Calls {
     };
     try {
       return await new Promise<Result>((resolve, reject) => {
-        pending.set(call, { spec, resolve: resolve as PendingCall["resolve"], reject });
+        pending.set(call, {
+          spec,
+          onProgress: deadline.restart,
+          resolve: resolve as PendingCall["resolve"],
+          reject,
+        });
+        if (waitMs !== null) deadline.start(Math.min(waitMs + answerTimeoutMs, maxTimerMs));
         if (signal?.aborted) abort();
         void writer.send({ frame: "call", call, operation, request });
-        if (operation !== "exec") deadline.start(answerTimeoutMs);
         signal?.addEventListener("abort", abort);
       });
     } finally {
@@ -177,13 +189,27 @@ function openCalls(connection: Connection): Calls {
   return { greeting, perform, lose };
 }
 
-function openDeadline(onExpired: (waitedMs: number) => void): { start(limitMs: number): void; end(): void } {
+/** Longer ones would expire at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
+interface Deadline {
+  start(limitMs: number): void;
+  /** Anew with the same limit, once it was started. */
+  restart(): void;
+  end(): void;
+}
+
+function openDeadline(onExpired: (waitedMs: number) => void): Deadline {
   let timer: NodeJS.Timeout | undefined;
   return {
     start(limitMs) {
       clearTimeout(timer);
       timer = setTimeout(() => onExpired(limitMs), limitMs);
     },
-    end: () => clearTimeout(timer),
+    restart: () => void timer?.refresh(),
+    end() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
   };
 }

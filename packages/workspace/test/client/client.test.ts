@@ -12,7 +12,7 @@ import {
 } from "@agentcli/protocol";
 import { WorkspaceLost } from "@agentcli/protocol/workspace-errors";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { connectWorkspace } from "../../src/client/client.ts";
 import * as shapes from "../../src/client/shapes.ts";
 import { readLines } from "../../src/wire/json-lines.ts";
@@ -106,6 +106,34 @@ test("an abort is passed on and the answer still awaited", async () => {
   send({ frame: "result", call: 1, result });
   expect(await running).toEqual(result);
 });
+
+test("a server that answers nothing is lost after the wait that a command allows, later where it sends output", async () => {
+  const { workspace, send } = await connectToScriptedServer();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const seen: string[] = [];
+  const running = workspace.exec({ id: "a", waitMs: 30_000 }, ({ text }) => void seen.push(text), signal);
+  vi.advanceTimersByTime(320_000);
+  send({ frame: "chunk", call: 1, chunk: { seq: 1, stream: "stdout", text: "still here" } });
+  await expect.poll(() => seen).toEqual(["still here"]);
+  vi.advanceTimersByTime(320_000);
+  await expect(isPending(running)).resolves.toBe(true);
+  vi.advanceTimersByTime(11_000);
+  await expect(running).rejects.toThrow("it did not answer exec within 330000 ms.");
+  await expect(workspace.status()).rejects.toThrow(WorkspaceLost);
+});
+
+test("a command that may run for ever is waited for", async () => {
+  const { workspace } = await connectToScriptedServer();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const running = workspace.exec({ id: "a" }, () => {}, signal);
+  vi.advanceTimersByTime(7 * 24 * 3_600_000);
+  await expect(isPending(running)).resolves.toBe(true);
+});
+
+const isPending = (promise: Promise<unknown>) =>
+  Promise.race([promise.then(() => false), new Promise((resolve) => setImmediate(resolve, true))]);
 
 test("a line longer than the limit ends the reading", async () => {
   const stream = new PassThrough();

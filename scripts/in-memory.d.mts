@@ -1,0 +1,1 @@
+export function inMemory<Result>(use: (directory: string | null) => Result, memory?: string): Result;
