@@ -4,7 +4,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { commitText, readReferences, writeReference, writeSigned } from "../../src/repositories/git/index.ts";
+import {
+  commitText,
+  listReferences,
+  readReferences,
+  writeReference,
+  writeSigned,
+} from "../../src/repositories/git/index.ts";
 import { joinPacks } from "../../src/repositories/githost/join-packs.ts";
 import { listCommits } from "../../src/repositories/handoff/list-commits.ts";
 import { pushBranch } from "../../src/repositories/handoff/push.ts";
@@ -57,8 +63,49 @@ test("references are read as git reads them, loose and packed, and by nothing bu
     ["refs/heads/new", second],
   ]);
   expect(await readReferences(directory, [...names, "HEAD", "outside"])).toEqual(expected);
-  const many = Array.from({ length: 300 }, (_, index) => `refs/heads/none-${index}`);
+  const many = Array.from({ length: 1_100 }, (_, index) => `refs/heads/none-${index}`);
   expect(await readReferences(directory, [...names, ...many])).toEqual(expected);
+});
+
+test("references are listed as git lists them, loose, packed, symbolic, many and with names that are not text", async () => {
+  const { directory, git } = bareRepository("sha1");
+  const tree = git(["write-tree"]);
+  const [first = "", second = ""] = ["one", "two"].map((message) =>
+    git(["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", message, tree]),
+  );
+  const listed = async (parents: string[]) => [...(await listReferences(directory, parents))].sort().map(String);
+  const byGit = (parents: string[]) =>
+    git(["for-each-ref", "--format=%(refname),%(objectname)", ...parents])
+      .split("\n")
+      .filter(Boolean)
+      .sort();
+  const expectSame = async () => {
+    for (const parents of [["refs/heads"], ["refs/heads", "refs/tags"], ["refs"]])
+      expect(await listed(parents)).toEqual(byGit(parents));
+  };
+  await expectSame();
+  for (const name of ["heads/main", "heads/team/work", "heads/old", "tags/v1"])
+    git(["update-ref", `refs/${name}`, first]);
+  git(["-c", "user.name=a", "-c", "user.email=a@b", "tag", "-a", "-m", "v2", "v2", second]);
+  git(["pack-refs", "--all"]);
+  git(["update-ref", "refs/heads/main", second]);
+  git(["update-ref", "refs/heads/team/new", second]);
+  git(["update-ref", "refs/pull/1/head", second]);
+  git(["update-ref", "-d", "refs/heads/old"]);
+  writeFileSync(join(directory, "refs/heads/main.lock"), `${first}\n`);
+  writeFileSync(join(directory, "refs/heads/empty"), "");
+  mkdirSync(join(directory, "refs/heads/nothing"));
+  await expectSame();
+  git(["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
+  await expectSame();
+  git(["symbolic-ref", "-d", "refs/heads/alias"]);
+  writeFileSync(Buffer.from(`${directory}/refs/heads/gr\xfc\xdf`, "latin1"), `${first}\n`);
+  await expectSame();
+  git(
+    ["update-ref", "--stdin"],
+    Array.from({ length: 1_100 }, (_, n) => `create refs/heads/n${n} ${first}\n`).join(""),
+  );
+  await expectSame();
 });
 
 test("a reference that the server writes is read by git, and is the new one", async () => {

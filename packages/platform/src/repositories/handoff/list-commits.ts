@@ -1,5 +1,5 @@
 // The commits that an agent's branch adds to its base, as people read them.
-import { type GitLocation, readLooseCommit, runGit, valuesOf } from "../git/index.ts";
+import { type GitLocation, messageOf, readLooseCommit, runGit, valuesOf } from "../git/index.ts";
 import type { ListedCommit } from "./pull-request-body.ts";
 
 const maxCommits = 1_000;
@@ -32,9 +32,9 @@ async function listOwn(
   for (let name = head; name !== base; ) {
     const commit = commits.length < maxOwn ? await readLooseCommit(location, name) : null;
     const [parent, ...others] = commit === null ? [] : valuesOf(commit, "parent");
-    if (commit === null || parent === undefined || others.length > 0 || valuesOf(commit, "encoding").length > 0)
-      return null;
-    commits.unshift({ name, subject: subjectOf(Buffer.from(commit.message, "latin1").toString()) });
+    const message = commit && messageOf(commit);
+    if (message === null || parent === undefined || others.length > 0) return null;
+    commits.unshift({ name, subject: subjectOf(message) });
     name = parent;
   }
   return commits;

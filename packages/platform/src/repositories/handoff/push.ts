@@ -9,12 +9,14 @@ import {
   type GitRemote,
   gitSucceeds,
   localFailure,
+  messageOf,
   nowhere,
   RepositoryFault,
+  readLooseCommit,
   readReferences,
   runGit,
 } from "../git/index.ts";
-import { CredentialFault, type SourceHost } from "../scm/index.ts";
+import { CredentialFault, type PushedCommit, type SourceHost } from "../scm/index.ts";
 import { transfer } from "./copy-commit.ts";
 
 export interface PushOptions {
@@ -44,7 +46,14 @@ export async function pushBranch(options: PushOptions, signal: AbortSignal): Pro
       error instanceof RepositoryFault && error.code === "branch_moved" && (await readRemoteTip()) === commit;
     if (!isPushed) throw forbidden(error) ?? error;
   }
-  await host.notePush();
+  await host.notePush(host.directory === null ? undefined : await readPushed(options));
+}
+
+/** Undefined if the commit is not one that the platform has just written. */
+async function readPushed({ location, commit }: PushOptions): Promise<PushedCommit | undefined> {
+  const parsed = await readLooseCommit(location, commit);
+  const message = parsed && messageOf(parsed);
+  return message === null ? undefined : { name: commit, message };
 }
 
 async function pushOnto(tip: string | undefined, options: PushOptions, signal: AbortSignal): Promise<void> {
