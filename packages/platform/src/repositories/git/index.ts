@@ -25,6 +25,8 @@ export {
   GitTookTooLong,
   GitWroteTooMuch,
   gitSucceeds,
+  maxOutputBytes,
+  type RunningGit,
   runGit,
   startGit,
 } from "./run.ts";

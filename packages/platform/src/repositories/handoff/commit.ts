@@ -2,7 +2,7 @@
 // message and time of the commit depend only on the run. No program that the repository configures is executed.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { unlockDirectory } from "../../foundation/index.ts";
 import {
@@ -163,9 +163,8 @@ async function commitFiles(
   signal: AbortSignal,
 ): Promise<CommittedWork> {
   const host = withoutWorkTree(location);
-  const { heldBack, isChanged } = await addFiles(location, signal);
-  if (!isChanged) return { commit: parent, heldBack };
-  const tree = await writeTree(location, signal);
+  const { heldBack, tree } = await addFiles(location, signal);
+  if (tree === null) return { commit: parent, heldBack };
   const { baseCommit, baseTree } = repository;
   const former = parent === baseCommit && baseTree !== undefined ? baseTree : await treeOf(host, parent, signal);
   if (tree === former) return { commit: parent, heldBack };
@@ -178,17 +177,4 @@ async function commitFiles(
     message,
   });
   return { commit: await writeSigned({ location: host, text, signer: signing }), heldBack };
-}
-
-/** From a copy of the index, which git writes again: without the work tree it would take off the marks of files. */
-async function writeTree(location: GitLocation & { indexFile: string }, signal: AbortSignal): Promise<string> {
-  const indexFile = `${location.indexFile}-tree`;
-  try {
-    await copyFile(location.indexFile, indexFile);
-    return (
-      await runGit({ location: withoutWorkTree({ ...location, indexFile }), args: ["write-tree"] }, signal)
-    ).trim();
-  } finally {
-    await rm(indexFile, { force: true });
-  }
 }

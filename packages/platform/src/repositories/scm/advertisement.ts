@@ -16,6 +16,7 @@ export async function readAdvertisement(
   limitMs: number,
   signal: AbortSignal,
 ): Promise<Advertisement> {
+  signal.throwIfAborted();
   const { directory } = host;
   const advertisement = directory === null ? await askRemote(host, limitMs, signal) : await readOwn(directory);
   if (advertisement.references.size === 0) await host.assertGit(signal);
