@@ -1,12 +1,15 @@
 // What the server reads and writes in git directories without running git is what git itself would.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import {
   commitText,
+  formatPack,
   listReferences,
+  readLooseObject,
   readReferences,
   writeReference,
   writeSigned,
@@ -42,6 +45,37 @@ test.each(["sha1", "sha256"])(
     expect(await writeSigned({ location: { directory }, text, signer })).toBe(name);
   },
 );
+
+test.each(["sha1", "sha256"])(
+  "a pack that the server writes has the objects and the index that git makes of it (%s)",
+  (format) => {
+    const { directory, git } = bareRepository(format);
+    const contents = [0, 1, 15, 16, 2_047, 2_048, 70_000].map((bytes) => randomBytes(bytes));
+    const written = contents.map((content) => git(["hash-object", "-w", "--stdin"], content));
+    const tree = git(["mktree"], written.map((name, index) => `100644 blob ${name}\tf${index}\n`).join(""));
+    const commit = git(["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", "one", tree]);
+    const objects = [...written, tree, commit].map((name) => readLooseObject({ directory }, name, 1_000_000));
+    expect(objects.map((object) => object?.name)).toEqual([...written, tree, commit]);
+    const { name, pack, index } = formatPack(objects.filter((object) => object !== null));
+    const other = bareRepository(format);
+    const output = other.git(["index-pack", "--stdin", "--strict"], pack);
+    expect(output).toBe(`pack\t${name}`);
+    expect(readFileSync(join(other.directory, `objects/pack/pack-${name}.idx`)).equals(index)).toBe(true);
+    expect(other.git(["fsck", "--full", "--strict", commit])).toBe("");
+    expect(other.git(["ls-tree", "-r", commit])).toBe(git(["ls-tree", "-r", commit]));
+  },
+);
+
+test("a damaged object is not read, and neither is one that is larger than wanted", () => {
+  const { directory, git } = bareRepository("sha1");
+  const [one = "", two = ""] = ["one\n", "two\n"].map((text) => git(["hash-object", "-w", "--stdin"], text));
+  const pathOf = (name: string) => join(directory, "objects", name.slice(0, 2), name.slice(2));
+  expect(readLooseObject({ directory }, one, 100)).toEqual({ name: one, type: "blob", content: Buffer.from("one\n") });
+  expect(readLooseObject({ directory }, one, 5)).toBe(null);
+  rmSync(pathOf(one));
+  copyFileSync(pathOf(two), pathOf(one));
+  expect(readLooseObject({ directory }, one, 100)).toBe(null);
+});
 
 test("references are read as git reads them, loose and packed, and by nothing but their exact names", async () => {
   const { directory, git } = bareRepository("sha1");

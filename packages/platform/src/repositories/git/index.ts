@@ -15,6 +15,8 @@ export { type GitLocation, nowhere } from "./environment.ts";
 export { RepositoryFault, type RepositoryFaultCode } from "./fault.ts";
 export { commitOfIndex, copyIndex, noteCommitOfIndex, replaceIndex } from "./index-file.ts";
 export { copyObjects, formatOf, type Layout, layOut, packedReferences } from "./layout.ts";
+export { entriesOf, type GitObject, readLooseObject } from "./loose-object.ts";
+export { formatPack, type Pack } from "./pack.ts";
 export { listReferences, readReferences, writeReference } from "./references.ts";
 export type { GitRemote } from "./remote.ts";
 export {

@@ -13,19 +13,23 @@ export interface AddedFiles {
   heldBack: HeldBackFile[];
   /** Of the index, with what was added and removed; null if there was nothing to add or to remove. */
   tree: string | null;
+  /** What was added or removed, bytes as latin1 characters. */
+  changed: string[];
 }
 
 /** Throws RepositoryFault if git cannot process the files. */
 export async function addFiles(location: IndexedWorkTree, signal: AbortSignal): Promise<AddedFiles> {
   let heldBack: HeldBackFile[] = [];
+  let changed: string[] = [];
   const choose = async (listing: string): Promise<ChosenFiles> => {
     const { files, chosen } = await chooseFiles(location, readListing(listing), signal);
     heldBack = files;
+    changed = [...chosen.gone, ...chosen.there];
     return chosen;
   };
   try {
     const tree = await writeChosenFiles({ location, choose }, signal);
-    return { heldBack, tree };
+    return { heldBack, tree, changed };
   } catch (error) {
     throw faultOf(error);
   }
