@@ -9,6 +9,7 @@ import {
   commitText,
   formatPack,
   listReferences,
+  type Pack,
   readLooseObject,
   readReferences,
   writeReference,
@@ -16,6 +17,7 @@ import {
 } from "../../src/repositories/git/index.ts";
 import { joinPacks } from "../../src/repositories/githost/join-packs.ts";
 import { listCommits } from "../../src/repositories/handoff/list-commits.ts";
+import { packForAgent, packForOwner } from "../../src/repositories/handoff/new-objects.ts";
 import { pushBranch } from "../../src/repositories/handoff/push.ts";
 import type { SourceHost } from "../../src/repositories/scm/index.ts";
 
@@ -65,6 +67,37 @@ test.each(["sha1", "sha256"])(
     expect(other.git(["ls-tree", "-r", commit])).toBe(git(["ls-tree", "-r", commit]));
   },
 );
+
+test("of a new commit everything that the target may lack is packed, or nothing", async () => {
+  const upstream = bareRepository("sha1");
+  const { directory, git } = bareRepository("sha1");
+  writeFileSync(join(directory, "objects/info/alternates"), `${join(upstream.directory, "objects")}\n`);
+  const later = upstream.git(["hash-object", "-w", "--stdin"], "pushed by another agent\n");
+  const own = git(["hash-object", "-w", "--stdin"], "own\n");
+  const inner = git(["mktree"], `100644 blob ${later}\tlater\n100644 blob ${own}\town\n`);
+  const tree = git(["mktree"], `040000 tree ${inner}\tinner\n`);
+  const commitOn = (...parents: string[]) =>
+    git(["-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", "one", ...parents, tree]);
+  const base = commitOn();
+  const commit = commitOn("-p", base);
+  const work = { directory, commit, known: [base] };
+  const namesIn = (pack: Pack | null) => {
+    const { directory: scratch, git: read } = bareRepository("sha1");
+    if (pack === null) return null;
+    writeFileSync(join(scratch, "objects/pack/pack-x.pack"), pack.pack);
+    writeFileSync(join(scratch, "objects/pack/pack-x.idx"), pack.index);
+    return read(["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]).split("\n").sort();
+  };
+  const written = [commit, tree, inner, own].sort();
+  expect(namesIn(await packForAgent(work, ["inner/own"]))).toEqual(written);
+  expect(await packForAgent(work, ["inner/own", "inner/later"])).toBe(null);
+  expect(namesIn(await packForOwner(upstream.directory, work))).toEqual(written);
+  expect(await packForOwner(directory, work)).toBe(null);
+  expect(await packForOwner(upstream.directory, { ...work, known: [] })).toBe(null);
+  git(["update-ref", "refs/heads/main", base]);
+  git(["repack", "-q"]);
+  expect(await packForOwner(upstream.directory, work)).toBe(null);
+});
 
 test("a damaged object is not read, and neither is one that is larger than wanted", () => {
   const { directory, git } = bareRepository("sha1");
