@@ -135,7 +135,7 @@ export function startGit(call: GitCall): RunningGit {
   };
 }
 
-// A run with a repository starts git about ten times: a thousand looks at PATH without this.
+// A run with a repository starts git a few times: hundreds of looks at PATH without this.
 const looks = keepLooks(1_000);
 
 /** The server's own PATH. Agents write to work trees, so nothing in one is run. */
