@@ -150,6 +150,7 @@ export {
   readAll,
   sealBlocks,
 } from "./objects/index.ts";
+export { once } from "./once.ts";
 export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
 export { inBatches, type RetentionRule } from "./retention.ts";
 export { hasShare, openSharedSlots, openSlotsPerOwner, type Slots } from "./slots.ts";

@@ -1,4 +1,5 @@
 // Files of agents: the commit contains them unchanged, whatever their type and name.
+import { execFileSync } from "node:child_process";
 import {
   mkdirSync,
   renameSync,
@@ -43,6 +44,35 @@ test("files replaced by directories, links and unusual names are handed off unch
     "ünïcode",
   ]);
   expect(await shop.git("show", `${branch}:folder`)).toBe("/etc/passwd");
+});
+
+test("an agent's repository is whole after each hand-off, also where others have pushed the same files since it began", async () => {
+  const shop = await harness.shop({ "README.md": "# Shop\n", "deep/er/file": "deep\n", "gone/file": "gone\n" });
+  const agents = [await harness.agent([{ url: shop.url }]), await harness.agent([{ url: shop.url }])];
+  for (const [index, agent] of agents.entries()) {
+    const { root } = agent.workspace;
+    const git = (...args: string[]) => execFileSync("git", ["-C", root, ...args], { encoding: "utf8" });
+    const expectWhole = async () => {
+      expect(git("fsck", "--full", "--strict")).toBe("");
+      expect(git("status", "--porcelain")).toBe("");
+      const tip = (await harness.workspaces.find(agent.id))?.repositories[0]?.branch ?? "";
+      expect(git("rev-parse", "HEAD")).toBe(git("rev-parse", tip));
+      expect((await shop.git("rev-parse", tip)).trim()).toBe(git("rev-parse", tip).trim());
+    };
+    mkdirSync(join(root, "same"));
+    write(root, "same/file", "the same\n");
+    write(root, "deep/er/file", `other ${index}\n`);
+    rmSync(join(root, "gone"), { recursive: true });
+    expect((await agent.finish("One")).faults).toEqual([]);
+    await expectWhole();
+    write(root, "deep/er/file", `again ${index}\n`);
+    expect((await agent.finish("Two")).faults).toEqual([]);
+    await expectWhole();
+    write(root, "deep/er/file", "deep\n");
+    expect((await agent.finish("As it was")).faults).toEqual([]);
+    await expectWhole();
+  }
+  expect(await shop.git("fsck", "--full", "--strict")).toBe("");
 });
 
 test("the lines that an agent has changed are counted from where it began, over all its runs, whatever the files are called", async () => {

@@ -2,13 +2,13 @@
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import { retryOnce } from "../db/index.ts";
+import { once } from "../once.ts";
 import { type Principal, principalName } from "../principal.ts";
 import { type Admission, type AdmissionLimits, type FindForwarded, openAdmission } from "./admission.ts";
 import { answerError, toApiError } from "./answers.ts";
 import { ApiError } from "./api-error.ts";
 import { defaultBodyLimitBytes, isEmpty, readJson } from "./body.ts";
 import type { Env } from "./env.ts";
-import { once } from "./once.ts";
 import { type FollowOptions, followRequests } from "./requests.ts";
 import type { AnyRoute, Api, Authenticate, Call, Caller, ErrorRenderer } from "./route.ts";
 import { isUpgrade, takeOver } from "./sockets.ts";

@@ -1,7 +1,8 @@
 // Routes about the server itself: health, readiness, API description and metrics.
+
+import { once } from "../once.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import { checkMetricsReader, type MetricsAccess } from "./metrics-access.ts";
-import { once } from "./once.ts";
 import { openApiDocument } from "./openapi.ts";
 import { referencePage } from "./reference-page.ts";
 import type { AnyRoute, Api } from "./route.ts";

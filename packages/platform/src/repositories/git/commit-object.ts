@@ -59,6 +59,10 @@ export function parseCommit(text: string): ParsedCommit {
 export const valuesOf = ({ headers }: ParsedCommit, name: string): string[] =>
   headers.filter((header) => header.name === name).map(({ value }) => value);
 
+/** As text; null if the commit says that it is in another encoding. */
+export const messageOf = (commit: ParsedCommit): string | null =>
+  valuesOf(commit, "encoding").length > 0 ? null : Buffer.from(commit.message, "latin1").toString();
+
 export const isSigned = (commit: ParsedCommit): boolean => commit.headers.some(isSignature);
 
 const isSignature = ({ name }: Header): boolean => /^gpgsig(?:-sha256)?$/.test(name);

@@ -14,9 +14,16 @@ export interface Command {
   args: string[];
 }
 
+export interface FenceOptions {
+  fence: Fence;
+  /** Whose directories the command sees. */
+  git: string;
+  bubblewrap: string | undefined;
+}
+
 /** Unfenced if there is no bubblewrap: agents cannot run commands then, so no other process writes to the work tree. */
-export function fencedGit({ program: git, args }: Command, fence: Fence, bubblewrap: string | undefined): Command {
-  if (bubblewrap === undefined) return { program: git, args };
+export function fenced({ program, args }: Command, { fence, git, bubblewrap }: FenceOptions): Command {
+  if (bubblewrap === undefined) return { program, args };
   const programs = [...systemDirectories, ...installDirectory(git)];
   const mounts = [
     ...programs.flatMap((directory) => ["--ro-bind-try", directory, directory]),
@@ -26,7 +33,7 @@ export function fencedGit({ program: git, args }: Command, fence: Fence, bubblew
   ];
   const [workingDirectory = "/"] = fence.reads;
   const options = [...rights(), "--unshare-ipc", "--die-with-parent", ...mounts, "--chdir", workingDirectory];
-  return { program: bubblewrap, args: [...options, "--", git, ...args] };
+  return { program: bubblewrap, args: [...options, "--", program, ...args] };
 }
 
 /** Files of agents belong to users of their own; in a user namespace root could not read them. */

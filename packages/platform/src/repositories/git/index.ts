@@ -3,6 +3,7 @@ export {
   commitText,
   isCommittedBy,
   isSigned,
+  messageOf,
   type ParsedCommit,
   type Person,
   parseCommit,
@@ -14,7 +15,9 @@ export { type GitLocation, nowhere } from "./environment.ts";
 export { RepositoryFault, type RepositoryFaultCode } from "./fault.ts";
 export { commitOfIndex, copyIndex, noteCommitOfIndex, replaceIndex } from "./index-file.ts";
 export { copyObjects, formatOf, type Layout, layOut, packedReferences } from "./layout.ts";
-export { readReferences, writeReference } from "./references.ts";
+export { entriesOf, type GitObject, readLooseObject } from "./loose-object.ts";
+export { formatPack, type Pack } from "./pack.ts";
+export { listReferences, readReferences, writeReference } from "./references.ts";
 export type { GitRemote } from "./remote.ts";
 export {
   askGit,
@@ -24,6 +27,8 @@ export {
   GitTookTooLong,
   GitWroteTooMuch,
   gitSucceeds,
+  maxOutputBytes,
+  type RunningGit,
   runGit,
   startGit,
 } from "./run.ts";

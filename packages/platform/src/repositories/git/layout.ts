@@ -1,7 +1,8 @@
 // Writes git directories as files, without running git: the agent's initial repository and the host's copy.
-import { constants } from "node:fs";
+import { constants, copyFileSync, statSync } from "node:fs";
 import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 export interface Layout {
   /** Object names have 40 or 64 hexadecimal digits. */
@@ -75,6 +76,8 @@ const compareBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Bu
 
 const maxAttempts = 4;
 const copiesAtOnce = 64;
+/** Synchronously it takes a fifth of the time: 25 µs. */
+const smallBytes = 64 * 1024;
 
 /**
  * An independent copy, or a copy-on-write clone where the file system supports it. With hard links, a write to one copy
@@ -98,10 +101,15 @@ async function copyOnce(from: string, to: string): Promise<void> {
   const names = (await readdir(from, { recursive: true })).filter((name) => isObjectFile.test(name));
   const directories = [...new Set(["info", "pack", ...names.map(dirname)])];
   await allDone(directories.map((directory) => mkdir(join(to, directory), { recursive: true })));
-  for (let index = 0; index < names.length; index += copiesAtOnce)
-    await allDone(
-      names
-        .slice(index, index + copiesAtOnce)
-        .map((name) => copyFile(join(from, name), join(to, name), constants.COPYFILE_FICLONE)),
-    );
+  for (let index = 0; index < names.length; index += copiesAtOnce) {
+    const copies = names.slice(index, index + copiesAtOnce).map((name) => [join(from, name), join(to, name)] as const);
+    await allDone(copies.map(([source, target]) => copyObjectFile(source, target)));
+    await nextTurn();
+  }
+}
+
+async function copyObjectFile(source: string, target: string): Promise<void> {
+  const isSmall = statSync(source).size <= smallBytes;
+  if (isSmall) copyFileSync(source, target, constants.COPYFILE_FICLONE);
+  else await copyFile(source, target, constants.COPYFILE_FICLONE);
 }

@@ -2,12 +2,14 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { findProgram, keepLooks, type ProgramSearch, trustedPath } from "@agentcli/workspace";
 import { type GitLocation, gitEnvironment } from "./environment.ts";
-import { type Command, fencedGit } from "./fence.ts";
+import { type Command, fenced } from "./fence.ts";
 import type { GitRemote } from "./remote.ts";
 
 export interface GitCall {
   location: GitLocation;
   args: string[];
+  /** For `sh`, instead of git itself: runs git, whose path is `$0`, several times in one fence. `args` are its arguments. */
+  script?: string;
   input?: string | Buffer;
   /** If omitted, git can reach neither the network nor another repository. */
   remote?: GitRemote;
@@ -37,7 +39,7 @@ export class GitFailed extends Error {
 }
 
 const defaultLimitMs = 120_000;
-const maxOutputBytes = 256 * 1024 * 1024;
+export const maxOutputBytes = 256 * 1024 * 1024;
 const maxStderrCharacters = 64 * 1024;
 const guardIntervalMs = 100;
 
@@ -77,10 +79,11 @@ export type RunningGit = Pick<ChildProcessWithoutNullStreams, "stdin" | "stdout"
 };
 
 /** Gives access to the streams. The caller must await `ended` right away. */
-export function startGit({ location, args, remote, variables = {} }: GitCall): RunningGit {
+export function startGit(call: GitCall): RunningGit {
+  const { location, remote, variables = {} } = call;
   const search = searchFor(location);
   const path = trustedPath(search);
-  const command = commandFor(args, location, search);
+  const command = commandFor(call, search);
   const child = spawn(command.program, command.args, {
     cwd: location.workTree ?? "/",
     env: gitEnvironment({ location, remote, variables, path }),
@@ -132,7 +135,7 @@ export function startGit({ location, args, remote, variables = {} }: GitCall): R
   };
 }
 
-// A run with a repository starts git about ten times: a thousand looks at PATH without this.
+// A run with a repository starts git a few times: hundreds of looks at PATH without this.
 const looks = keepLooks(1_000);
 
 /** The server's own PATH. Agents write to work trees, so nothing in one is run. */
@@ -143,11 +146,12 @@ const searchFor = ({ workTree, fence }: GitLocation): ProgramSearch => ({
 });
 
 /** Where there is no git, the attempt to start it fails, and the error says what to do. */
-function commandFor(args: string[], { fence }: GitLocation, search: ProgramSearch): Command {
+function commandFor({ args, script, location: { fence } }: GitCall, search: ProgramSearch): Command {
   const git = findProgram("git", search);
-  if (git === undefined) return { program: "/nonexistent/git", args };
-  const command = { program: git, args };
-  return fence === undefined ? command : fencedGit(command, fence, findProgram("bwrap", search));
+  const program = script === undefined ? git : findProgram("sh", search);
+  if (git === undefined || program === undefined) return { program: "/nonexistent/git", args };
+  const command = { program, args: script === undefined ? args : ["-c", script, git, ...args] };
+  return fence === undefined ? command : fenced(command, { git, fence, bubblewrap: findProgram("bwrap", search) });
 }
 
 export class GitTookTooLong extends Error {

@@ -1,13 +1,14 @@
 // Writes signed commits, and reads those that were written so, without running git.
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { deflate, inflate } from "node:zlib";
+import { deflate } from "node:zlib";
 import { type ParsedCommit, type Person, parseCommit, withSignature } from "./commit-object.ts";
 import type { GitLocation } from "./environment.ts";
 import { formatOf } from "./layout.ts";
+import { loosePath, readLooseObject } from "./loose-object.ts";
 
 /** The platform as the committer of commits. */
 export interface CommitSigner {
@@ -17,7 +18,6 @@ export interface CommitSigner {
 }
 
 const compress = promisify<Buffer, Buffer>(deflate);
-const unpack = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflate);
 
 /** `text` is the unsigned commit, as commitText and rewriteCommit return it. Returns the object name. */
 export async function writeSigned({
@@ -34,7 +34,7 @@ export async function writeSigned({
   const content = Buffer.from(withSignature(text, signer.sign(Buffer.from(text, "latin1")), format), "latin1");
   const object = Buffer.concat([Buffer.from(`commit ${content.length}\0`), content]);
   const name = createHash(format).update(object).digest("hex");
-  const path = pathOf(location, name);
+  const path = loosePath(location, name);
   if (!existsSync(path)) await writeWhole(path, await compress(object));
   return name;
 }
@@ -48,20 +48,11 @@ async function writeWhole(path: string, content: Buffer): Promise<void> {
   await rename(draft, path);
 }
 
-const pathOf = ({ directory, objects = join(directory, "objects") }: GitLocation, name: string): string =>
-  join(objects, name.slice(0, 2), name.slice(2));
+/** Null where the commit is not a file of its own, but in a pack, or in a repository that this one borrows from. */
+export function readLooseCommit(location: GitLocation, name: string): ParsedCommit | null {
+  const object = readLooseObject(location, name, maxBytes);
+  return object?.type === "commit" ? parseCommit(object.content.toString("latin1")) : null;
+}
 
 /** Larger ones are read by git. */
 const maxBytes = 1024 * 1024;
-
-/** Null where the commit is not a file of its own, but in a pack, or in a repository that this one borrows from. */
-export async function readLooseCommit(location: GitLocation, name: string): Promise<ParsedCommit | null> {
-  try {
-    const object = await unpack(await readFile(pathOf(location, name)), { maxOutputLength: maxBytes });
-    const text = object.toString("latin1");
-    return text.startsWith("commit ") ? parseCommit(text.slice(text.indexOf("\0") + 1)) : null;
-  } catch (error) {
-    if (/^(?:ENOENT|Z_|ERR_BUFFER_TOO_LARGE)/.test((error as NodeJS.ErrnoException).code ?? "")) return null;
-    throw error;
-  }
-}

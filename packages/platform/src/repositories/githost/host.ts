@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import { type Objects, recordAuditEvent, type Tables, type Vault } from "../../foundation/index.ts";
 import type { CommitSigner } from "../git/index.ts";
+import type { PushedCommit } from "../scm/index.ts";
 import { openLocks } from "../workspaces/index.ts";
 import { type Addresses, openAddresses } from "./addresses.ts";
 import { rememberHeads } from "./changes.ts";
@@ -26,7 +27,7 @@ export interface GitHost {
   /** Labels of pull requests, and statuses of commits. */
   marks(repository: HostedRepository): { labels: LabelStore; statuses: StatusStore };
   /** Called after a push by `actor`: moves the heads of open pull requests to the tips of their branches. */
-  notePush(repository: HostedRepository, actor: string): Promise<void>;
+  notePush(repository: HostedRepository, actor: string, commit?: PushedCommit): Promise<void>;
   cloneUrl(name: string): string;
   /** The address users open in a browser. */
   pullRequestUrl(name: string, number: number): string;
@@ -72,7 +73,7 @@ export function openGitHost(options: GitHostOptions): GitHost {
       labels: openLabels(repository, storeOf(repository)),
       statuses: openStatuses(repository, storeOf(repository)),
     }),
-    async notePush(repository, sender) {
+    async notePush(repository, sender, commit) {
       await repositories.publish(repository);
       await recordAuditEvent(db, { action: "repository.pushed", subject: String(repository.id), data: {} });
       await repositories.updateDefaultBranch(repository);
@@ -81,7 +82,8 @@ export function openGitHost(options: GitHostOptions): GitHost {
       await rememberHeads(repository, openPulls);
       await repositories.publish(repository);
       const { isShared } = repositories;
-      await recordPushes({ db, repository, events: eventsOf(repository), openPulls, pulls, sender, isShared });
+      const events = eventsOf(repository);
+      await recordPushes({ db, repository, events, openPulls, pulls, sender, isShared, commit });
       // Where each server has a copy, the packs are published by their names.
       if (!isShared) await joinPacks(repository);
     },

@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import type { Queries, Tables } from "../../foundation/index.ts";
 import { runGit } from "../git/index.ts";
+import type { PushedCommit } from "../scm/index.ts";
 import type { PullRequestBranchNames } from "./changes.ts";
 import type { EventRecorder } from "./events.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
@@ -17,11 +18,13 @@ export interface PushContext {
   sender: string;
   /** Whether each server has a copy of the repository. */
   isShared: boolean;
+  /** One whose message is known; that of others is read. */
+  commit?: PushedCommit | undefined;
 }
 
 /** Compares with what was seen last: a push whose server crashed is found by the next one, and none is found twice. */
 export async function recordPushes(context: PushContext): Promise<void> {
-  const { db, repository, events, openPulls, pulls, sender, isShared } = context;
+  const { db, repository, events, openPulls, pulls, sender, isShared, commit } = context;
   await db.transaction().execute(async (tx) => {
     const { id } = repository;
     const query = tx.selectFrom("hosted_repositories").select("tips").where("id", "=", id);
@@ -38,7 +41,8 @@ export async function recordPushes(context: PushContext): Promise<void> {
     for (const { branch, before, after } of changed) {
       const range = { before: before ?? noCommit, after: after ?? noCommit };
       const kind = { created: before === undefined, deleted: after === undefined };
-      const head_commit = after === undefined ? null : { id: after, message: await readMessage(repository, after) };
+      const read = (name: string) => (name === commit?.name ? commit.message : readMessage(repository, name));
+      const head_commit = after === undefined ? null : { id: after, message: shown(await read(after)) };
       const more = { ref: `refs/heads/${branch}`, ...range, ...kind, head_commit };
       await events.record(tx, "push", { sender, more });
       if (before === undefined || after === undefined) continue;
@@ -77,10 +81,10 @@ const noCommit = "0".repeat(40);
 
 const maxMessageLength = 10_000;
 
-async function readMessage({ directory }: HostedRepository, commit: string): Promise<string> {
-  const args = ["log", "-1", "--format=%B", commit, "--"];
-  return (await runGit({ location: { directory }, args })).trim().slice(0, maxMessageLength);
-}
+const shown = (message: string): string => message.trim().slice(0, maxMessageLength);
+
+const readMessage = ({ directory }: HostedRepository, commit: string): Promise<string> =>
+  runGit({ location: { directory }, args: ["log", "-1", "--format=%B", commit, "--"] });
 
 function changesOf(former: Tips, current: Tips) {
   const branches = [...new Set([...Object.keys(former), ...Object.keys(current)])];

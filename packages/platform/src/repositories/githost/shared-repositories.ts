@@ -14,7 +14,7 @@ import {
   teamKey,
   type Vault,
 } from "../../foundation/index.ts";
-import { GitFailed, type Layout, layOut, runGit, startGit } from "../git/index.ts";
+import { GitFailed, type Layout, layOut, listReferences, runGit, startGit } from "../git/index.ts";
 import type { Locks } from "../workspaces/index.ts";
 import type { HostedRepository } from "./hosted-repository.ts";
 
@@ -205,11 +205,8 @@ const localPacks = (directory: string): string[] =>
     .flatMap((name) => /^(pack-[0-9a-f]+)\.pack$/.exec(name)?.[1] ?? [])
     .sort();
 
-async function readReferences(directory: string): Promise<References> {
-  const args = ["for-each-ref", "--format=%(refname) %(objectname)"];
-  const lines = (await runGit({ location: { directory }, args })).split("\n").filter(Boolean);
-  return Object.fromEntries(lines.map((line) => line.split(" ") as [string, string]));
-}
+const readReferences = async (directory: string): Promise<References> =>
+  Object.fromEntries(await listReferences(directory, ["refs"]));
 
 const noObject = "0".repeat(40);
 

@@ -31,7 +31,7 @@ function embeddedHost(host: GitHost, repository: HostedRepository): SourceHost {
     hooks: null,
     reach: (work) => work({ address: directory, protocol: "file", config: [], variables: {} }),
     assertGit: async () => {},
-    notePush: () => host.notePush(repository, "platform"),
+    notePush: (commit) => host.notePush(repository, "platform", commit),
   };
 }
 

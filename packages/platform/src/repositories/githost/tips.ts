@@ -1,11 +1,10 @@
 // The commits that the branches of a hosted repository point to.
-import { runGit } from "../git/index.ts";
+import { listReferences } from "../git/index.ts";
+
+const heads = "refs/heads";
 
 /** By branch. */
 export async function readTips({ directory }: { directory: string }): Promise<Record<string, string>> {
-  const args = ["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads"];
-  const lines = (await runGit({ location: { directory }, args })).split("\n").filter(Boolean);
-  return Object.fromEntries(
-    lines.map((line) => [line.slice(line.indexOf(" ") + 1 + "refs/heads/".length), line.slice(0, line.indexOf(" "))]),
-  );
+  const references = await listReferences(directory, [heads]);
+  return Object.fromEntries([...references].map(([name, commit]) => [name.slice(heads.length + 1), commit]));
 }

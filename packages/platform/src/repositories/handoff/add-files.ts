@@ -3,29 +3,44 @@
 // New files that look like secrets or leftovers are not added.
 import { accessSync, constants, lstatSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { askGit, GitFailed, type GitLocation, GitTookTooLong, RepositoryFault } from "../git/index.ts";
+import { GitFailed, type GitLocation, GitTookTooLong, RepositoryFault } from "../git/index.ts";
 import { findHeldBack } from "./find-held-back.ts";
 import type { HeldBackFile } from "./held-back.ts";
+import { type ChosenFiles, type IndexedWorkTree, writeChosenFiles } from "./work-tree-files.ts";
 
 export interface AddedFiles {
   /** What was not added. */
   heldBack: HeldBackFile[];
-  /** Whether there was something to add or to remove. */
-  isChanged: boolean;
+  /** Of the index, with what was added and removed; null if there was nothing to add or to remove. */
+  tree: string | null;
+  /** What was added or removed, bytes as latin1 characters. */
+  changed: string[];
 }
 
 /** Throws RepositoryFault if git cannot process the files. */
-export async function addFiles(location: GitLocation, signal: AbortSignal): Promise<AddedFiles> {
+export async function addFiles(location: IndexedWorkTree, signal: AbortSignal): Promise<AddedFiles> {
+  let heldBack: HeldBackFile[] = [];
+  let changed: string[] = [];
+  const choose = async (listing: string): Promise<ChosenFiles> => {
+    const { files, chosen } = await chooseFiles(location, readListing(listing), signal);
+    heldBack = files;
+    changed = [...chosen.gone, ...chosen.there];
+    return chosen;
+  };
   try {
-    return await updateFromWorkTree(location, signal);
+    const tree = await writeChosenFiles({ location, choose }, signal);
+    return { heldBack, tree, changed };
   } catch (error) {
     throw faultOf(error);
   }
 }
 
-async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): Promise<AddedFiles> {
+async function chooseFiles(
+  location: GitLocation,
+  { added, changed, entries }: ListedFiles,
+  signal: AbortSignal,
+): Promise<{ files: HeldBackFile[]; chosen: ChosenFiles }> {
   const inspector = openInspector(location.workTree ?? "");
-  const { added, changed, entries } = await listFiles(location, signal);
   const known = entries.map(({ path }) => path);
   const heldBack = await findHeldBack({ location, added: added.filter((path) => !path.endsWith("/")), known }, signal);
   const listed = [...changed, ...added.filter((path) => !heldBack.covers(path))];
@@ -34,33 +49,13 @@ async function updateFromWorkTree(location: GitLocation, signal: AbortSignal): P
   const paths = [...new Set(listed)].filter((path) => !path.endsWith("/") && !isExistingSubmodule(path));
   const states = new Map(paths.map((path) => [path, inspector.inspect(path)]));
   const pathsIn = (state: FileState) => paths.filter((path) => states.get(path) === state);
-  const bytes = pathsIn("there").reduce((sum, path) => sum + (inspector.entryAt(path)?.size ?? 0), 0);
+  const there = pathsIn("there");
+  const bytes = there.reduce((sum, path) => sum + (inspector.entryAt(path)?.size ?? 0), 0);
   if (bytes > maxBytes) throw tooLarge(bytes);
-  // Removals first: if a file became a directory, its old entry conflicts with the new entries below it.
-  await updateIndex(location, { flags: ["--force-remove"], paths: pathsIn("gone"), bytes: 0 }, signal);
-  // A file may be deleted after it was inspected.
-  await updateIndex(location, { flags: ["--add", "--remove", "--replace"], paths: pathsIn("there"), bytes }, signal);
-  return { heldBack: heldBack.files, isChanged: paths.some((path) => states.get(path) !== "unreadable") };
+  return { files: heldBack.files, chosen: { gone: pathsIn("gone"), there, bytes } };
 }
 
 const maxBytes = 2 * 1024 ** 3;
-const baseLimitMs = 120_000;
-/** Throughput of reading, compressing and writing on a slow disk. */
-const bytesPerMs = 5_000;
-
-interface Update {
-  flags: string[];
-  paths: string[];
-  bytes: number;
-}
-
-async function updateIndex(location: GitLocation, { flags, paths, bytes }: Update, signal: AbortSignal): Promise<void> {
-  if (paths.length === 0) return;
-  const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
-  const args = ["update-index", "-z", ...flags, "--stdin"];
-  const { code, stderr } = await askGit({ location, args, input, limitMs: baseLimitMs + bytes / bytesPerMs }, signal);
-  if (code !== 0) throw new GitFailed("update-index", stderr);
-}
 
 interface IndexEntry {
   /** `160000` for a submodule. */
@@ -75,12 +70,9 @@ interface ListedFiles {
   entries: IndexEntry[];
 }
 
-/** One call for all, because each takes a fence of its own. Names are bytes as latin1 characters: they need not be text. */
-async function listFiles(location: GitLocation, signal: AbortSignal): Promise<ListedFiles> {
-  const flags = ["-t", "--stage", "--others", "--modified", "--deleted", "--exclude-standard"];
-  const { code, out, stderr } = await askGit({ location, args: ["ls-files", "-z", ...flags] }, signal);
-  if (code !== 0) throw new GitFailed("ls-files", stderr);
-  const lines = out.toString("latin1").split("\0").filter(Boolean);
+/** Names are bytes as latin1 characters: they need not be text. */
+function readListing(listing: string): ListedFiles {
+  const lines = listing.split("\0").filter(Boolean);
   // A letter, then the path, or mode, object, stage and path of an entry.
   const isAdded = (line: string) => line.startsWith("? ");
   const isChange = (line: string) => line.startsWith("C ") || line.startsWith("R ");
@@ -150,6 +142,7 @@ const tooLarge = (bytes: number) =>
 /** Other errors are passed on to the caller. */
 function faultOf(error: unknown): unknown {
   if (!(error instanceof GitFailed || error instanceof GitTookTooLong)) return error;
+  if (error instanceof GitFailed && error.command === "write-tree") return error;
   const reason = error instanceof GitFailed ? reasonsIn(error.stderr) : error.message;
   return new RepositoryFault(
     "commit_failed",

@@ -2,7 +2,7 @@
 // message and time of the commit depend only on the run. No program that the repository configures is executed.
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { unlockDirectory } from "../../foundation/index.ts";
 import {
@@ -19,10 +19,11 @@ import {
 import type { OpenRepository } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
 import { type AgentGit, moveAgent, readAgentGit } from "./agent-git.ts";
-import { copyCommit, packInto } from "./copy-commit.ts";
+import { copyCommit, packInto, writePack } from "./copy-commit.ts";
 import { findHeldBack } from "./find-held-back.ts";
 import type { HeldBackFile } from "./held-back.ts";
 import { borrowedBy, withoutWorkTree, workTreeLocation } from "./host-side.ts";
+import { packForAgent } from "./new-objects.ts";
 import { rebuildAgentGit, removeUnfinished } from "./rebuild-agent-git.ts";
 import { type SigningOptions, signCommits } from "./sign-commits.ts";
 import { pathsAdded, pathsIn, treeOf } from "./trees.ts";
@@ -55,8 +56,8 @@ export async function commitLeftovers(options: CommitOptions, signal: AbortSigna
   try {
     const location = { ...(await workTreeLocation(repository)), indexFile };
     await readParent({ index, location, parent: own.commit }, signal);
-    const { commit, heldBack } = await commitFiles({ ...options, parent: own.commit, location }, signal);
-    const isGiven = agent && (await giveCommit({ repository, agent, commit, index: indexFile }, signal));
+    const { commit, heldBack, changed } = await commitFiles({ ...options, parent: own.commit, location }, signal);
+    const isGiven = agent && (await giveCommit({ repository, agent, commit, index: indexFile, changed }, signal));
     if (!isGiven) await rebuildAgentGit({ repository, commit, index: indexFile, identity: signing.platform });
     await replaceIndex(index, { draft: indexFile, commit });
     return { commit, heldBack: named([...own.heldBack, ...heldBack]) };
@@ -127,14 +128,22 @@ interface CommitImport {
   agent: AgentGit;
   commit: string;
   index: string;
+  /** Paths in which the commit differs from its parent. */
+  changed: string[];
 }
 
 /** Gives the commit to the agent's repository. False if its objects cannot be written there. */
-async function giveCommit({ repository, agent, commit, index }: CommitImport, signal: AbortSignal): Promise<boolean> {
+async function giveCommit(
+  { repository, agent, commit, index, changed }: CommitImport,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (commit === agent.head) return true;
-  const from: GitLocation = { directory: repository.hostDirectory };
+  const directory = repository.hostDirectory;
   await mkdir(join(agent.objects, "pack"), { recursive: true });
-  if (!(await packInto(agent.objects, { from, commit, exclude: [agent.head] }, signal))) return false;
+  const pack = await packForAgent({ directory, commit, known: [agent.head] }, changed);
+  if (pack !== null) await writePack(agent.objects, pack);
+  else if (!(await packInto(agent.objects, { from: { directory }, commit, exclude: [agent.head] }, signal)))
+    return false;
   await moveAgent(repository.path, agent, { commit, index });
   return true;
 }
@@ -161,14 +170,13 @@ async function commitFiles(
     signing,
   }: CommitOptions & { location: GitLocation & { indexFile: string }; parent: string },
   signal: AbortSignal,
-): Promise<CommittedWork> {
+): Promise<CommittedWork & { changed: string[] }> {
   const host = withoutWorkTree(location);
-  const { heldBack, isChanged } = await addFiles(location, signal);
-  if (!isChanged) return { commit: parent, heldBack };
-  const tree = await writeTree(location, signal);
+  const { heldBack, tree, changed } = await addFiles(location, signal);
+  if (tree === null) return { commit: parent, heldBack, changed };
   const { baseCommit, baseTree } = repository;
   const former = parent === baseCommit && baseTree !== undefined ? baseTree : await treeOf(host, parent, signal);
-  if (tree === former) return { commit: parent, heldBack };
+  if (tree === former) return { commit: parent, heldBack, changed };
   const text = commitText({
     tree,
     parents: [parent],
@@ -177,18 +185,5 @@ async function commitFiles(
     at,
     message,
   });
-  return { commit: await writeSigned({ location: host, text, signer: signing }), heldBack };
-}
-
-/** From a copy of the index, which git writes again: without the work tree it would take off the marks of files. */
-async function writeTree(location: GitLocation & { indexFile: string }, signal: AbortSignal): Promise<string> {
-  const indexFile = `${location.indexFile}-tree`;
-  try {
-    await copyFile(location.indexFile, indexFile);
-    return (
-      await runGit({ location: withoutWorkTree({ ...location, indexFile }), args: ["write-tree"] }, signal)
-    ).trim();
-  } finally {
-    await rm(indexFile, { force: true });
-  }
+  return { commit: await writeSigned({ location: host, text, signer: signing }), heldBack, changed };
 }

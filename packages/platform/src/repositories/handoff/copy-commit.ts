@@ -1,8 +1,10 @@
 // Copies commits between the agent's and the host's git directories. Objects are repacked and their names recomputed from their
 // content, so that no object arrives under a wrong name.
+import { randomUUID } from "node:crypto";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { GitFailed, type GitLocation, gitSucceeds, startGit } from "../git/index.ts";
+import { GitFailed, type GitLocation, gitSucceeds, type Pack, runGit, startGit } from "../git/index.ts";
 
 export interface Transfer {
   from: GitLocation;
@@ -10,9 +12,11 @@ export interface Transfer {
   /** The commit to copy, and commits that the target already has. */
   commit: string;
   exclude: string[];
-  /** `--strict`: also that the target has whatever the copied objects name. */
-  verify?: "--fsck-objects" | "--strict";
+  verify?: Verification;
 }
+
+/** `--strict`: also that the target has whatever the copied objects name. */
+type Verification = "--fsck-objects" | "--strict";
 
 const maxBytes = 2 * 1024 * 1024 * 1024;
 const limitMs = 10 * 60_000;
@@ -46,11 +50,7 @@ export async function transfer(
     args: ["pack-objects", "--revs", "--stdout", "-q", "--missing=allow-promisor"],
     limitMs,
   };
-  const indexCall = {
-    location: to,
-    args: ["index-pack", "--stdin", verify, `--max-input-size=${maxBytes}`],
-    limitMs,
-  };
+  const indexCall = indexing(to, verify);
   const [packer, indexer] = [startGit(packCall), startGit(indexCall)];
   packer.stdin.end(revisions(commit, exclude));
   indexer.stdout.resume();
@@ -71,8 +71,33 @@ export async function transfer(
   }
 }
 
+const indexing = (to: GitLocation, verify: Verification) => ({
+  location: to,
+  args: ["index-pack", "--stdin", verify, `--max-input-size=${maxBytes}`],
+  limitMs,
+});
+
+/** Copies the objects of a pack. Throws GitFailed. */
+export async function indexPack(
+  { pack }: Pack,
+  { to, verify }: { to: GitLocation; verify: Verification },
+  signal: AbortSignal,
+): Promise<void> {
+  await runGit({ ...indexing(to, verify), input: pack }, signal);
+}
+
+/** Into an object directory of which nothing is trusted: a rename replaces a file or link that is there. */
+export async function writePack(objects: string, { name, pack, index }: Pack): Promise<void> {
+  // The index last: with it git takes the pack for complete.
+  for (const [ending, content] of Object.entries({ pack, idx: index })) {
+    const draft = join(objects, `pack/tmp_${ending}_${randomUUID()}`);
+    await writeFile(draft, content, { flag: "wx", mode: 0o444 });
+    await rename(draft, join(objects, `pack/pack-${name}.${ending}`));
+  }
+}
+
 /**
- * Writes the same objects as a pack into an object directory, of which nothing is trusted or asked. Git prefers the newest
+ * Writes the objects of a transfer as a pack into an object directory, of which nothing is trusted or asked. Git prefers the newest
  * pack, so an object there that does not match its name counts no more. False if an object is missing.
  */
 export function packInto(objects: string, { from, commit, exclude }: Omit<Transfer, "to">, signal: AbortSignal) {

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { type GitLocation, RepositoryFault, runGit } from "../git/index.ts";
 import type { OpenRepository } from "../workspaces/index.ts";
 import { addFiles } from "./add-files.ts";
-import { workTreeLocation } from "./host-side.ts";
+import { withoutWorkTree, workTreeLocation } from "./host-side.ts";
+import { treeOf } from "./trees.ts";
+import type { IndexedWorkTree } from "./work-tree-files.ts";
 
 export interface FilesToRead {
   repository: OpenRepository;
@@ -29,7 +31,7 @@ export const withFilesAsTree = <T>(
     const { hostDirectory } = repository;
     const objects = join(scratch, "objects");
     await mkdir(objects);
-    const location: GitLocation = {
+    const location: IndexedWorkTree = {
       ...(await workTreeLocation(repository)),
       indexFile: join(scratch, "index"),
       objects,
@@ -38,10 +40,10 @@ export const withFilesAsTree = <T>(
     return use(location, await writeTree(location, last, signal));
   });
 
-async function writeTree(location: GitLocation, last: string, signal: AbortSignal): Promise<string> {
+async function writeTree(location: IndexedWorkTree, last: string, signal: AbortSignal): Promise<string> {
   await runGit({ location, args: ["read-tree", "-m", "-i", last] }, signal);
-  await addFiles(location, signal);
-  return (await runGit({ location, args: ["write-tree"] }, signal)).trim();
+  const { tree } = await addFiles(location, signal);
+  return tree ?? treeOf(withoutWorkTree(location), last, signal);
 }
 
 const maxAttempts = 3;

@@ -1,8 +1,8 @@
 // Turns the work of a run into a pushed branch and a draft pull request. Idempotent: every step checks the current state first.
 import type { Kysely } from "kysely";
-import type { DataKey, Tables, Vault } from "../../foundation/index.ts";
+import { type DataKey, once, type Tables, type Vault } from "../../foundation/index.ts";
 import { gitSucceeds, RepositoryFault } from "../git/index.ts";
-import type { PersonalAccess, PullRequest, PullRequests, SourceHosts } from "../scm/index.ts";
+import type { PersonalAccess, PullRequest, PullRequests, SourceHost, SourceHosts } from "../scm/index.ts";
 import type { SigningKey } from "../signing/index.ts";
 import type { OpenRepository, Workspaces } from "../workspaces/index.ts";
 import type { NewCheck } from "./check-store.ts";
@@ -58,7 +58,8 @@ export function openHandoff(options: HandoffOptions): Handoff {
       const workspace = await options.workspaces.find(directory);
       const done: HandedOff = { branches: [], faults: [] };
       for (const repository of workspace?.repositories ?? []) {
-        const work: Work = { runId, summary, key, repository, options };
+        const openHost = once(() => options.sources.open(summary.teamId, repository.url));
+        const work: Work = { runId, summary, key, repository, openHost, options };
         const { row, fault } = await handOff(work, signal);
         done.branches.push(shownBranch(row, key));
         if (fault) done.faults.push({ repoUrl: row.repo_url, code: fault.code, message: fault.message });
@@ -83,6 +84,8 @@ interface Work {
   /** Of the agent. */
   key: DataKey;
   repository: OpenRepository;
+  /** Of the repository, opened when it is first needed. */
+  openHost(): Promise<SourceHost>;
   options: HandoffOptions;
 }
 
@@ -183,13 +186,13 @@ async function lastCommit({ hostDirectory, baseCommit }: OpenRepository, row: Ha
 
 /** The check to show on the commit; null if it was pushed before. */
 async function push(
-  { summary, repository, options }: Work,
+  { repository, openHost }: Work,
   row: HandoffRow,
   head: string,
   signal: AbortSignal,
 ): Promise<NewCheck | null> {
   if (head === row.pushed_commit) return null;
-  const host = await options.sources.open(summary.teamId, repository.url);
+  const host = await openHost();
   const location = { directory: repository.hostDirectory };
   const replaceable = repository.isOwnBranch ? (row.pushed_commit ?? undefined) : undefined;
   const known = [repository.baseCommit];
@@ -200,9 +203,9 @@ async function push(
 type OpenedPullRequest = Pick<HandoffRow, "pr_url" | "body_digest">;
 
 async function openPullRequest(work: Work, row: HandoffRow, signal: AbortSignal): Promise<OpenedPullRequest> {
-  const { summary, repository, options } = work;
+  const { summary, repository, openHost, options } = work;
   const unchanged = { pr_url: row.pr_url, body_digest: row.body_digest };
-  const { pullRequests } = await options.sources.open(summary.teamId, repository.url);
+  const { pullRequests } = await openHost();
   const branches = { head: row.branch, base: row.base_branch };
   if (pullRequests === null || branches.head === branches.base) return unchanged;
   const found = await pullRequests.find(branches, signal);
@@ -248,10 +251,10 @@ async function reviewersFor({ runId, summary, repository, options }: Work, row: 
 }
 
 async function announce(work: Work, row: HandoffRow, signal: AbortSignal): Promise<void> {
-  const { summary, repository, options } = work;
+  const { openHost } = work;
   const reviewers = await reviewersFor(work, row);
   if (reviewers.length === 0) return;
-  const { pullRequests } = await options.sources.open(summary.teamId, repository.url);
+  const { pullRequests } = await openHost();
   const opened = await pullRequests?.find({ head: row.branch, base: row.base_branch }, signal);
   if (opened !== undefined) await pullRequests?.requestReviewers(opened.number, reviewers, signal);
 }

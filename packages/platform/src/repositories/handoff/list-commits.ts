@@ -1,5 +1,5 @@
 // The commits that an agent's branch adds to its base, as people read them.
-import { type GitLocation, readLooseCommit, runGit, valuesOf } from "../git/index.ts";
+import { type GitLocation, messageOf, readLooseCommit, runGit, valuesOf } from "../git/index.ts";
 import type { ListedCommit } from "./pull-request-body.ts";
 
 const maxCommits = 1_000;
@@ -10,7 +10,7 @@ export async function listCommits(
   { base, head }: { base: string; head: string },
   signal: AbortSignal,
 ): Promise<ListedCommit[]> {
-  const own = await listOwn(location, { base, head });
+  const own = listOwn(location, { base, head });
   if (own !== null) return own;
   const flags = ["-z", "--first-parent", `--max-count=${maxCommits}`, "--no-show-signature", "--format=%H %s"];
   const text = await runGit({ location, args: ["log", ...flags, head, `^${base}`, "--"] }, signal);
@@ -24,17 +24,14 @@ export async function listCommits(
 const maxOwn = 20;
 
 /** Of most runs: a few commits that the platform has just written. Null if there are others. */
-async function listOwn(
-  location: GitLocation,
-  { base, head }: { base: string; head: string },
-): Promise<ListedCommit[] | null> {
+function listOwn(location: GitLocation, { base, head }: { base: string; head: string }): ListedCommit[] | null {
   const commits: ListedCommit[] = [];
   for (let name = head; name !== base; ) {
-    const commit = commits.length < maxOwn ? await readLooseCommit(location, name) : null;
+    const commit = commits.length < maxOwn ? readLooseCommit(location, name) : null;
     const [parent, ...others] = commit === null ? [] : valuesOf(commit, "parent");
-    if (commit === null || parent === undefined || others.length > 0 || valuesOf(commit, "encoding").length > 0)
-      return null;
-    commits.unshift({ name, subject: subjectOf(Buffer.from(commit.message, "latin1").toString()) });
+    const message = commit && messageOf(commit);
+    if (message === null || parent === undefined || others.length > 0) return null;
+    commits.unshift({ name, subject: subjectOf(message) });
     name = parent;
   }
   return commits;

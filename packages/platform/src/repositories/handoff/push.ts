@@ -9,13 +9,16 @@ import {
   type GitRemote,
   gitSucceeds,
   localFailure,
+  messageOf,
   nowhere,
   RepositoryFault,
+  readLooseCommit,
   readReferences,
   runGit,
 } from "../git/index.ts";
-import { CredentialFault, type SourceHost } from "../scm/index.ts";
-import { transfer } from "./copy-commit.ts";
+import { CredentialFault, type PushedCommit, type SourceHost } from "../scm/index.ts";
+import { indexPack, transfer } from "./copy-commit.ts";
+import { packForOwner } from "./new-objects.ts";
 
 export interface PushOptions {
   host: SourceHost;
@@ -44,7 +47,14 @@ export async function pushBranch(options: PushOptions, signal: AbortSignal): Pro
       error instanceof RepositoryFault && error.code === "branch_moved" && (await readRemoteTip()) === commit;
     if (!isPushed) throw forbidden(error) ?? error;
   }
-  await host.notePush();
+  await host.notePush(host.directory === null ? undefined : readPushed(options));
+}
+
+/** Undefined if the commit is not one that the platform has just written. */
+function readPushed({ location, commit }: PushOptions): PushedCommit | undefined {
+  const parsed = readLooseCommit(location, commit);
+  const message = parsed && messageOf(parsed);
+  return message === null ? undefined : { name: commit, message };
 }
 
 async function pushOnto(tip: string | undefined, options: PushOptions, signal: AbortSignal): Promise<void> {
@@ -106,7 +116,9 @@ async function receive(
   try {
     await mkdir(packs, { recursive: true });
     const to = { directory, objects, borrowed: [join(directory, "objects")] };
-    await transfer({ from: location, to, commit, exclude: known, verify: "--strict" }, signal);
+    const pack = await packForOwner(directory, { directory: location.directory, commit, known });
+    if (pack === null) await transfer({ from: location, to, commit, exclude: known, verify: "--strict" }, signal);
+    else await indexPack(pack, { to, verify: "--strict" }, signal);
     // The index last: with it git takes the pack for complete.
     const names = (await readdir(packs)).sort((a, b) => Number(a.endsWith(".idx")) - Number(b.endsWith(".idx")));
     for (const name of names) await rename(join(packs, name), join(directory, "objects/pack", name));

@@ -1,11 +1,13 @@
 // The refs that a remote repository advertises: branches and tags with their commits, and the default branch.
-import { nowhere, runGit } from "../git/index.ts";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { listReferences, nowhere, runGit } from "../git/index.ts";
 import type { SourceHost } from "./source-host.ts";
 
 export interface Advertisement {
   /** Undefined if HEAD does not point to a branch. */
   defaultBranch: string | undefined;
-  /** Full ref names, such as `refs/heads/main`, mapped to object ids. */
+  /** Full ref names, such as `refs/heads/main`, mapped to object ids. With `^{}`, of other hosts, to what a tag names. */
   references: Map<string, string>;
 }
 
@@ -14,25 +16,24 @@ export async function readAdvertisement(
   limitMs: number,
   signal: AbortSignal,
 ): Promise<Advertisement> {
+  signal.throwIfAborted();
   const { directory } = host;
-  const text = directory === null ? await askRemote(host, limitMs, signal) : await listOwn(directory, limitMs, signal);
-  const advertisement = readLines(text);
+  const advertisement = directory === null ? await askRemote(host, limitMs, signal) : await readOwn(directory);
   if (advertisement.references.size === 0) await host.assertGit(signal);
   return advertisement;
 }
 
-const askRemote = (host: SourceHost, limitMs: number, signal: AbortSignal): Promise<string> =>
-  host.reach((remote) => {
+const askRemote = (host: SourceHost, limitMs: number, signal: AbortSignal): Promise<Advertisement> =>
+  host.reach(async (remote) => {
     const args = ["ls-remote", "--symref", "--", remote.address];
-    return runGit({ location: nowhere, args, remote, limitMs }, signal);
+    return readLines(await runGit({ location: nowhere, args, remote, limitMs }, signal));
   }, signal);
 
-/** The same lines with one process instead of the three of `ls-remote`. */
-function listOwn(directory: string, limitMs: number, signal: AbortSignal): Promise<string> {
-  const symbolic = "%(if:equals=*)%(HEAD)%(then)ref: %(refname)%09HEAD%0a%(end)";
-  const format = `${symbolic}%(objectname)%09%(refname)%0a%(*objectname)%09%(refname)^{}`;
-  const args = ["for-each-ref", `--format=${format}`, "refs/heads", "refs/tags"];
-  return runGit({ location: { directory }, args, limitMs }, signal);
+async function readOwn(directory: string): Promise<Advertisement> {
+  const listed = await listReferences(directory, ["refs/heads", "refs/tags"]);
+  const references = new Map([...listed].filter(([name]) => isSafeRefName(name)));
+  const [, head = ""] = /^ref: (refs\/heads\/.+)$/m.exec(await readFile(join(directory, "HEAD"), "utf8")) ?? [];
+  return { defaultBranch: references.has(head) ? head.slice("refs/heads/".length) : undefined, references };
 }
 
 function readLines(text: string): Advertisement {

@@ -29,6 +29,7 @@ export type {
   PersonalAccess,
   PullRequest,
   PullRequests,
+  PushedCommit,
   RecentAuthor,
   RepositoryPermission,
   Review,

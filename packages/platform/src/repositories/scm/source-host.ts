@@ -13,8 +13,11 @@ export interface SourceHost {
    * as a repository without references.
    */
   assertGit(signal: AbortSignal): Promise<void>;
-  /** Called after each push: the embedded host does not notice one that wrote directly to its files. */
-  notePush(): Promise<void>;
+  /**
+   * Called after each push: the embedded host does not notice one that wrote directly to its files. It reads commits of which
+   * it is not told the message.
+   */
+  notePush(commit?: PushedCommit): Promise<void>;
   /** The git directory of a repository on the embedded host; it may be read and copied. Null for other hosts. */
   directory: string | null;
   /** Null if the host supports only git itself. */
@@ -30,6 +33,11 @@ export interface SourceHost {
   mintToken: ((rights: TokenRights, signal: AbortSignal) => Promise<string | undefined>) | null;
   /** The webhooks of the repository; null if the host keeps no list of their deliveries. Throws RepositoryFault. */
   hooks: ((signal: AbortSignal) => Promise<RepositoryHook[]>) | null;
+}
+
+export interface PushedCommit {
+  name: string;
+  message: string;
 }
 
 /** To read its files, or all that agents do there. */

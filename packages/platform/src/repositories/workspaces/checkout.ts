@@ -15,6 +15,7 @@ import {
   runGit,
   startGit,
 } from "../git/index.ts";
+import { openKeptCheckouts } from "./kept-checkouts.ts";
 import type { RepositoryLimits } from "./limits.ts";
 import type { Source } from "./mirror.ts";
 import type { StartingPoint } from "./starting-point.ts";
@@ -45,8 +46,13 @@ export async function checkOut(checkout: Checkout, signal: AbortSignal): Promise
     borrowed: [],
   });
   await copyObjects(join(source.directory, "objects"), join(directory, "objects"));
+  const key = JSON.stringify([source.directory, start.commit]);
+  if (keptCheckouts.write(key, path)) return;
   await runGit({ location: { directory, workTree: path }, args: ["read-tree", "-u", "--reset", start.commit] }, signal);
+  keptCheckouts.keep(key, path);
 }
+
+const keptCheckouts = openKeptCheckouts(32 * 1024 * 1024);
 
 /** Same as after a clone: remote-tracking branches of `origin`, tags, and the agent's new branch. */
 function initialReferences({ source: { advertisement }, start }: Checkout): Map<string, string> {
