@@ -16,6 +16,11 @@ afterAll(() => harness.close());
 
 const read = (agentId: string) => harness.diffs.read(agentId, never());
 
+const filesOfLastRun = async (agentId: string) =>
+  (await harness.diffs.readLastRun(agentId, never())).flatMap(({ patch }) =>
+    [...String(patch).matchAll(/^diff --git a\/\S+ b\/(\S+)$/gm)].map(([, name]) => name),
+  );
+
 test("before the first run has ended it contains the working tree, and computing it leaves nothing behind", async () => {
   const shop = await harness.shop({ "README.md": "# Shop\n", ".gitignore": "*.log\n" });
   const agent = await harness.agent([{ url: shop.url }]);
@@ -92,10 +97,7 @@ test("the changes of the last run alone do not have those of the runs before, fi
   const shop = await harness.shop();
   const agent = await harness.agent([{ url: shop.url }]);
   const { root } = agent.workspace;
-  const filesOfRun = async () =>
-    (await harness.diffs.readLastRun(agent.id, never())).flatMap(({ patch }) =>
-      [...String(patch).matchAll(/^diff --git a\/\S+ b\/(\S+)$/gm)].map(([, name]) => name),
-    );
+  const filesOfRun = () => filesOfLastRun(agent.id);
   expect(await filesOfRun()).toEqual([]);
   await agent.begin();
   writeFileSync(join(root, "first.txt"), "first\n");
@@ -117,15 +119,16 @@ test("the changes of the last run alone do not have those of the runs before, fi
   expect((await read(agent.id)).map(({ patch }) => String(patch).includes("first.txt"))).toEqual([false]);
 });
 
-test("where the start of the last run was not kept its changes are those since the last push", async () => {
+test("where the start of the last run was not kept, or lost with the power, its changes are those since the last push", async () => {
   const shop = await harness.shop();
   const agent = await harness.agent([{ url: shop.url }]);
-  const { root } = agent.workspace;
+  const { root, repositories } = agent.workspace;
+  const filesOfRun = () => filesOfLastRun(agent.id);
   writeFileSync(join(root, "first.txt"), "first\n");
   await agent.finish("First");
   writeFileSync(join(root, "second.txt"), "second\n");
   await agent.finish("Second");
-  const [change] = await harness.diffs.readLastRun(agent.id, never());
-  expect(String(change?.patch)).toContain("b/second.txt");
-  expect(String(change?.patch)).not.toContain("b/first.txt");
+  expect(await filesOfRun()).toEqual(["second.txt"]);
+  writeFileSync(join(repositories[0]?.hostDirectory ?? "", "run-start.json"), "");
+  expect(await filesOfRun()).toEqual(["second.txt"]);
 });

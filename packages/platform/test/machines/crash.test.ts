@@ -120,7 +120,8 @@ async function losePower(at: "active" | number): Promise<{ found: Found; wasActi
   child.kill("SIGKILL");
   await once(child, "close");
   const next = await startOn(left, "check", { directory, ...(child.pid !== undefined && { pid: child.pid }) });
-  const [found] = await Promise.all([text(next.stdout), once(next, "close")]);
+  const [found, [code]] = await Promise.all([text(next.stdout), once(next, "close")]);
+  expect({ at, code }).toEqual({ at, code: 0 });
   await rm(files, { recursive: true, force: true });
   return { found: JSON.parse(found), wasActive };
 }

@@ -107,7 +107,7 @@ export function readPassword({ passwordFile }: ClusterPaths): string {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   try {
-    writeFileSync(draft, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600 });
+    writeFileSync(draft, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600, flush: true });
     linkSync(draft, passwordFile);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;

@@ -15,7 +15,7 @@ export function readDataId(dataDirectory: string): string {
   }
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   try {
-    writeFileSync(draft, randomUUID(), { mode: 0o600 });
+    writeFileSync(draft, randomUUID(), { mode: 0o600, flush: true });
     linkSync(draft, path);
   } catch (error) {
     // Another server of this directory was first.

@@ -8,10 +8,10 @@ export function writeRecord(directory: string, name: string, record: object): vo
   renameSync(draft, join(directory, name));
 }
 
-/** False if another record is there. */
+/** False if another record is there. Flushed: after a power loss the name could stand for an empty file. */
 export function claimRecord(directory: string, name: string, record: object): boolean {
   const draft = join(directory, `${name}.${process.pid}`);
-  writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
+  writeFileSync(draft, JSON.stringify(record), { mode: 0o600, flush: true });
   try {
     linkSync(draft, join(directory, name));
     return true;

@@ -48,12 +48,25 @@ export async function findRunStart(
   run: StartedRun,
   { db, sources }: RunStartOptions,
 ): Promise<string> {
-  const path = fileOf(repository);
-  const kept = existsSync(path) ? JSON.parse(await readFile(path, "utf8")) : null;
+  const kept = await readKept(fileOf(repository));
   if (kept?.runId === run.id) return kept.name;
   const commits = await commitsAfter(db, { agentId: run.agentId, runNumber: run.number - 1 });
   const pushed = commits.find(({ repo_url }) => repo_url === sources.shown(repository.url));
   return pushed?.commit ?? repository.baseCommit;
+}
+
+interface KeptStart {
+  runId: string;
+  name: string;
+}
+
+async function readKept(path: string): Promise<KeptStart | null> {
+  if (!existsSync(path)) return null;
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch {
+    return null; // Empty after a power failure.
+  }
 }
 
 const fileOf = ({ hostDirectory }: OpenRepository): string => join(hostDirectory, "run-start.json");
