@@ -13,7 +13,7 @@ export async function readApprovals(db: Queries, user: UserPrincipal): Promise<I
     ...drafts.map(
       ({ id, mark, name, environment_id, requester, completed }): InboxItem => ({
         ...{ id, kind: "approval", isUnread: isUnread(mark), title: name, environmentId: environment_id },
-        message: `Draft build, requested by ${requester}. Agents start from it once it is activated.`,
+        message: `Draft ${id.slice(0, shownLength)}, requested by ${requester}`,
         at: completed.toISOString(),
       }),
     ),
@@ -26,6 +26,9 @@ export async function readApprovals(db: Queries, user: UserPrincipal): Promise<I
     ),
   ];
 }
+
+/** Of the id of a build: as the pages of environments show it. */
+const shownLength = 21;
 
 const wordsOf = (tool: string): string => tool.replaceAll("_", " ");
 

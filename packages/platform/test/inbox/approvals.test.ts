@@ -59,7 +59,7 @@ test("a draft build that a member asked for waits for the administrators alone, 
   const [item] = await approvals(harness.client);
   expect(item).toEqual({
     ...{ id: build.id, kind: "approval", isUnread: true, title: "shop", environmentId: id },
-    message: "Draft build, requested by member@example.com. Agents start from it once it is activated.",
+    message: `Draft ${build.id.slice(0, 21)}, requested by member@example.com`,
     at: build.completedAt,
   });
   expect(await ids(people.second)).toEqual([build.id]);
@@ -98,7 +98,7 @@ test("a draft that is discarded leaves every inbox, stays as a build, and no one
   const build = await draft(harness, people.member, id);
   const other = await draft(harness, people.robot, id);
   expect(await approvals(harness.client)).toMatchObject([
-    { id: other.id, message: expect.stringContaining("requested by robot.") },
+    { id: other.id, message: expect.stringContaining("requested by robot") },
     { id: build.id },
   ]);
   expect((await people.stranger.post(`${pathOf(build)}/discard`)).status).toBe(404);
@@ -136,7 +136,7 @@ test("of two decisions at once one counts", async () => {
   expect(await ids(harness.client)).toEqual([]);
 });
 
-test("a draft of a personal environment waits for its user alone, and one that is outdated or of the operator for nobody", async () => {
+test("a draft of a personal environment waits for its user alone; one that is outdated or of the operator does not wait", async () => {
   const harness = await openEnvironmentHarness();
   const people = await openPeople(harness);
   const { db } = harness.fixture.platform;

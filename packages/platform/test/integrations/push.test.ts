@@ -222,7 +222,7 @@ test("addresses of private networks and requests with a key are refused, and not
   expect(await ask("DELETE", "/v1/me/push")).toMatchObject({ status: 200, body: { isSubscribed: false } });
 });
 
-test("a draft build that succeeded notifies those who may activate it, once, and nobody when it is decided already", async () => {
+test("a draft build that succeeded notifies those who may activate it, once, and not when it is decided already", async () => {
   const { db } = server.platform;
   const owner = { kind: "user", email: "reader@example.com" } as const;
   await server.key({ owner });

@@ -13,7 +13,7 @@ export const buildsOf = (db: Queries, { teamId, userId, isTeamManager }: Decider
     );
 
 /**
- * Nobody waits for those of the operator, which only compare, nor for one that is older than the build that agents start from.
+ * Those of the operator only compare, and one that is older than the build that agents start from is outdated: they do not wait.
  */
 export const draftsToDecide = (db: Queries, user: Decider) =>
   buildsOf(db, user)
