@@ -68,7 +68,7 @@ export const endedRuns = (db: Queries, { teamId, userId }: UserPrincipal) =>
     .where("agents.user_id", "=", userId)
     .where("agents.archived_at", "is", null)
     .where("agents.source", "!=", "SDK")
-    .where(sql<boolean>`(agents.source <> 'AUTOMATION' or not ${isProposingRun})`)
+    .where(sql<boolean>`(agents.settings->>'effects' is distinct from 'shadow' or not ${isProposingRun})`)
     .where("runs.status", "in", ["FINISHED", "ERROR", "EXPIRED"])
     .where(sql<boolean>`inbox_marks.state is distinct from 'done'`)
     .orderBy("ended", "desc")

@@ -1,41 +1,52 @@
 // What runs in shadow mode have proposed and a person has not decided about: whether the automation may act.
-import { sql } from "kysely";
-import type { Decider, Queries } from "../../foundation/index.ts";
+import { type ExpressionBuilder, sql } from "kysely";
+import type { Decider, Queries, Tables } from "../../foundation/index.ts";
+
+const isOf =
+  ({ userId, isTeamManager }: Decider) =>
+  ({ or, eb }: ExpressionBuilder<Tables, "automations">) =>
+    or([
+      eb("automations.user_id", "=", userId),
+      ...(isTeamManager ? [eb("automations.scope", "=", "team_owned")] : []),
+    ]);
 
 /** Firings of automations that this user may change. */
-export const firingsOf = (db: Queries, { teamId, userId, isTeamManager }: Decider) =>
+export const firingsOf = (db: Queries, user: Decider) =>
   db
-    .selectFrom("automation_firings")
-    .innerJoin("automations", "automations.id", "automation_firings.automation_id")
-    .where("automations.team_id", "=", teamId)
-    .where(({ or, eb }) =>
-      or([
-        eb("automations.user_id", "=", userId),
-        ...(isTeamManager ? [eb("automations.scope", "=", "team_owned")] : []),
-      ]),
-    );
+    .selectFrom("automations")
+    .innerJoin("automation_firings", "automation_firings.automation_id", "automations.id")
+    .where("automations.team_id", "=", user.teamId)
+    .where(isOf(user));
 
 /**
- * Of each automation the last one that proposed something. A change of the automation decides: until then it is in shadow mode,
- * as it was when the run began.
+ * Of each automation the last firing that proposed something. A change of the automation decides: until then it is in shadow
+ * mode, as it was when the run began.
  */
 export const proposalsToDecide = (db: Queries, user: Decider) =>
-  firingsOf(db, user)
+  db
+    .selectFrom("automations")
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom("automation_firings")
+          .select(["automation_firings.id", "automation_firings.agent_id", "automation_firings.run_id"])
+          .whereRef("automation_firings.automation_id", "=", "automations.id")
+          .where("automation_firings.effects", "=", "shadow")
+          .where("automation_firings.run_status", "=", "FINISHED")
+          .whereRef("automation_firings.decided_at", ">=", "automations.updated_at")
+          .where(hasProposals)
+          .orderBy("automation_firings.created_at", "desc")
+          .limit(1)
+          .as("automation_firings"),
+      (join) => join.onTrue(),
+    )
+    .where("automations.team_id", "=", user.teamId)
     .where("automations.enabled", "=", true)
-    .where("automation_firings.effects", "=", "shadow")
-    .where("automation_firings.run_status", "=", "FINISHED")
-    .whereRef("automation_firings.decided_at", ">=", "automations.updated_at")
-    .where(hasProposals("automation_firings"))
-    .where(sql<boolean>`not exists (
-      select from automation_firings as later
-      where later.automation_id = automation_firings.automation_id and later.effects = 'shadow'
-        and later.run_status = 'FINISHED' and ${hasProposals("later")}
-        and (later.created_at, later.id) > (automation_firings.created_at, automation_firings.id)
-    )`);
+    .where(isOf(user));
 
-const hasProposals = (firing: "automation_firings" | "later") => sql<boolean>`exists (
+const hasProposals = sql<boolean>`exists (
   select from automation_proposals as proposed
-  where proposed.agent_id = ${sql.ref(`${firing}.agent_id`)} and proposed.run_id = ${sql.ref(`${firing}.run_id`)}
+  where proposed.agent_id = automation_firings.agent_id and proposed.run_id = automation_firings.run_id
 )`;
 
 /** The tools of a firing, in the order of their first calls. */
