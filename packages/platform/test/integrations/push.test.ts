@@ -6,6 +6,8 @@ import type { PushMessage, PushState, Run } from "@agentcli/protocol/api";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { endBuild, insertBuild } from "../../src/environments/builds/store.ts";
+import { claimNodeId, describeNode } from "../../src/foundation/db/index.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
 import { teamKey } from "../../src/foundation/vault/index.ts";
 import { makeLoginLink } from "../../src/identity/sessions/index.ts";
 import { enqueueDraftPushes } from "../../src/integrations/index.ts";
@@ -222,7 +224,7 @@ test("addresses of private networks and requests with a key are refused, and not
   expect(await ask("DELETE", "/v1/me/push")).toMatchObject({ status: 200, body: { isSubscribed: false } });
 });
 
-test("a draft build that succeeded notifies those who may activate it, once, and not when it is decided already", async () => {
+test("a draft build that succeeded notifies those who may activate it, once, and not when it is decided already or servers are upgraded", async () => {
   const { db } = server.platform;
   const owner = { kind: "user", email: "reader@example.com" } as const;
   await server.key({ owner });
@@ -255,6 +257,11 @@ test("a draft build that succeeded notifies those who may activate it, once, and
     return build.id;
   };
   await draft({ isDecided: true });
+  // A server of an older version does not know such messages.
+  const older = await claimNodeId(server.platform.connection, silentLog);
+  await describeNode(db, older.id, { roles: ["api"], version: "0.0.1", address: "http://127.0.0.1:1" });
+  await draft({ isDecided: false });
+  await older.release();
   const buildId = await draft({ isDecided: false });
   await expect.poll(() => admin.received.length).toBe(1);
   expect(admin.read(admin.received[0] ?? expect.fail("nothing came"))).toEqual({
