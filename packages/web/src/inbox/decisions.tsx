@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { request } from "../api/request.ts";
 import { ConfirmButton } from "../components/confirm.tsx";
 import { Button } from "../components/controls.tsx";
+import { Failure, Notice } from "../components/feedback.tsx";
 import { discardWarning, pathOf } from "../environments/queries.ts";
 
 export interface Decision {
@@ -12,7 +13,7 @@ export interface Decision {
 }
 
 /** What the page says afterwards. */
-export const decidedWords: Record<Decision["verb"], string> = {
+const decidedWords: Record<Decision["verb"], string> = {
   activate: "Activated",
   discard: "Discarded",
   "let act": "Acts from now on",
@@ -35,6 +36,20 @@ export function useDecisions() {
         ["inbox", "environments", "automations"].map((key) => queries.invalidateQueries({ queryKey: [key] })),
       ),
   });
+}
+
+/** The last one that was made here, or why it was refused. */
+export function DecisionNotice({ decisions }: { decisions: ReturnType<typeof useDecisions> }) {
+  const { error, variables, isSuccess } = decisions;
+  if (error !== null) return <Failure error={error} />;
+  if (!isSuccess || variables === undefined) return null;
+  return (
+    <Notice tone="good">
+      <span className="notice-text">
+        {decidedWords[variables.verb]}: {variables.item.title}
+      </span>
+    </Notice>
+  );
 }
 
 interface DecisionButtonsProps {

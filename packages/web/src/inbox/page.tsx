@@ -7,7 +7,7 @@ import { closeOtherNotifications } from "../api/notifications.ts";
 import { inboxQuery, useMarks, useTitle } from "../api/use-inbox.ts";
 import { Button } from "../components/controls.tsx";
 import { Empty, Failure, Notice, Skeleton } from "../components/feedback.tsx";
-import { decidedWords, useDecisions } from "./decisions.tsx";
+import { DecisionNotice, useDecisions } from "./decisions.tsx";
 import { InboxRow } from "./row.tsx";
 
 export function InboxPage() {
@@ -38,14 +38,7 @@ export function InboxPage() {
         onRead={() => marks.mutate({ items: unread, state: "read" })}
       />
       {marks.error !== null && <Failure error={marks.error} />}
-      {decisions.error !== null && <Failure error={decisions.error} />}
-      {decisions.isSuccess && (
-        <Notice tone="good">
-          <span className="notice-text">
-            {decidedWords[decisions.variables.verb]}: {decisions.variables.item.title}
-          </span>
-        </Notice>
-      )}
+      <DecisionNotice decisions={decisions} />
       {done && (
         <Notice tone="good">
           <span className="notice-text">Done: {done.title}</span>
