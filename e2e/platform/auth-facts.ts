@@ -150,6 +150,7 @@ export const rows: Record<string, Row> = {
     status: 404,
   },
   "post /v1/environments/{environmentId}/builds/{buildId}/activate": changesEnvironment,
+  "post /v1/environments/{environmentId}/builds/{buildId}/discard": changesEnvironment,
   "post /v1/environments/{environmentId}/builds/{buildId}/cancel": changesEnvironment,
   "post /v1/automations": {
     scope: "agents:write",

@@ -190,22 +190,25 @@ async function newEnvironment({ platform, keys }: Owned, state: BuildState): Pro
   };
   await eventually(async () => ["FAILED", "SUCCEEDED"].includes((await readBuild()).status));
   const lease = state === "IN_PROGRESS" ? "infinity" : null;
+  const status = state === "DRAFT" ? "SUCCEEDED" : state;
   await platform.harness.database.query(
-    "update environment_builds set status = $1, lease_owner = 'another', lease_until = $2 where environment_id = $3",
-    [state, lease, id],
+    "update environment_builds set status = $1, draft = $2, lease_owner = 'another', lease_until = $3 where environment_id = $4",
+    [status, state === "DRAFT", lease, id],
   );
   return { environmentId: id, buildId: (await readBuild()).id };
 }
 
-type BuildState = "FAILED" | "SUCCEEDED" | "IN_PROGRESS";
+type BuildState = "FAILED" | "SUCCEEDED" | "IN_PROGRESS" | "DRAFT";
 
 /** A request that will change its environment gets a new one. */
 async function environmentOf(world: World, { name, method }: Asked, wanted: Expected): Promise<EnvironmentTarget> {
   const isKept = method === "get" || name.endsWith("/secrets/{name}");
   if (wanted !== "done" || isKept || !name.includes("{environmentId}")) return world.environment;
-  const state = name.endsWith("/activate") ? "SUCCEEDED" : name.endsWith("/cancel") ? "IN_PROGRESS" : "FAILED";
-  return newEnvironment(world, state);
+  return newEnvironment(world, statesBefore[name.split("/").at(-1) ?? ""] ?? "FAILED");
 }
+
+/** What a build has to be for the request to work. */
+const statesBefore: Record<string, BuildState> = { activate: "SUCCEEDED", discard: "DRAFT", cancel: "IN_PROGRESS" };
 
 async function newAutomation({ platform, keys }: Owned): Promise<AutomationTarget> {
   const client = openClient(platform.server.url, keys.user);

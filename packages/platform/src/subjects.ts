@@ -11,7 +11,7 @@ import { openIdentityTokens } from "./identity-tokens/index.ts";
 import { openImages } from "./images/index.ts";
 import { openInbox } from "./inbox/index.ts";
 import { openInference } from "./inference/index.ts";
-import { enqueueDeliveries, enqueuePushes, openIntegrations } from "./integrations/index.ts";
+import { enqueueDeliveries, enqueueDraftPushes, enqueuePushes, openIntegrations } from "./integrations/index.ts";
 import { openMachines } from "./machines/index.ts";
 import { openRetention } from "./operations/index.ts";
 import { openPages } from "./pages/index.ts";
@@ -39,7 +39,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
   const repositories = openRepositories(context, principals, recordHostEvent(context.vault));
   const machines = openMachines(context.settings);
   const images = openImages({ settings: context.settings, ...machines });
-  const building = { machines, images, executor: buildExecutor };
+  const building = { machines, images, executor: buildExecutor, announceDraft: enqueueDraftPushes };
   const environments = openEnvironments(context, { authenticate, repositories, ...building });
   const secrets = openSecrets(context, environments.lookup);
   const integrations = openIntegrations(context);

@@ -1,9 +1,15 @@
 // The inbox, the command palette and the keys, in a real browser.
-import { replyWith } from "@agentcli/testkit";
+import type { Build, Firing } from "@agentcli/protocol/api";
+import { call, replyWith } from "@agentcli/testkit";
+import { openClient } from "@agentcli/testkit/platform";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { openAdministration } from "../../platform/src/identity/principals/index.ts";
+import { makeLoginLink } from "../../platform/src/identity/sessions/index.ts";
 import { loginLink } from "../../platform/src/pages/index.ts";
+import { openEnvironmentHarness } from "../../platform/test/environments/environment-harness.ts";
 import { openRunHarness, type RunHarness } from "../../platform/test/runs/run-harness.ts";
-import { startChromium, visit } from "./chromium.ts";
+import { expectNoOverflow, photograph, startChromium, type VisitorOptions, visit } from "./chromium.ts";
 
 startChromium();
 
@@ -116,6 +122,115 @@ test("an inbox that has not changed is answered without content, and every chang
     expect([name, next.status]).toEqual([name, 200]);
     tag = next.tag;
   }
+});
+
+/** Two drafts that a member asked for, and an automation of the team that proposed something in shadow mode. */
+async function openDecisions() {
+  const done = { messages: ["done"], when: { bodyIncludes: "Recorded as a proposal" } };
+  const replies = [done, call("mcp__platform__write_memory", { text: "seen" })];
+  const harness = await openEnvironmentHarness({ replies });
+  const { client, fixture } = harness;
+  const { db, vault, principals } = fixture.platform;
+  const owner = { kind: "user", email: "member@example.com" } as const;
+  const { key } = await principals.createKey({ name: "m", team: "default", owner, scopes: null, expiresAt: null });
+  const second = { email: "second@example.com", team: "default", role: "admin" } as const;
+  await openAdministration(db, vault).createUser(second);
+  const { id } = await harness.create("shop");
+  await harness.ended((await harness.builds(id))[0] ?? expect.fail("there is no build"));
+  const draft = async () => {
+    const answer = await openClient(client.url, key).post(`/v1/environments/${id}/builds`, { draft: true });
+    return harness.ended(answer.body as Build);
+  };
+  const drafts = [await draft(), await draft()] as const;
+  const watch = await client.post("/v1/automations", {
+    ...{ name: "Watch the queue", scope: "team_owned", shadow: true, prompt: { text: "look" } },
+    triggers: [{ type: "webhook" }],
+  });
+  const { id: automationId } = watch.body as { id: string };
+  const firing = (await client.post(`/v1/automations/${automationId}/run`)).body as Firing;
+  await client.waitForRun({ agentId: firing.agentId ?? "", runId: firing.runId ?? "" });
+  const logIn = async (email: string, options: VisitorOptions = {}) => {
+    const user = await db.selectFrom("users").select("id").where("email", "=", email).executeTakeFirstOrThrow();
+    const visitor = await visit(await makeLoginLink(db, user.id, client.url), options);
+    await visitor.page.goto(`${client.url}/inbox`);
+    return visitor;
+  };
+  return { harness, client, environmentId: id, drafts, automationId, logIn };
+}
+
+const row = (page: Page, id: string) => page.locator(`[data-item="${id}"]`);
+
+test("decisions are made in the inbox, and leave that of another administrator at once; a member has none", async () => {
+  const { harness, client, environmentId, drafts, automationId, logIn } = await openDecisions();
+  const [first, second] = drafts;
+  const [one, other] = [await logIn("admin@localhost"), await logIn("second@example.com")];
+  await row(one.page, first.id).waitFor();
+  await row(other.page, first.id).waitFor();
+  expect(await one.page.title()).toBe("(3) Inbox · platform");
+  await row(one.page, first.id).getByText("requested by member@example.com").waitFor();
+  expect(await one.findBarriers()).toEqual([]);
+  await (await logIn("member@example.com")).page.getByText("Nothing needs you").waitFor();
+
+  // It asks first; Escape keeps the draft.
+  await row(one.page, first.id).getByRole("button", { name: "Discard" }).click();
+  await one.page.getByRole("dialog").getByText("It can never be activated then.").waitFor();
+  expect(await one.findBarriers()).toEqual([]);
+  await one.page.keyboard.press("Escape");
+  await one.page.getByRole("dialog").waitFor({ state: "detached" });
+  await row(one.page, first.id).getByRole("button", { name: "Discard" }).click();
+  await one.page.getByRole("dialog").getByRole("button", { name: "Discard" }).click();
+  await one.page.getByText("Discarded: shop").waitFor();
+  for (const { page } of [one, other]) await row(page, first.id).waitFor({ state: "detached" });
+
+  // The page of the other one still shows what is decided already: it says so, and shows what is so now.
+  await other.page.route("**/v1/me/inbox", (route) =>
+    route.request().method() === "GET" ? route.abort() : route.continue(),
+  );
+  await row(one.page, second.id).getByRole("button", { name: "Activate" }).click();
+  await one.page.getByText("Activated: shop").waitFor();
+  await row(other.page, second.id).getByRole("button", { name: "Discard" }).click();
+  await other.page.getByRole("dialog").getByRole("button", { name: "Discard" }).click();
+  await other.page.getByText("it is not a draft that has succeeded").waitFor();
+  await other.page.unroute("**/v1/me/inbox");
+  await row(other.page, second.id).waitFor({ state: "detached" });
+  expect(await harness.active(environmentId)).toBe(second.id);
+  await one.page.goto(`${client.url}/environments/${environmentId}`);
+  await one.page.locator(`[data-build="${first.id}"]`).getByText("Discarded draft").waitFor();
+  expect(await one.page.locator(`[data-build="${first.id}"]`).getByRole("button").count()).toBe(0);
+
+  const item = other.page.locator(".row", { hasText: "Watch the queue" });
+  await item.getByText("Proposed: write memory.").waitFor();
+  await item.getByRole("button", { name: "Let it act" }).click();
+  await other.page.getByRole("dialog").getByRole("button", { name: "Let it act" }).click();
+  await other.page.getByText("Acts from now on: Watch the queue").waitFor();
+  await item.waitFor({ state: "detached" });
+  expect(await client.getJson(`/v1/automations/${automationId}`)).toMatchObject({ shadow: false });
+  expect([...one.complaints, ...other.complaints]).toEqual([]);
+});
+
+test("decisions fit into phones and wide windows, light and dark, and looking at a draft reads its item", async () => {
+  const { drafts, logIn } = await openDecisions();
+  for (const colorScheme of ["light", "dark"] as const) {
+    const { page, findBarriers } = await logIn("admin@localhost", { colorScheme });
+    await row(page, drafts[0].id).waitFor();
+    for (const width of [390, 820, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await expectNoOverflow(page);
+      expect(await findBarriers()).toEqual([]);
+      await photograph(page, `inbox-decisions-${colorScheme}-${width}`);
+    }
+  }
+  const { page, findBarriers } = await logIn("second@example.com");
+  await row(page, drafts[0].id).getByRole("link", { name: "shop" }).click();
+  await page.getByRole("button", { name: "Discard" }).waitFor();
+  await expect.poll(() => page.title()).toContain("(2) ");
+  expect(await findBarriers()).toEqual([]);
+  await photograph(page, "build-draft-1440");
+  await page.getByRole("button", { name: "Discard" }).click();
+  await photograph(page, "build-discard-1440");
+  await page.getByRole("dialog").getByRole("button", { name: "Discard" }).click();
+  await page.getByText("Discarded draft").waitFor();
+  expect(await page.getByRole("button", { name: "Activate" }).count()).toBe(0);
 });
 
 test("a mark that the server refuses is taken back with the reason", async () => {

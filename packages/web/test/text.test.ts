@@ -219,6 +219,8 @@ test("notifications are one for each of the eight newest agents, and one for all
 
   const first = othersAfter(shown, "bc-9", closed);
   expect(describeOthers(first)).toEqual({ title: "1 more agent", body: "A1" });
+  const withBuild = [...first, { tag: "bld-20260101-1", title: "shop" }];
+  expect(describeOthers(withBuild)).toEqual({ title: "2 more notifications", body: "A1\nshop" });
   const grouped = [...shown.slice(1), { tag: othersTag, data: { path: "/inbox", at: 0, others: first } }];
   expect(givingWay(grouped, "bc-1")).toEqual([]);
   expect(othersAfter(grouped, "bc-1", [])).toEqual([]);

@@ -1,4 +1,6 @@
 // What other groups may use of environments.
+
+export { buildsOf, draftsToDecide } from "./builds/drafts.ts";
 export type {
   BuildExecutor,
   BuildLogger,

@@ -1,5 +1,5 @@
 // Environments: saved configurations of machines, their builds, and the API about them.
-import type { Authenticate, ServerContext, Subject } from "../foundation/index.ts";
+import type { Authenticate, Queries, ServerContext, Subject } from "../foundation/index.ts";
 import type { Images } from "../images/index.ts";
 import type { Machines } from "../machines/index.ts";
 import type { Repositories } from "../repositories/index.ts";
@@ -35,6 +35,8 @@ export interface EnvironmentsOptions {
   executor?: BuildExecutor | null | undefined;
   machines: Machines;
   images: Images;
+  /** Part of the transaction that ends a draft which waits for a decision. */
+  announceDraft(tx: Queries, buildId: string): Promise<void>;
 }
 
 export function openEnvironments(
@@ -52,6 +54,7 @@ export function openEnvironments(
     platform: context,
     content: repositories,
     executor: executor ?? withoutMachines,
+    announceDraft: options.announceDraft,
     secretsOf: (environment: EnvironmentRow) => secretsOfBuild(context, secretBuild(environment)),
     singlePhaseNames: (environment: EnvironmentRow) => singlePhaseNames(context, secretBuild(environment)),
   };

@@ -49,4 +49,5 @@ export const buildOf = (row: BuildRow): Build => ({
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
   ...(row.completed_at && { completedAt: row.completed_at.toISOString() }),
+  ...(row.discarded_at && { discardedAt: row.discarded_at.toISOString() }),
 });

@@ -151,7 +151,16 @@ export {
   sealBlocks,
 } from "./objects/index.ts";
 export { once } from "./once.ts";
-export { type Principal, principalName, type Role, type Scope, scopes, scopesOf } from "./principal.ts";
+export {
+  type Decider,
+  deciderOf,
+  type Principal,
+  principalName,
+  type Role,
+  type Scope,
+  scopes,
+  scopesOf,
+} from "./principal.ts";
 export { inBatches, type RetentionRule } from "./retention.ts";
 export { hasShare, openSharedSlots, openSlotsPerOwner, type Slots } from "./slots.ts";
 export { dataIdFile, isStorageFull, readDataId, type Storage, storageFullMessage } from "./storage/index.ts";

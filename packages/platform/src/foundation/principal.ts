@@ -35,6 +35,18 @@ export type Principal = {
   | { kind: "service_account"; serviceAccountId: string; name: string }
 );
 
+/** A user whose decision something may be. */
+export interface Decider {
+  teamId: number;
+  userId: number;
+  /** Decides for the team. An administrator's key without the scope `admin` counts as a member's. */
+  isTeamManager: boolean;
+}
+
+export const deciderOf = ({ teamId, userId, role, scopes }: Extract<Principal, { kind: "user" }>): Decider => ({
+  ...{ teamId, userId, isTeamManager: role === "admin" && scopes.includes("admin") },
+});
+
 /** As stored beside what a principal did: `user:1`, `service_account:<uuid>`. */
 export const principalName = (principal: Principal): string =>
   principal.kind === "user" ? `user:${principal.userId}` : `service_account:${principal.serviceAccountId}`;

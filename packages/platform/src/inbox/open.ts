@@ -1,8 +1,9 @@
 // The inbox of a user over HTTP: what is in it, and what was done with it.
 import type { OverviewHost } from "../agents/index.ts";
 import { type Api, ApiError, type Principal, type Subject, schema } from "../foundation/index.ts";
+import type { UserPrincipal } from "./item.ts";
 import { markItems } from "./marks.ts";
-import { readInbox, type UserPrincipal } from "./read.ts";
+import { readInbox } from "./read.ts";
 import { readInboxTag } from "./version.ts";
 
 export const openInbox = (host: OverviewHost): Subject => ({ routes: (api) => addRoutes(api, host) });
@@ -15,7 +16,7 @@ function addRoutes(api: Api, host: OverviewHost): void {
     {
       method: "get",
       path,
-      summary: "List what needs the user: results to review, failed runs and alerts of automations",
+      summary: "List what needs the user: results to review, failed runs, alerts of automations and decisions",
       tag,
       scope: "agents:read",
       answer: {

@@ -1,16 +1,21 @@
-// Reads what needs a user: the last ended run of each of their agents, and alerts of automations that they look after.
+// Reads what needs a user: the last ended run of each of their agents, alerts of automations that they look after, and what
+// waits for their decision.
 import { type Inbox, type InboxItem, maxInboxItems } from "@agentcli/protocol/api";
 import { sql } from "kysely";
 import { describeAgents, type OverviewHost } from "../agents/index.ts";
-import type { Principal, Queries } from "../foundation/index.ts";
+import { isProposingRun } from "../automations/index.ts";
+import type { Queries } from "../foundation/index.ts";
 import { resultAad } from "../runs/index.ts";
-
-export type UserPrincipal = Extract<Principal, { kind: "user" }>;
+import { readApprovals } from "./approvals.ts";
+import { isUnread, type UserPrincipal } from "./item.ts";
 
 export async function readInbox(host: OverviewHost, user: UserPrincipal): Promise<Inbox> {
   const runs = await readRunItems(host, user);
   const alerts = await readAlertItems(host.platform.db, user);
-  const items = [...runs, ...alerts].sort((left, right) => right.at.localeCompare(left.at)).slice(0, maxInboxItems);
+  const approvals = await readApprovals(host.platform.db, user);
+  const items = [...runs, ...alerts, ...approvals]
+    .sort((left, right) => right.at.localeCompare(left.at))
+    .slice(0, maxInboxItems);
   return { items, unread: items.filter(({ isUnread }) => isUnread).length };
 }
 
@@ -46,7 +51,7 @@ async function readRunItems(host: OverviewHost, user: UserPrincipal): Promise<In
 const selectRuns = (db: Queries, user: UserPrincipal) =>
   endedRuns(db, user).selectAll("agents").select(["runs.status as run_status", "runs.result"]).execute();
 
-/** Those of programs are theirs to read; archived ones are put away. */
+/** Those of programs are theirs to read; archived ones are put away; what one proposed is a decision about its automation. */
 export const endedRuns = (db: Queries, { teamId, userId }: UserPrincipal) =>
   db
     .selectFrom("agents")
@@ -63,6 +68,7 @@ export const endedRuns = (db: Queries, { teamId, userId }: UserPrincipal) =>
     .where("agents.user_id", "=", userId)
     .where("agents.archived_at", "is", null)
     .where("agents.source", "!=", "SDK")
+    .where(sql<boolean>`(agents.settings->>'effects' is distinct from 'shadow' or not ${isProposingRun})`)
     .where("runs.status", "in", ["FINISHED", "ERROR", "EXPIRED"])
     .where(sql<boolean>`inbox_marks.state is distinct from 'done'`)
     .orderBy("ended", "desc")
@@ -112,8 +118,6 @@ export const alertsFor = (db: Queries, { teamId, userId, role }: UserPrincipal) 
         ...(role === "admin" ? [where("automations.scope", "=", "team_owned")] : []),
       ]),
     );
-
-const isUnread = (mark: string | null): boolean => mark === null || mark === "unread";
 
 const maxMessage = 300;
 

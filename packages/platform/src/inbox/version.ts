@@ -3,13 +3,17 @@
 import { createHash } from "node:crypto";
 import type { OverviewHost } from "../agents/index.ts";
 import { readPullRequestLinks } from "../repositories/index.ts";
-import { endedRuns, shownAlerts, type UserPrincipal } from "./read.ts";
+import { shownDrafts, shownProposals } from "./approvals.ts";
+import type { UserPrincipal } from "./item.ts";
+import { endedRuns, shownAlerts } from "./read.ts";
 
 export async function readInboxTag({ platform: { db }, githost }: OverviewHost, user: UserPrincipal): Promise<string> {
   const runs = await endedRuns(db, user)
     .select(["agents.id", "agents.updated_at as agent_updated_at", "runs.status", "runs.updated_at"])
     .execute();
   const alerts = await shownAlerts(db, user).select("automations.name").execute();
+  const drafts = await shownDrafts(db, user).execute();
+  const proposals = await shownProposals(db, user).execute();
   const agents = runs.map(({ id }) => id);
   const handoffs =
     agents.length === 0
@@ -23,6 +27,6 @@ export async function readInboxTag({ platform: { db }, githost }: OverviewHost, 
           .execute();
   const urls = handoffs.flatMap(({ pr_url }) => pr_url ?? []);
   const pulls = await readPullRequestLinks({ db, githost }, user.teamId, urls);
-  const shown = JSON.stringify([user.userId, runs, alerts, handoffs, [...pulls.values()]]);
+  const shown = JSON.stringify([user.userId, runs, alerts, drafts, proposals, handoffs, [...pulls.values()]]);
   return `"${createHash("sha256").update(shown).digest("base64url").slice(0, 22)}"`;
 }

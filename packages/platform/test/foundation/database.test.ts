@@ -133,6 +133,45 @@ test("the migration to unique addresses renames duplicates that differ only in c
   await former.close();
 });
 
+test("marks of an earlier version stay, and each mark is of one item", async () => {
+  const former = await emptyDatabase();
+  const { db, connection } = former;
+  await migrate(db, connection, "0065-changed-lines");
+  await sql`insert into teams (name, data_key) values ('red', '')`.execute(db);
+  await sql`insert into users (team_id, email, role) values (1, 'ada@example.com', 'admin')`.execute(db);
+  await sql`insert into agents (id, team_id, user_id, name, data_key, settings, private_settings, source, directory)
+    values ('bc-1', 1, 1, '', '', '{}', '', 'API', 'bc-1')`.execute(db);
+  await sql`insert into runs (id, agent_id, team_id, user_id, number, status, request)
+    values ('run-1', 'bc-1', 1, 1, 1, 'FINISHED', '')`.execute(db);
+  await sql`insert into inbox_marks (user_id, run_id, state) values (1, 'run-1', 'done')`.execute(db);
+  await sql`insert into environments (id, team_id, name, repos, version_id)
+    values (${environment}, 1, 'shop', '[]', ${environment})`.execute(db);
+  await sql`insert into environment_versions (id, environment_id, number, kind, source, title, description, config)
+    values (${environment}, ${environment}, 1, 'created', 'api', '', '', '')`.execute(db);
+  await sql`insert into environment_builds (id, environment_id, version_id, status, trigger, draft, commits)
+    values ('bld-1', ${environment}, ${environment}, 'SUCCEEDED', 'MANUAL', true, '[]')`.execute(db);
+  await migrate(db, connection);
+  expect(await db.selectFrom("inbox_marks").select(["run_id", "build_id", "state"]).execute()).toEqual([
+    { run_id: "run-1", build_id: null, state: "done" },
+  ]);
+  const mark = (run: string | null, build: string | null) =>
+    sql`insert into inbox_marks (user_id, run_id, build_id, state) values (1, ${run}, ${build}, 'read')`.execute(db);
+  await mark(null, "bld-1");
+  for (const [run, build] of [
+    ["run-1", "bld-1"],
+    [null, null],
+    [null, "bld-1"],
+  ] as const)
+    await expect(mark(run, build)).rejects.toThrow(/inbox_marks_/);
+  await sql`update environment_builds set discarded_at = now()`.execute(db);
+  await sql`delete from environment_builds`.execute(db);
+  expect(await db.selectFrom("inbox_marks").select("run_id").execute()).toEqual([{ run_id: "run-1" }]);
+  expect(await withStoredLog(db, (log) => verifyLog(log, []))).toMatchObject({ kind: "whole" });
+  await former.close();
+});
+
+const environment = "00000000-0000-4000-8000-000000000000";
+
 test("agents of an earlier version keep their directories, and the audit log has no entry about it", async () => {
   const former = await emptyDatabase();
   const { db, connection } = former;

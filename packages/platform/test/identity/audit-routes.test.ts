@@ -68,12 +68,14 @@ interface CreatedEnvironment {
   buildId: string;
 }
 
-async function createEnvironment(status: "IN_PROGRESS" | "SUCCEEDED" = "IN_PROGRESS"): Promise<CreatedEnvironment> {
+async function createEnvironment(
+  build: "IN_PROGRESS" | "SUCCEEDED" | "DRAFT" = "IN_PROGRESS",
+): Promise<CreatedEnvironment> {
   const { bytes } = await call("POST", "/v1/environments", environment());
   const { id } = JSON.parse(bytes.toString());
   const { id: buildId } = await server.platform.db
     .updateTable("environment_builds")
-    .set({ status })
+    .set({ status: build === "DRAFT" ? "SUCCEEDED" : build, draft: build === "DRAFT" })
     .where("environment_id", "=", id)
     .returning("id")
     .executeTakeFirstOrThrow();
@@ -205,6 +207,7 @@ const requests: Record<string, { prepare?: () => Promise<Partial<Targets>>; quer
   "delete /v1/environments/{environmentId}": { prepare: () => createEnvironment() },
   "post /v1/environments/{environmentId}/builds": { prepare: () => createEnvironment(), body: {} },
   "post /v1/environments/{environmentId}/builds/{buildId}/activate": { prepare: () => createEnvironment("SUCCEEDED") },
+  "post /v1/environments/{environmentId}/builds/{buildId}/discard": { prepare: () => createEnvironment("DRAFT") },
   "post /v1/environments/{environmentId}/builds/{buildId}/cancel": { prepare: () => createEnvironment() },
   "post /v1/automations": { body: automation() },
   "post /v1/event-sources": { body: { type: "github", name: "acme" } },

@@ -5,7 +5,12 @@ import type { AddressInfo } from "node:net";
 import type { PushMessage, PushState, Run } from "@agentcli/protocol/api";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { endBuild, insertBuild } from "../../src/environments/builds/store.ts";
+import { claimNodeId, describeNode } from "../../src/foundation/db/index.ts";
+import { silentLog } from "../../src/foundation/telemetry/index.ts";
+import { teamKey } from "../../src/foundation/vault/index.ts";
 import { makeLoginLink } from "../../src/identity/sessions/index.ts";
+import { enqueueDraftPushes } from "../../src/integrations/index.ts";
 import { encryptMessage } from "../../src/integrations/push/encrypt.ts";
 import { logIn, openBrowser, tokenIn } from "../harness/browser.ts";
 import { type TestServer, testServer } from "../harness/platform.ts";
@@ -217,4 +222,53 @@ test("addresses of private networks and requests with a key are refused, and not
   expect(rows.length).toBeGreaterThan(0);
   for (const row of rows) expect(row.subscription.toString("latin1")).not.toContain("/send/one");
   expect(await ask("DELETE", "/v1/me/push")).toMatchObject({ status: 200, body: { isSubscribed: false } });
+});
+
+test("a draft build that succeeded notifies those who may activate it, once, and not when it is decided already or servers are upgraded", async () => {
+  const { db } = server.platform;
+  const owner = { kind: "user", email: "reader@example.com" } as const;
+  await server.key({ owner });
+  const [admin, member] = [await openPushService(), await openPushService()];
+  await (await loggedIn())("PUT", "/v1/me/push", admin.subscription);
+  await (await loggedIn("reader@example.com"))("PUT", "/v1/me/push", member.subscription);
+  const body = { owner: "team", name: "shop", repos: [], environmentJson: "{}" };
+  const { id } = (await server.call(key, "POST", "/v1/environments", body)).body as { id: string };
+  const environment = await db.selectFrom("environments").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+  const dataKey = await teamKey(db, server.platform.vault, environment.team_id);
+  // A server without machines would end it as failed: this test is the server that executes it.
+  const draft = async ({ isDecided }: { isDecided: boolean }) => {
+    const request = { environment, key: dataKey, trigger: "MANUAL", draft: true, requestedBy: "user:1" } as const;
+    const build = await db.transaction().execute(async (tx) => {
+      const inserted = await insertBuild(tx, request);
+      const claim = { started_at: new Date(), lease_epoch: 99, lease_until: new Date(Date.now() + 3_600_000) };
+      const decision = isDecided ? { discarded_at: new Date() } : {};
+      await tx
+        .updateTable("environment_builds")
+        .set({ ...claim, ...decision })
+        .where("id", "=", inserted.id)
+        .execute();
+      return inserted;
+    });
+    const fence = { buildId: build.id, epoch: 99 };
+    const host = { platform: server.platform, announceDraft: enqueueDraftPushes };
+    const output = { status: "SUCCEEDED", output: "" } as const;
+    const ended = await Promise.all([endBuild(host, fence, output), endBuild(host, fence, output)]);
+    expect(ended.toSorted()).toEqual([false, true]);
+    return build.id;
+  };
+  await draft({ isDecided: true });
+  // A server of an older version does not know such messages.
+  const older = await claimNodeId(server.platform.connection, silentLog);
+  await describeNode(db, older.id, { roles: ["api"], version: "0.0.1", address: "http://127.0.0.1:1" });
+  await draft({ isDecided: false });
+  await older.release();
+  const buildId = await draft({ isDecided: false });
+  await expect.poll(() => admin.received.length).toBe(1);
+  expect(admin.read(admin.received[0] ?? expect.fail("nothing came"))).toEqual({
+    ...{ title: "shop", body: "Needs your approval: a draft build is ready to be activated", tag: buildId },
+    path: `/environments/${id}/builds/${buildId}`,
+  });
+  await expect.poll(() => db.selectFrom("push_messages").select("build_id").execute()).toEqual([]);
+  expect([admin.received.length, member.received.length]).toEqual([1, 0]);
+  expect(await db.selectFrom("push_subscriptions").select("session_id").execute()).toHaveLength(2);
 });

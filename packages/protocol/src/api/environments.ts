@@ -119,6 +119,7 @@ export const Build = z.object({
   createdAt: Timestamp,
   updatedAt: Timestamp,
   completedAt: Timestamp.optional(),
+  discardedAt: Timestamp.optional().describe("When a person decided that this draft does not become active"),
 });
 export type Build = z.infer<typeof Build>;
 

@@ -5,22 +5,25 @@ import { AgentOverview } from "./overview.ts";
 import { maxInboxItems } from "./plain.ts";
 
 export const InboxKind = z
-  .enum(["result", "failed_run", "automation"])
-  .describe("A result to review, a run that failed, or a firing of an automation that did not lead to a good run");
+  .enum(["result", "failed_run", "automation", "approval"])
+  .describe(
+    "A result to review, a run that failed, a firing of an automation that did not lead to a good run, or a decision that the user may make: whether a draft build becomes active, whether an automation in shadow mode may act",
+  );
 export type InboxKind = z.infer<typeof InboxKind>;
 
 export const InboxState = z.enum(["unread", "read", "done"]).describe("done: it leaves the inbox");
 export type InboxState = z.infer<typeof InboxState>;
 
 export const InboxItem = z.object({
-  id: z.string().describe("run-<uuid> or alert-<uuid>"),
+  id: z.string().describe("run-<uuid>, alert-<uuid>, bld-YYYYMMDD-<uuid> or fire-<uuid>"),
   kind: InboxKind,
   isUnread: z.boolean(),
-  title: z.string().describe("The name of the agent or automation"),
-  message: z.string().describe("The beginning of the result, or what went wrong"),
+  title: z.string().describe("The name of the agent, automation or environment"),
+  message: z.string().describe("The beginning of the result, what went wrong, or what is to be decided"),
   at: Timestamp,
   agent: AgentOverview.optional(),
   automationId: z.string().optional(),
+  environmentId: z.string().optional().describe("Of a draft build, whose id is that of the item"),
 });
 export type InboxItem = z.infer<typeof InboxItem>;
 

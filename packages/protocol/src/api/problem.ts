@@ -55,6 +55,7 @@ export const problemStatus = {
   environment_name_conflict: 409,
   build_not_cancellable: 409,
   build_not_ready: 409,
+  build_not_draft: 409,
   secret_name_conflict: 409,
   secret_name_ambiguous: 409,
   secret_scope_conflict: 409,

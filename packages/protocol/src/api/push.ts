@@ -34,7 +34,7 @@ export type PushState = z.infer<typeof PushState>;
 export const PushMessage = z.object({
   title: z.string(),
   body: z.string(),
-  tag: z.string().describe("The agent: a newer notification takes the place of an older one"),
+  tag: z.string().describe("The agent or build: a newer notification takes the place of an older one"),
   path: z.string().describe("The page to open"),
 });
 export type PushMessage = z.infer<typeof PushMessage>;

@@ -50,13 +50,14 @@ export function useTitle(name: string): void {
   }, [name, unread]);
 }
 
-/** Looking at an agent reads what the inbox says of it. */
-export function useReadOnView(agentId: string): void {
+/** Looking at an agent, or at a build, reads what the inbox says of it. */
+export function useReadOnView(subject: string): void {
   const { data } = useQuery(inboxQuery);
   const { mutate } = useMarks();
-  const id = data?.items.find(({ agent, isUnread }) => isUnread && agent?.id === agentId)?.id;
+  const found = data?.items.find((item) => item.isUnread && (item.agent?.id === subject || item.id === subject));
+  const id = found?.id;
   useEffect(() => {
     if (id !== undefined && document.visibilityState === "visible") mutate({ items: [id], state: "read" });
   }, [id, mutate]);
-  useEffect(() => void closeNotifications(agentId), [agentId]);
+  useEffect(() => void closeNotifications(subject), [subject]);
 }

@@ -4,10 +4,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { request } from "../api/request.ts";
 import { useAction } from "../api/use-action.ts";
+import { ConfirmButton } from "../components/confirm.tsx";
 import { Button } from "../components/controls.tsx";
 import { Failure } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
-import { environmentQuery, isRunning, mayManage, pathOf } from "./queries.ts";
+import { discardWarning, environmentQuery, isOpenDraft, isRunning, mayActivate, mayManage, pathOf } from "./queries.ts";
 
 export function BuildActions({ build }: { build: Build }) {
   const { environmentId: id } = build;
@@ -28,10 +29,20 @@ export function BuildActions({ build }: { build: Build }) {
           Cancel
         </Button>
       )}
-      {mayChange && build.status === "SUCCEEDED" && build.id !== active.buildId && (
+      {mayChange && mayActivate(build) && build.id !== active.buildId && (
         <Button look="primary" isBusy={act.isPending} onClick={() => act.run("activate")}>
           Activate
         </Button>
+      )}
+      {mayChange && isOpenDraft(build) && (
+        <ConfirmButton
+          label="Discard"
+          title="Discard this draft?"
+          isBusy={act.isPending}
+          onConfirm={() => void act.run("discard")}
+        >
+          <p>{discardWarning}</p>
+        </ConfirmButton>
       )}
       {hasDisk && (
         <Link

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { useReadOnView } from "../api/use-inbox.ts";
 import { Notice } from "../components/feedback.tsx";
 import { Output } from "../components/output.tsx";
 import { Loaded, Page } from "../components/page.tsx";
@@ -15,6 +16,7 @@ export function BuildPage() {
   const { id, build: buildId } = useParams({ from: "/environments/$id/builds/$build" });
   const query = useQuery(buildQuery(id, buildId));
   const log = useLog(id, buildId);
+  useReadOnView(buildId);
   return (
     <Page title="Build" {...(query.data && { actions: <BuildActions build={query.data} /> })}>
       <p className="back-link">
@@ -26,6 +28,9 @@ export function BuildPage() {
         {(build) => (
           <p className="row-facts is-wrapping build-facts">
             <BuildBadge status={build.status} />
+            {build.draft && (
+              <span className="tag">{build.discardedAt === undefined ? "Draft" : "Discarded draft"}</span>
+            )}
             <code>{build.id}</code>
             <Moment at={build.createdAt} />
             {build.failure && <span className="tone-bad">{build.failure.code ?? build.failure.type}</span>}

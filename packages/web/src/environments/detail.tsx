@@ -12,7 +12,7 @@ import { TableHead } from "../components/table.tsx";
 import { Moment } from "../components/time.tsx";
 import { duration } from "../text/format.ts";
 import { BuildBadge } from "./build-status.tsx";
-import { environmentQuery, isRunning, mayManage, pathOf } from "./queries.ts";
+import { environmentQuery, isRunning, mayActivate, mayManage, pathOf } from "./queries.ts";
 
 export function EnvironmentPage() {
   const { id } = useParams({ from: "/environments/$id" });
@@ -87,7 +87,9 @@ const Builds = ({ builds, activeId, environmentId, onAct }: BuildsProps) => (
                   <code>{build.id.slice(0, 21)}</code>
                 </Link>{" "}
                 {build.id === activeId && <span className="tag tag-good">Active</span>}
-                {build.draft && <span className="tag">Draft</span>}
+                {build.draft && (
+                  <span className="tag">{build.discardedAt === undefined ? "Draft" : "Discarded draft"}</span>
+                )}
               </td>
               <td data-label="Status">
                 <BuildBadge status={build.status} />
@@ -103,7 +105,7 @@ const Builds = ({ builds, activeId, environmentId, onAct }: BuildsProps) => (
                 {onAct && isRunning(build) && (
                   <Button onClick={() => onAct(`builds/${build.id}/cancel`)}>Cancel</Button>
                 )}
-                {onAct && build.status === "SUCCEEDED" && build.id !== activeId && (
+                {onAct && mayActivate(build) && build.id !== activeId && (
                   <Button onClick={() => onAct(`builds/${build.id}/activate`)}>Activate</Button>
                 )}
               </td>

@@ -64,4 +64,14 @@ export const readComparedBuilds = ({ from, to }: Record<string, unknown>): Compa
 
 export const isRunning = ({ status }: Build): boolean => status === "IN_PROGRESS";
 
+/** A draft that waits for a decision, if it is not outdated. */
+export const isOpenDraft = ({ draft, status, discardedAt }: Build): boolean =>
+  draft && status === "SUCCEEDED" && discardedAt === undefined;
+
+export const discardWarning = "It can never be activated then. The build and its log stay, and it can be built again.";
+
+/** Again, or for the first time. */
+export const mayActivate = ({ status, discardedAt }: Build): boolean =>
+  status === "SUCCEEDED" && discardedAt === undefined;
+
 export const mayManage = ({ owner }: Environment): boolean => owner === "personal" || session.isAdmin;

@@ -1,4 +1,4 @@
-// Which notifications are shown: one for each agent, of the eight newest agents, and one for all others together. Pure.
+// Which notifications are shown: one for each agent or build, of the eight newest, and one for all others together. Pure.
 export interface AgentNotification {
   tag: string;
   data: NotificationFacts | null;
@@ -54,7 +54,11 @@ export function describeOthers(others: OtherAgent[]): { title: string; body: str
   const named = others.slice(0, maxNamed).map(({ title }) => title);
   const rest = others.length - named.length;
   return {
-    title: others.length === 1 ? "1 more agent" : `${others.length} more agents`,
+    title: `${others.length} more ${nounOf(others)}${others.length === 1 ? "" : "s"}`,
     body: [...named, ...(rest > 0 ? [`and ${rest} more`] : [])].join("\n"),
   };
 }
+
+/** Draft builds notify as well. */
+const nounOf = (others: OtherAgent[]): string =>
+  others.some(({ tag }) => tag.startsWith("bld-")) ? "notification" : "agent";

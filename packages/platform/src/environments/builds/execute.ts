@@ -36,6 +36,8 @@ export interface BuildHost {
   /** For `install` of this environment. */
   secretsOf(environment: EnvironmentRow): Promise<BuildSecret[]>;
   singlePhaseNames(environment: EnvironmentRow): Promise<SinglePhaseNames>;
+  /** Part of the transaction that ends a draft which waits for a decision. */
+  announceDraft(tx: Queries, buildId: string): Promise<void>;
 }
 
 /** A build that took this many servers with it would take the next. */
@@ -66,7 +68,7 @@ export async function executeBuild(claimed: ClaimedBuild, host: BuildHost, signa
     end = { status: "CANCELLED" };
   }
   await writer.close();
-  await endBuild(db, claimed, end);
+  await endBuild(host, claimed, end);
 }
 
 /** The next claim begins it again. */

@@ -96,13 +96,14 @@ export function listBuilds(
   return query.execute();
 }
 
-/** Only one that succeeded. An older one too: that is how a bad build is taken back. */
+/** Only one that succeeded and was not discarded. An older one too: that is how a bad build is taken back. */
 export async function activateBuild(tx: Queries, build: BuildRow): Promise<void> {
   if (build.status !== "SUCCEEDED")
     throw new ApiError(
       "build_not_ready",
       `Build ${build.id} cannot be activated: it is ${build.status}. Only a build that succeeded can.`,
     );
+  await requireKept(tx, build.id);
   const now = new Date();
   await tx
     .updateTable("environments")
@@ -115,6 +116,18 @@ export async function activateBuild(tx: Queries, build: BuildRow): Promise<void>
     .where("id", "=", build.id)
     .where("draft", "=", true)
     .execute();
+}
+
+/** Until the end of the transaction no other person discards it. */
+async function requireKept(tx: Queries, id: string): Promise<void> {
+  const { discarded_at } = await tx
+    .selectFrom("environment_builds")
+    .select("discarded_at")
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  if (discarded_at === null) return;
+  throw new ApiError("build_not_ready", `Build ${id} cannot be activated: it was discarded. Build it again.`);
 }
 
 /** One that has not begun ends at once; the server that executes another one stops it. */
@@ -268,8 +281,17 @@ export type BuildEnd =
   | { status: "CANCELLED" }
   | { status: "SKIPPED" };
 
+export interface BuildEndHost {
+  platform: { db: Kysely<Tables> };
+  announceDraft(tx: Queries, buildId: string): Promise<void>;
+}
+
 /** Writes the end and, of a build that succeeded and is not a draft, makes it active: both or neither. False: not its driver. */
-export async function endBuild(db: Kysely<Tables>, { buildId, epoch }: BuildFence, end: BuildEnd): Promise<boolean> {
+export async function endBuild(
+  { platform: { db }, announceDraft }: BuildEndHost,
+  { buildId, epoch }: BuildFence,
+  end: BuildEnd,
+): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     const now = new Date();
     const ended = await tx
@@ -287,6 +309,7 @@ export async function endBuild(db: Kysely<Tables>, { buildId, epoch }: BuildFenc
       .executeTakeFirst();
     if (!ended) return false;
     if (end.status === "SUCCEEDED" && !ended.draft) await activateBuild(tx, ended);
+    if (end.status === "SUCCEEDED" && ended.draft && ended.requested_by !== null) await announceDraft(tx, buildId);
     await notify(tx, "environment_build_logs", buildId);
     // The next one of the environment may begin.
     await notify(tx, "environment_builds", buildId);

@@ -1,6 +1,7 @@
-// Builds of environments over HTTP: list, read, trigger, activate, cancel.
+// Builds of environments over HTTP: list, read, trigger, activate, discard, cancel.
 import { z } from "zod";
 import { type Api, decodeCursor, pageOf, principalName, schema, teamKey } from "../../foundation/index.ts";
+import { discardDraft } from "../builds/drafts.ts";
 import { activateBuild, findBuild, insertBuild, listBuilds, requestBuildCancel } from "../builds/store.ts";
 import type { EnvironmentHost } from "../host.ts";
 
@@ -17,6 +18,7 @@ export function addBuildRoutes(api: Api, host: EnvironmentHost): void {
   addActive(api, host);
   addRead(api, host);
   addActivate(api, host);
+  addDiscard(api, host);
   addCancel(api, host);
 }
 
@@ -124,6 +126,29 @@ function addActivate(api: Api, { platform: { db }, access }: EnvironmentHost): v
       const { id } = await access.find(principal, params.environmentId, "manage");
       const build = await findBuild(db, id, params.buildId);
       await db.transaction().execute((tx) => activateBuild(tx, build));
+      return buildOf(await findBuild(db, id, params.buildId));
+    },
+  );
+}
+
+function addDiscard(api: Api, { platform: { db }, access }: EnvironmentHost): void {
+  api.route(
+    {
+      method: "post",
+      path: `${builds}/{buildId}/discard`,
+      summary: "Decide that a draft does not become active; it stays to be looked at",
+      tag,
+      scope: "agents:write",
+      params: oneBuild,
+      answer: { status: 200, schema: schema("environments", "Build"), description: "The build" },
+      problems: ["environment_not_found", "build_not_found", "build_not_draft", "team_admin_required"],
+    },
+    async ({ params, principal }) => {
+      const { id } = await access.find(principal, params.environmentId, "read");
+      const build = await findBuild(db, id, params.buildId);
+      // Those who requested it, and those who may change the environment.
+      if (build.requested_by !== principalName(principal)) await access.find(principal, params.environmentId, "manage");
+      await db.transaction().execute((tx) => discardDraft(tx, build));
       return buildOf(await findBuild(db, id, params.buildId));
     },
   );

@@ -11,7 +11,7 @@ const tables = `
   automation_webhook_keys: automation_webhook_key, id, automation_id name hash
   automations: automation, id, team_id user_id scope name version enabled disabled_reason
   commit_statuses: commit_status, repository_id commit context, state author
-  environment_builds: environment_build, id, environment_id version_id trigger draft status cancel_requested_at
+  environment_builds: environment_build, id, environment_id version_id trigger draft status cancel_requested_at discarded_at
   environments: environment, id, team_id user_id name repos version_id active_build_id build_interval_hours
   event_sources: event_source, id, team_id type name
   handoffs: handoff, agent_id repo_url, branch pushed_commit pr_url

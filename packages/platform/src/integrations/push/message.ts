@@ -1,6 +1,7 @@
-// Reads the text of a notification about an ended run, and where it goes.
+// Reads the text of a notification about an ended run or a draft build, and where it goes.
 import type { PushMessage, PushSubscription } from "@agentcli/protocol/api";
 import { outcomeWords } from "@agentcli/protocol/outcomes";
+import { draftsToDecide } from "../../environments/index.ts";
 import { type PlatformContext, teamKey } from "../../foundation/index.ts";
 import { agentNameAad, errorAad, resultAad } from "../../runs/index.ts";
 import { subscriptionAad } from "./store.ts";
@@ -12,11 +13,53 @@ export interface DuePush {
 
 export interface PushIds {
   session_id: string;
-  run_id: string;
+  /** Null: it is about a build. */
+  run_id: string | null;
+  build_id: string | null;
 }
 
-/** Null where the session has ended meanwhile, or the agent is gone. */
-export async function readDue({ db, vault }: PlatformContext, ids: PushIds): Promise<DuePush | null> {
+/** Null where the session has ended meanwhile, or the agent is gone; `decided` where there is nothing to say any more. */
+export async function readDue(context: PlatformContext, ids: PushIds): Promise<DuePush | "decided" | null> {
+  const { session_id, run_id, build_id } = ids;
+  if (run_id !== null) return readRun(context, { session_id, run_id });
+  return build_id === null ? "decided" : readDraft(context, { session_id, build_id });
+}
+
+async function readDraft(
+  { db, vault }: PlatformContext,
+  ids: { session_id: string; build_id: string },
+): Promise<DuePush | "decided" | null> {
+  const row = await db
+    .selectFrom("push_subscriptions")
+    .innerJoin("sessions", "sessions.id", "push_subscriptions.session_id")
+    .innerJoin("users", "users.id", "sessions.user_id")
+    .select(["subscription", "users.id", "users.team_id", "users.role"])
+    .where("push_subscriptions.session_id", "=", ids.session_id)
+    .where("sessions.ended_at", "is", null)
+    .where("sessions.expires_at", ">", new Date())
+    .executeTakeFirst();
+  if (!row) return null;
+  const draft = await draftsToDecide(db, { teamId: row.team_id, userId: row.id, isTeamManager: row.role === "admin" })
+    .select(["environments.id", "environments.name"])
+    .where("environment_builds.id", "=", ids.build_id)
+    .executeTakeFirst();
+  if (!draft) return "decided";
+  const sealed = (await teamKey(db, vault, row.team_id)).openText(row.subscription, subscriptionAad(ids.session_id));
+  return {
+    subscription: JSON.parse(sealed) as PushSubscription,
+    message: {
+      title: beginningOf(draft.name, maxTitle),
+      body: "Needs your approval: a draft build is ready to be activated",
+      tag: ids.build_id,
+      path: `/environments/${draft.id}/builds/${ids.build_id}`,
+    },
+  };
+}
+
+async function readRun(
+  { db, vault }: PlatformContext,
+  ids: { session_id: string; run_id: string },
+): Promise<DuePush | null> {
   const row = await db
     .selectFrom("push_subscriptions")
     .innerJoin("sessions", "sessions.id", "push_subscriptions.session_id")

@@ -53,7 +53,7 @@ export async function startPushes(context: ServerContext): Promise<{ stop(): Pro
   };
 }
 
-type DueRow = Pick<Selectable<PushMessageTable>, "id" | "session_id" | "run_id" | "attempts">;
+type DueRow = Pick<Selectable<PushMessageTable>, "id" | "session_id" | "run_id" | "build_id" | "attempts">;
 
 /** The time of the next attempt is written before this one: if the server is lost, another one makes it. */
 async function sendDue(context: ServerContext, serverKey: ServerKey, signal: AbortSignal): Promise<number> {
@@ -72,7 +72,7 @@ async function sendDue(context: ServerContext, serverKey: ServerKey, signal: Abo
         where place <= ${teamShare} order by next_attempt_at limit ${atOnce}
       ) for update skip locked
     )
-    returning id, session_id, run_id, attempts
+    returning id, session_id, run_id, build_id, attempts
   `.execute(context.db);
   await Promise.all(rows.map((row) => attempt(context, { row, serverKey }, signal)));
   return rows.length;
@@ -85,9 +85,9 @@ async function attempt(
 ): Promise<void> {
   const { db, network: policy, log } = context;
   const due = await readDue(context, row);
-  const { subscription, message } = due ?? {};
-  let outcome: Outcome["kind"] | "gone" = "gone";
-  if (subscription && message) {
+  let outcome: Outcome["kind"] | "gone" | "decided" = due === "decided" ? "decided" : "gone";
+  if (due !== null && due !== "decided") {
+    const { subscription, message } = due;
     const { endpoint, keys } = subscription;
     const body = encryptMessage(Buffer.from(JSON.stringify(message)), keys);
     const headers = headersOf(serverKey.authorize(endpoint, new Date()), message.tag);
@@ -101,14 +101,14 @@ async function attempt(
   await db.deleteFrom("push_messages").where("id", "=", row.id).execute();
 }
 
-/** A newer message about the same agent takes the place of one that the browser has not fetched: `topic`, at most 32 characters. */
-const headersOf = (authorization: string, agentId: string): Record<string, string> => ({
+/** A newer message about the same agent or build takes the place of one that the browser has not fetched: `topic`, at most 32 characters. */
+const headersOf = (authorization: string, tag: string): Record<string, string> => ({
   authorization,
   "content-type": "application/octet-stream",
   "content-encoding": "aes128gcm",
   ttl: String(keptSeconds),
   urgency: "normal",
-  topic: agentId.replace(/[^A-Za-z0-9]/g, "").slice(-32),
+  topic: tag.replace(/[^A-Za-z0-9]/g, "").slice(-32),
 });
 
 /** The browser has unsubscribed, or is no more. */

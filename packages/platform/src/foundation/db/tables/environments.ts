@@ -68,6 +68,8 @@ export interface EnvironmentBuildTable {
   crashed_servers: ColumnType<number, number | undefined, number>;
   cancel_requested_at: Perhaps<Date>;
   started_at: Perhaps<Date>;
+  /** A person decided that this draft does not become active. */
+  discarded_at: Perhaps<Date>;
   completed_at: Perhaps<Date>;
   created_at: Stamped;
   updated_at: Stamped;

@@ -1,6 +1,6 @@
-// Notifications to browsers about ended runs.
+// Notifications to browsers about ended runs, and about what waits for a decision.
 import type { Generated } from "kysely";
-import type { Sealed, Stamped, Timestamp } from "./columns.ts";
+import type { Perhaps, Sealed, Stamped, Timestamp } from "./columns.ts";
 
 /** One for each browser that is logged in, at most. */
 export interface PushSubscriptionTable {
@@ -14,7 +14,9 @@ export interface PushSubscriptionTable {
 export interface PushMessageTable {
   id: string;
   session_id: string;
-  run_id: string;
+  /** That has ended, or else of the draft build that waits. */
+  run_id: Perhaps<string>;
+  build_id: Perhaps<string>;
   attempts: Generated<number>;
   next_attempt_at: Timestamp;
   created_at: Stamped;
