@@ -17,6 +17,9 @@ export function spentSince(principal: Principal, of: "me" | "team", since: Date)
       (ended_at is not null and cost_usd is null)::int as unpriced
     from runs where ${within}
     union all
+    select created_at, ${owned}, model, null, 1, 0, ${tokens}, cost_usd, (cost_usd is null)::int
+    from deleted_runs where ${within}
+    union all
     select created_at, ${owned}, model, null, 0, 1, ${tokens}, cost_usd, (cost_usd is null)::int
     from inference_calls where ${within}
   ) as spent where ${of === "team" ? sql`true` : sql`actor = ${principalName(principal)}`}`;

@@ -5,8 +5,8 @@ import type { DescribedAgent } from "./described-agents.ts";
 
 type Groups = Pick<Spending, "repositories" | "automations" | "tags" | "otherTags" | "untagged" | "uncounted">;
 
-/** `rows` are of agents; `calls` are those of programs outside, which have no tags. */
-export function groupAgents(rows: Row[], described: Map<string, DescribedAgent>, calls: Amounts): Groups {
+/** `rows` are of agents; `others` are runs of deleted agents and model calls of programs outside, which have no tags. */
+export function groupAgents(rows: Row[], described: Map<string, DescribedAgent>, others: Amounts): Groups {
   const counted = rows.flatMap((amounts) => {
     const agent = described.get(amounts.id);
     return agent ? [{ agent, amounts }] : [];
@@ -27,7 +27,7 @@ export function groupAgents(rows: Row[], described: Map<string, DescribedAgent>,
       return { key, value, ...amounts };
     }),
     otherTags: Math.max(0, tags.length - maxTags),
-    untagged: add([calls, ...counted.filter(({ agent }) => agent.tags.length === 0).map(({ amounts }) => amounts)]),
+    untagged: add([others, ...counted.filter(({ agent }) => agent.tags.length === 0).map(({ amounts }) => amounts)]),
     uncounted: add(rows.filter(({ id }) => !described.has(id))),
   };
 }

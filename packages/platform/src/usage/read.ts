@@ -23,7 +23,7 @@ export async function readSpending(
   const models = await sumBy(db, spent, sql`coalesce(model, 'unknown')`);
   const people = await sumBy(db, spent, sql`actor`);
   const agents = await sumBy(db, sql`${spent} and agent_id is not null`, sql`agent_id`);
-  const calls = await sumBy(db, sql`${spent} and agent_id is null`, sql`''`);
+  const others = await sumBy(db, sql`${spent} and agent_id is null`, sql`''`);
   const peopleNames = await namesOfActors(db, principal.teamId);
   const described = await describeAgents(host, principal, agents);
   return {
@@ -41,7 +41,7 @@ export async function readSpending(
     models: models.map((row) => ({ ...row, name: row.id })),
     people: people.map((row) => ({ ...row, name: peopleNames.get(row.id) ?? "a user who no longer exists" })),
     agents: agents.slice(0, maxEntries).map((row) => ({ ...row, name: described.get(row.id)?.name ?? row.id })),
-    ...groupAgents(agents, described, add(calls)),
+    ...groupAgents(agents, described, add(others)),
     limits: await readLimits(db, principal, of),
   };
 }

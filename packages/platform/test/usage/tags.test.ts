@@ -33,7 +33,10 @@ afterAll(async () => {
   await server.close();
   await fake.close();
 });
-beforeEach(() => server.platform.db.deleteFrom("agents").execute());
+beforeEach(async () => {
+  await server.platform.db.deleteFrom("agents").execute();
+  await server.platform.db.deleteFrom("deleted_runs").execute();
+});
 
 type Person = keyof typeof keys;
 
@@ -123,6 +126,25 @@ test("a run without a known price and a model call of a program outside count as
   await db.deleteFrom("inference_calls").execute();
   expect(tags).toEqual([{ key: "team", value: "pay", runs: 1, calls: 0, tokens: 10, costCents: 0, unpriced: 1 }]);
   expect(untagged).toEqual({ runs: 0, calls: 1, tokens: 0, costCents: 10, unpriced: 0 });
+});
+
+test("what a deleted agent cost stays in all sums and counts against the limits, but for no tag or repository", async () => {
+  const { db } = server.platform;
+  await spend("ada", { usd: "2", metadata: { team: "pay" } });
+  const gone = await spend("ada", { usd: "3", metadata: { team: "pay" }, repositories: ["acme/shop"] });
+  expect(tagsOf(await usage("admin"))).toEqual([["team", "pay", 500]]);
+  await db.updateTable("users").set({ spend_limit_usd: "4" }).where("email", "=", "ada@x").execute();
+  expect((await server.call(keys.ada, "DELETE", `/v1/agents/${gone}`)).status).toBe(200);
+  const { total, people, days, agents, tags, repositories, untagged, limits } = await usage("ada", "of=me");
+  expect([total, people[0], days.at(-1)]).toMatchObject(Array(3).fill({ runs: 2, tokens: 20, costCents: 500 }));
+  expect([agents.length, tags.length, tags[0]?.costCents, repositories]).toEqual([1, 1, 200, []]);
+  expect(untagged).toEqual({ runs: 1, calls: 0, tokens: 10, costCents: 300, unpriced: 0 });
+  expect(limits).toEqual([{ of: "user", limitCents: 400, spentCents: 500 }]);
+  const refused = await server.call(keys.ada, "POST", "/v1/agents", { prompt: { text: "more" } });
+  await db.updateTable("users").set({ spend_limit_usd: null }).where("email", "=", "ada@x").execute();
+  expect(refused).toMatchObject({ status: 403, body: { error: { code: "spend_limit_reached" } } });
+  const kept = JSON.stringify(await db.selectFrom("deleted_runs").selectAll().execute());
+  expect([kept.includes(gone), kept.includes("pay")]).toEqual([false, false]);
 });
 
 test("an agent counts for each of its repositories, and those of an automation for it instead of for tags", async () => {

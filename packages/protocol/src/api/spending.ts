@@ -46,7 +46,9 @@ export const Spending = z.object({
     .array(SpendingTag)
     .describe("Metadata of agents: the 50 entries that cost most; an agent with several counts in each"),
   otherTags: z.int().describe("How many entries beyond those 50"),
-  untagged: z.object(amounts).describe("Of agents without metadata, and of model calls of programs outside"),
+  untagged: z
+    .object(amounts)
+    .describe("Of agents without metadata, of deleted agents, and of model calls of programs outside"),
   uncounted: z
     .object(amounts)
     .describe(

@@ -66,6 +66,7 @@ import * as recordedHashes from "./migrations/0062-recorded-hashes.ts";
 import * as keyServices from "./migrations/0063-key-services.ts";
 import * as openStreams from "./migrations/0064-open-streams.ts";
 import * as changedLines from "./migrations/0065-changed-lines.ts";
+import * as deletedRuns from "./migrations/0067-deleted-runs.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -137,6 +138,7 @@ const migrations: Record<string, Migration> = {
   "0063-key-services": keyServices,
   "0064-open-streams": openStreams,
   "0065-changed-lines": changedLines,
+  "0067-deleted-runs": deletedRuns,
 };
 
 /** Nothing is missing in a database that lacks them. */
