@@ -80,7 +80,7 @@ export async function openSubjects(context: ServerContext, { buildExecutor }: At
     secrets,
     automations,
     openInbox(agents.overview),
-    openUsage(context),
+    openUsage({ platform: context, access: agents.host.access }),
     integrations,
     inference,
     openStatus(context),

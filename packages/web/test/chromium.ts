@@ -24,6 +24,8 @@ export function startChromium(): void {
 export interface VisitorOptions {
   width?: number;
   colorScheme?: "light" | "dark";
+  /** That of the machine, if absent. */
+  timezoneId?: string;
 }
 
 export interface PageVisitor {
@@ -48,8 +50,11 @@ export async function visit(loginLink: string, options: VisitorOptions = {}): Pr
 
 /** An empty page of a browser without cookies. */
 export async function openVisitor(options: VisitorOptions = {}): Promise<PageVisitor> {
-  const { width = 1440, colorScheme = "light" } = options;
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: false });
+  const { width = 1440, colorScheme = "light", timezoneId } = options;
+  const context = await browser.newContext({
+    ...{ viewport: { width, height: 900 }, colorScheme, bypassCSP: false },
+    ...(timezoneId !== undefined && { timezoneId }),
+  });
   onTestFinished(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(120_000);

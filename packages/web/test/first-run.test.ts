@@ -51,6 +51,7 @@ test("a person goes from npm start to a merged pull request with the keyboard, a
   await page.getByText("+  const last = first + size;", { exact: true }).waitFor();
   expect(await findBarriers()).toEqual([]);
   await press(page.getByRole("button", { name: "Merge" }));
+  await press(page.getByRole("dialog").getByRole("button", { name: "Merge" }));
   await page.getByText("Merged", { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });

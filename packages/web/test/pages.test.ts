@@ -32,7 +32,8 @@ async function openHostilePlatform(texts: string[]) {
   let agentId = "";
   const names = texts.map((text) => text.slice(0, 100));
   for (const [index, text] of texts.entries()) {
-    const created = await client.create({ prompt: { text }, ...(isName(text) && { name: names[index] }) });
+    const metadata = { [text.slice(0, 64)]: text.slice(0, 512) };
+    const created = await client.create({ prompt: { text }, metadata, ...(isName(text) && { name: names[index] }) });
     agentId = created.agentId;
   }
   const waits = texts.slice(0, 20).map((note) => ({ source: "timer", delaySeconds: 3_600, note }));

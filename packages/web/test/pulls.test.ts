@@ -78,6 +78,19 @@ test("from the login to a merged pull request with the keyboard alone, with a co
   await press(page, "Ready for review");
   await page.locator('[data-state="open"]').waitFor();
   await press(page, "Merge");
+  const question = page.getByRole("dialog", { name: "Merge #1 into main?" });
+  expect(await question.textContent()).toContain("“Change the notes” of platform/");
+  expect(await findBarriers()).toEqual([]);
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await photograph(page, `merge-${width}`);
+  }
+  await press(page, "Cancel");
+  await question.waitFor({ state: "detached" });
+  expect(await page.locator('[data-state="open"]').count()).toBeGreaterThan(0);
+  await press(page, "Merge");
+  await question.waitFor();
+  await press(page, "Merge");
   await page.locator('[data-state="merged"]').waitFor();
   expect(await findBarriers()).toEqual([]);
   await press(page, "All pull requests of notes");

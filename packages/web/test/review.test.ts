@@ -3,7 +3,7 @@ import { call, replyWith } from "@agentcli/testkit";
 import { expect, test } from "vitest";
 import { loginLink } from "../../platform/src/pages/index.ts";
 import { openRunHarness } from "../../platform/test/runs/run-harness.ts";
-import { expectNoOverflow, startChromium, visit } from "./chromium.ts";
+import { expectNoOverflow, photograph, startChromium, visit } from "./chromium.ts";
 
 startChromium();
 
@@ -63,8 +63,17 @@ test("comments on lines survive a reload and reach the agent as one message; a s
   await page.getByRole("button", { name: "All changes" }).click();
   await expect.poll(changedFiles).toEqual(["notes.txt", "turn.txt"]);
   await page.getByRole("link", { name: "Conversation" }).click();
-  await page.getByRole("button", { name: "Stop" }).click();
+  const stop = page.getByRole("button", { name: "Stop" });
+  expect(await stop.getAttribute("title")).toBe("What it has done stays. A message or Retry lets it go on.");
+  await stop.click();
   await page.locator('.run-outcome[data-outcome="CANCELLED"]').waitFor();
+  await page.getByText("It was stopped. What it has done stays").waitFor();
+  expect(await findBarriers()).toEqual([]);
+  await photograph(page, "stopped");
+  await page.getByRole("link", { name: "Changes" }).click();
+  await page.getByRole("button", { name: "All changes" }).click();
+  await expect.poll(changedFiles).toEqual(["notes.txt", "turn.txt"]);
+  await page.getByRole("link", { name: "Conversation" }).click();
   await page.getByRole("button", { name: "Retry" }).click();
   await page.getByText("Tried again.").waitFor();
   expect(await page.locator(".prompt-text").allTextContents()).toEqual(["change the notes", message, message]);

@@ -20,18 +20,29 @@ const widths = (page: Page, section: string): Promise<number[]> =>
     .locator(".share .bar")
     .evaluateAll((bars) => bars.map((bar) => Math.round(Number(bar.getAttribute("width")))));
 
+/** As long as a value may be, with nothing to break a line at. */
+const note = "x".repeat(512);
+
+interface Work {
+  model: string;
+  usd: string;
+  daysAgo: number;
+  repos?: { url: string }[];
+  metadata?: Record<string, string>;
+}
+
+const names = (page: Page, section: string): Promise<string[]> =>
+  page.getByRole("region", { name: section }).locator(".table-name").allTextContents();
+
 async function openSpent() {
   const harness = await openRunHarness({ replies: [], settings: { roles: ["api"] } });
-  const { fixture, client } = harness;
+  const { fixture, client, repository } = harness;
   const { db, principals } = fixture.platform;
   const owner = { kind: "user", email: "bob@x" } as const;
   const { key } = await principals.createKey({ name: "k", team: "default", owner, scopes: null, expiresAt: null });
   const bob = openClient(client.url, key);
-  const spend = async (
-    who: typeof client,
-    { model, usd, daysAgo }: { model: string; usd: string; daysAgo: number },
-  ) => {
-    const { agentId } = await who.create({ prompt: { text: `Work with ${model}` } });
+  const spend = async (who: typeof client, { model, usd, daysAgo, ...about }: Work) => {
+    const { agentId } = await who.create({ prompt: { text: `Work with ${model}` }, ...about });
     const at = new Date(Date.now() - daysAgo * dayMs);
     const used = {
       model,
@@ -44,13 +55,14 @@ async function openSpent() {
     await db.updateTable("runs").set(used).where("agent_id", "=", agentId).execute();
     return agentId;
   };
-  await spend(client, { model: "large", usd: "8", daysAgo: 0 });
-  await spend(bob, { model: "small", usd: "2", daysAgo: 3 });
+  const repos = [{ url: await repository("shop", { "README.md": "# Shop" }) }];
+  await spend(client, { model: "large", usd: "8", daysAgo: 0, repos, metadata: { team: "payments", ticket: "PAY-1" } });
+  await spend(bob, { model: "small", usd: "2", daysAgo: 3, repos, metadata: { team: "search", note } });
   const agentId = await spend(bob, { model: "small", usd: "2", daysAgo: 0 });
   return { ...harness, agentId };
 }
 
-test("usage has a bar for each day, model and person, and says how much of the limit is used", async () => {
+test("usage has a bar for each day, model, person, repository and tag, and says how much of the limit is used", async () => {
   const { fixture, client } = await openSpent();
   const { db } = fixture.platform;
   const limitTeam = (usd: string) => db.updateTable("teams").set({ spend_limit_usd: usd }).execute();
@@ -62,13 +74,23 @@ test("usage has a bar for each day, model and person, and says how much of the l
   expect(await page.locator(".chart .bar:not(.bar-none)").count()).toBe(2);
   expect(await widths(page, "Models")).toEqual([100, 50]);
   expect(await widths(page, "People")).toEqual([100, 50]);
+  expect(await names(page, "Repositories")).toEqual(["shop"]);
+  expect(await names(page, "Tags")).toEqual([
+    "team: payments",
+    "ticket: PAY-1",
+    `note: ${note}`,
+    "team: search",
+    "Without a tag",
+  ]);
+  expect(await widths(page, "Tags")).toEqual([100, 100, 25, 25, 25]);
+  await page.getByText("An agent with several tags counts for each.").waitFor();
   await page.getByText(/^1 % used$/).waitFor();
   for (const [width, colorScheme] of sizes) {
     await page.setViewportSize({ width, height: 1000 });
     await page.emulateMedia({ colorScheme });
     await expectNoOverflow(page);
     expect([width, await findBarriers()]).toEqual([width, []]);
-    await photograph(page, `usage-${width}-${colorScheme}`);
+    await photograph(page, `usage-${width}-${colorScheme}`, { fullPage: true });
   }
   await limitTeam("1");
   await page.reload();

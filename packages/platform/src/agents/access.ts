@@ -1,7 +1,7 @@
 // Finds agents of the caller's team, and refuses actions that the caller may not perform on them.
 import type { Kysely } from "kysely";
 import type { Position, Tables } from "../foundation/index.ts";
-import { type AgentAction, type Principal, relationOf, type Sharing } from "../identity/index.ts";
+import { type AgentAction, type Principal, relationOf, type SharedAgent, type Sharing } from "../identity/index.ts";
 import { type AgentFilter, findAgent, findRun, listAgents } from "./store.ts";
 import type { ListedAgent } from "./views/views.ts";
 
@@ -12,6 +12,11 @@ export interface AgentAccess {
   findToCancel(principal: Principal, agentId: string, runId: string | "latest"): Promise<ListedAgent>;
   /** Those that the principal may read, newest first. A page may hold fewer than its limit and yet not be the last. */
   list(principal: Principal, filter: AgentFilter): Promise<AgentSelection>;
+  /**
+   * The ids of those that the principal may read, of agents of their team. The last ones are left out where asking about
+   * them takes too many requests to source hosts.
+   */
+  readable(principal: Principal, agents: SharedAgent[]): Promise<Set<string>>;
   /** The reason why the principal may not; null where they may. */
   refusal(principal: Principal, agent: ListedAgent, action: AgentAction): Promise<string | null>;
 }
@@ -42,6 +47,10 @@ export function openAgentAccess(db: Kysely<Tables>, sharing: Sharing): AgentAcce
       return agent;
     },
     list: (principal, filter) => listReadable({ db, sharing, principal }, filter),
+    async readable(principal, agents) {
+      const { readable } = await sharing.readable(principal, agents);
+      return new Set(readable.map(({ id }) => id));
+    },
     async refusal(principal, agent, action) {
       return (await sharing.refusal(principal, agent, action))?.message ?? null;
     },

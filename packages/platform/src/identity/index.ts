@@ -50,4 +50,11 @@ export {
   readUserSettings,
   settingsOfTeam,
 } from "./settings/index.ts";
-export { type AgentAction, openSharing, type RepositoryReading, relationOf, type Sharing } from "./sharing/index.ts";
+export {
+  type AgentAction,
+  openSharing,
+  type RepositoryReading,
+  relationOf,
+  type SharedAgent,
+  type Sharing,
+} from "./sharing/index.ts";

@@ -26,7 +26,9 @@ async function limitOf(db: Queries, { of, owner, owned }: Limited): Promise<Spen
   const { rows } = await sql<{ limit: number | null; spent: number }>`
     select spend_limit_usd::float8 as limit, (
       select coalesce(sum(cost_usd), 0)::float8 from (
-        select cost_usd from runs where ${thisMonth} union all select cost_usd from inference_calls where ${thisMonth}
+        select cost_usd from runs where ${thisMonth}
+        union all select cost_usd from deleted_runs where ${thisMonth}
+        union all select cost_usd from inference_calls where ${thisMonth}
       ) as costs
     ) as spent from ${owner}
   `.execute(db);

@@ -1,14 +1,16 @@
 // `GET /v1/usage`: what the caller or the team has used and spent.
-import { ApiError, type PlatformContext, type Principal, type Subject, schema } from "../foundation/index.ts";
+import { ApiError, type Principal, type Subject, schema } from "../foundation/index.ts";
+import type { UsageHost } from "./described-agents.ts";
 import { readSpending } from "./read.ts";
 
-export const openUsage = (context: PlatformContext): Subject => ({
+export const openUsage = (host: UsageHost): Subject => ({
   routes: (api) =>
     api.route(
       {
         method: "get",
         path: "/v1/usage",
-        summary: "Show usage and cost by day, model, person and agent, with the limits of this month",
+        summary:
+          "Show usage and cost by day, model, person, agent, repository, automation and tag, with the limits of this month",
         tag: "Usage",
         scope: "agents:read",
         query: schema("spending", "SpendingQuery"),
@@ -21,7 +23,7 @@ export const openUsage = (context: PlatformContext): Subject => ({
       },
       ({ query, principal }) => {
         if (query.of === "team") requireAdmin(principal);
-        return readSpending(context, principal, query);
+        return readSpending(host, principal, query);
       },
     ),
 });

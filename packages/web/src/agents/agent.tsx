@@ -12,6 +12,7 @@ import { Icon } from "../components/icon.tsx";
 import { LineCount } from "../components/line-count.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { StatusBadge, wordOf } from "../components/status.tsx";
+import { StopButton } from "../components/stop.tsx";
 import { Elapsed, Moment } from "../components/time.tsx";
 import { duration, money, repositoryName } from "../text/format.ts";
 import { AgentTabs } from "./agent-tabs.tsx";
@@ -101,9 +102,11 @@ function AgentActions({ agent: { id, group, status, latestRun, permissions } }: 
   return (
     <div className="agent-actions">
       {group === "running" && permissions.cancel && latestRun && (
-        <Button icon="stop" isBusy={act.isPending} onClick={() => act.run(`runs/${latestRun.id}/cancel`)}>
-          Stop
-        </Button>
+        <StopButton
+          permissions={permissions}
+          isBusy={act.isPending}
+          onStop={() => act.run(`runs/${latestRun.id}/cancel`)}
+        />
       )}
       {permissions.manage &&
         (status === "ARCHIVED" ? (

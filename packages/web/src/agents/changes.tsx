@@ -170,7 +170,7 @@ function Repository({ agentId, diff, mode, since, takesComments, nothing }: Repo
       </p>
       {files.length === 0 && !since && <Empty icon="check" title={nothing} />}
       {files.map((file) => {
-        const mark = `${diff.repoUrl}:${file.path}:${file.added}:${file.removed}`;
+        const mark = `${diff.repoUrl}:${file.path}:${file.blobs}`;
         const others = viewed.filter((one) => one !== mark);
         return (
           <ReviewedFile

@@ -77,6 +77,9 @@ function Retry({ agent: { id, status, permissions, runs } }: { agent: AgentDetai
   if (!last || !isUnfinished || !permissions.followUp || status !== "IDLE") return null;
   return (
     <div className="retry">
+      {last.status === "CANCELLED" && (
+        <p className="soft">It was stopped. What it has done stays: a message or Retry lets it go on.</p>
+      )}
       <Button icon="retry" isBusy={retry.isPending} onClick={() => retry.run(last.prompt)}>
         Retry
       </Button>

@@ -5,6 +5,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { request } from "../api/request.ts";
 import { Button } from "../components/controls.tsx";
 import { Empty, Failure, Skeleton } from "../components/feedback.tsx";
+import { TextWithHashes } from "../components/hash.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Page } from "../components/page.tsx";
 import { TableHead } from "../components/table.tsx";
@@ -88,7 +89,8 @@ const EntryRow = ({ entry: { at, actorName, action, subject, data } }: { entry: 
         .filter(([, value]) => value !== null)
         .map(([name, value]) => (
           <span key={name} className="audit-data">
-            <span className="soft">{name}:</span> {typeof value === "string" ? value : JSON.stringify(value)}
+            <span className="soft">{name}:</span>{" "}
+            <TextWithHashes text={typeof value === "string" ? value : JSON.stringify(value)} />
           </span>
         ))}
     </td>

@@ -3,6 +3,7 @@ import type { Automation, AutomationAlert, Firing } from "@agentcli/protocol/api
 import { firingWords } from "@agentcli/protocol/outcomes";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
+import { session } from "../api/session.ts";
 import { Notice } from "../components/feedback.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Loaded, Page } from "../components/page.tsx";
@@ -27,9 +28,7 @@ export function AutomationPage() {
         {(data) => (
           <>
             {!data.automation.enabled && (
-              <Notice tone="busy">
-                {data.automation.disabledReason ?? "It is disabled."} It does not fire until it is enabled.
-              </Notice>
+              <Notice tone="busy">{reasonOf(data.automation)} It does not fire until it is enabled.</Notice>
             )}
             {data.automation.shadow && (
               <Notice tone="busy">It is in shadow mode: its runs propose only, and nothing is written.</Notice>
@@ -43,6 +42,9 @@ export function AutomationPage() {
     </Page>
   );
 }
+
+const reasonOf = ({ disabledReason = "It is disabled." }: Automation): string =>
+  disabledReason === `Disabled by ${session.email}.` ? "You disabled it." : disabledReason;
 
 const Facts = ({
   automation: { description, prompt, triggers, scope, target, webhook },

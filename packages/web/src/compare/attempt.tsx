@@ -12,6 +12,7 @@ import { LineCount } from "../components/line-count.tsx";
 import { Markdown } from "../components/markdown.tsx";
 import { PullLink } from "../components/pull.tsx";
 import { StatusBadge } from "../components/status.tsx";
+import { StopButton } from "../components/stop.tsx";
 import { Elapsed } from "../components/time.tsx";
 import { followRun } from "../stream/follow.ts";
 import type { Item } from "../stream/transcript.ts";
@@ -173,9 +174,11 @@ function Actions({ agent: { id, group, status, branch, pullRequests, permissions
         </Button>
       )}
       {!isOver && permissions.cancel && (
-        <Button icon="stop" isBusy={act.isPending} onClick={() => void act.run(`runs/${run.id}/cancel`)}>
-          Stop
-        </Button>
+        <StopButton
+          permissions={permissions}
+          isBusy={act.isPending}
+          onStop={() => void act.run(`runs/${run.id}/cancel`)}
+        />
       )}
       {isOver && permissions.manage && (
         <Button

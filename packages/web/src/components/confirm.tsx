@@ -7,11 +7,13 @@ export interface ConfirmProps extends Pick<ButtonProps, "icon" | "look" | "isBus
   /** On the button, and on the one that confirms. */
   label: string;
   title: string;
+  /** On the button that does nothing. */
+  refusal?: string;
   onConfirm(): void;
   children: ReactNode;
 }
 
-export function ConfirmButton({ label, title, onConfirm, children, ...button }: ConfirmProps) {
+export function ConfirmButton({ label, title, refusal = "Keep", onConfirm, children, ...button }: ConfirmProps) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
@@ -24,9 +26,9 @@ export function ConfirmButton({ label, title, onConfirm, children, ...button }: 
           <h2>{title}</h2>
           <div className="confirm-text">{children}</div>
           <div className="dialog-actions">
-            <Button onClick={close}>Keep</Button>
+            <Button onClick={close}>{refusal}</Button>
             <Button
-              look="danger"
+              look={button.look === "primary" ? "primary" : "danger"}
               onClick={() => {
                 close();
                 onConfirm();

@@ -30,10 +30,12 @@ export interface FileDiffProps {
 export const FileDiff = memo(({ file, mode, notes, isViewed = false, onViewed }: FileDiffProps) => {
   const lines = file.hunks.reduce((total, hunk) => total + hunk.lines.length, 0);
   const [isOpen, setOpen] = useState(lines <= maxOpenLines && !isViewed);
-  const view = (next: boolean) => {
-    onViewed?.(next);
-    setOpen(!next);
-  };
+  // Also where the mark goes because the file has changed, or comes from another tab.
+  const [wasViewed, setWasViewed] = useState(isViewed);
+  if (wasViewed !== isViewed) {
+    setWasViewed(isViewed);
+    setOpen(lines <= maxOpenLines && !isViewed);
+  }
   return (
     // No landmark: there may be hundreds, and names that differ in case only are one name there.
     <article className="file" id={`file-${file.path}`} aria-label={file.path}>
@@ -55,7 +57,7 @@ export const FileDiff = memo(({ file, mode, notes, isViewed = false, onViewed }:
         <LineCount added={file.added} removed={file.removed} />
         {onViewed && (
           <label className="check file-viewed">
-            <input type="checkbox" checked={isViewed} onChange={(event) => view(event.target.checked)} />
+            <input type="checkbox" checked={isViewed} onChange={(event) => onViewed(event.target.checked)} />
             Viewed
           </label>
         )}

@@ -1,12 +1,18 @@
 // A moment, relative to now, with the exact time on hover.
-import { useEffect, useState } from "react";
+import { type MouseEvent, useEffect, useState } from "react";
 import { ago, duration, exactTime } from "../text/format.ts";
 
 export const Moment = ({ at }: { at: string }) => (
-  <time dateTime={at} title={exactTime(at)}>
+  // biome-ignore lint/a11y/useKeyWithClickEvents: the link of the row does the same for the keyboard.
+  <time dateTime={at} title={exactTime(at)} onClick={openRow}>
     {ago(at, useNow(30_000))}
   </time>
 );
+
+/** In a row of a list, which is one link, it lies above that link, or nothing could be hovered; a click still opens the row. */
+function openRow({ currentTarget }: MouseEvent<HTMLElement>): void {
+  currentTarget.closest(".row")?.querySelector<HTMLElement>(".row-name")?.click();
+}
 
 /** How long something has been going on. */
 export const Elapsed = ({ since }: { since: string }) => (

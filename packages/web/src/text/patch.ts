@@ -18,6 +18,8 @@ export interface PatchFile {
   from: string | null;
   change: "added" | "removed" | "renamed" | "changed";
   isBinary: boolean;
+  /** Names its content before and after, as git abbreviates them; "" where the patch does not. */
+  blobs: string;
   hunks: Hunk[];
   added: number;
   removed: number;
@@ -45,6 +47,7 @@ function readFile(text: string): PatchFile {
     from,
     change: changeOf(header),
     isBinary: header.some((line) => /^(?:GIT binary patch|Binary files )/.test(line)),
+    blobs: value("index ") ?? "",
     hunks,
     added: count("add"),
     removed: count("remove"),

@@ -1,15 +1,16 @@
-// Usage and spend: by day, model, person and agent, with the limits of this month.
-import type { Spending, SpendingEntry } from "@agentcli/protocol/api";
+// Usage and spend: by day and by what it was for, with the limits of this month.
+import type { Spending } from "@agentcli/protocol/api";
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { request } from "../api/request.ts";
 import { session } from "../api/session.ts";
 import { Loaded, Page } from "../components/page.tsx";
 import { money } from "../text/format.ts";
 import { amount } from "./amount.ts";
-import { DayChart, ShareBar } from "./chart.tsx";
+import { Breakdowns } from "./breakdowns.tsx";
+import { DayChart } from "./chart.tsx";
 import type { UsageFilter } from "./filter.ts";
-import { type Measure, measureOf } from "./measure.ts";
+import { measureOf } from "./measure.ts";
 
 const usageQuery = ({ of = "me", days = 30 }: UsageFilter) =>
   queryOptions({
@@ -32,9 +33,7 @@ export function UsagePage() {
             <>
               <Totals spending={spending} />
               <DayChart days={spending.days} measure={measure} />
-              <Breakdown title="Models" entries={spending.models} measure={measure} />
-              {spending.of === "team" && <Breakdown title="People" entries={spending.people} measure={measure} />}
-              <Breakdown title="Agents" entries={spending.agents} measure={measure} isAgents />
+              <Breakdowns spending={spending} measure={measure} />
             </>
           );
         }}
@@ -119,72 +118,3 @@ const Limit = ({ limit: { of, limitCents, spentCents } }: { limit: Spending["lim
     </div>
   );
 };
-
-interface BreakdownProps {
-  title: string;
-  entries: SpendingEntry[];
-  measure: Measure;
-  isAgents?: true;
-}
-
-const Breakdown = ({ title, entries, measure, isAgents }: BreakdownProps) => {
-  const max = Math.max(...entries.map(measure.of), 0);
-  return (
-    <section className="section" aria-label={title}>
-      <h2>{title}</h2>
-      {entries.length === 0 && <p className="soft">Nothing in this period.</p>}
-      {entries.length > 0 && (
-        <table className="table">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th className="number">Runs</th>
-              <th className="number">Calls</th>
-              <th className="number">Tokens</th>
-              <th className="number">Cost</th>
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map((entry) => (
-              <Row key={entry.id} entry={entry} part={max === 0 ? 0 : measure.of(entry) / max} isAgent={isAgents} />
-            ))}
-          </tbody>
-        </table>
-      )}
-    </section>
-  );
-};
-
-interface RowProps {
-  entry: SpendingEntry;
-  /** Of the highest one. */
-  part: number;
-  isAgent: true | undefined;
-}
-
-const Row = ({ entry: { id, name, runs, calls, tokens, costCents }, part, isAgent }: RowProps) => (
-  <tr>
-    <td data-label="Name" className="table-name">
-      {isAgent ? (
-        <Link to="/agents/$id" params={{ id }}>
-          {name}
-        </Link>
-      ) : (
-        name
-      )}
-      <ShareBar part={part} />
-    </td>
-    <td data-label="Runs" className="number">
-      {amount(runs)}
-    </td>
-    <td data-label="Calls" className="number">
-      {amount(calls)}
-    </td>
-    <td data-label="Tokens" className="number">
-      {amount(tokens)}
-    </td>
-    <td data-label="Cost" className="number">
-      {money(costCents)}
-    </td>
-  </tr>
-);

@@ -4,7 +4,7 @@ import type { ForkAgent, ForkPreview } from "@agentcli/protocol/api";
 import { ApiError, type PlatformContext } from "../../foundation/index.ts";
 import { type Principal, relationOf } from "../../identity/index.ts";
 import { commitsAfter } from "../../repositories/index.ts";
-import { type PrivateSettings, privateSettingsAad, readThreadRecords, threadOf } from "../../runs/index.ts";
+import { openPrivateSettings, type PrivateSettings, readThreadRecords, threadOf } from "../../runs/index.ts";
 import { findRun } from "../store.ts";
 import type { ListedAgent, RunRow } from "../views/views.ts";
 import type { ForkedConversation } from "./forked-conversation.ts";
@@ -48,7 +48,7 @@ export async function planFork({ db, vault }: PlatformContext, request: ForkRequ
   return {
     ...request,
     run,
-    hidden: JSON.parse(key.openText(agent.private_settings, privateSettingsAad(agent.id))),
+    hidden: openPrivateSettings(agent.id, key, agent.private_settings),
     conversation: { records, lastTurnId: run.id, settings: { agentId: agent.id, runId: run.id, starts } },
   };
 }

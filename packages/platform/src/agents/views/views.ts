@@ -6,9 +6,9 @@ import {
   agentNameAad,
   errorAad,
   openEnvironment,
+  openPrivateSettings,
   openUnsaved,
   type PrivateSettings,
-  privateSettingsAad,
   resultAad,
 } from "../../runs/index.ts";
 
@@ -52,7 +52,7 @@ export function agentOf(row: ListedAgent, key: DataKey, publicUrl: string): Agen
 }
 
 const privateSettingsOf = ({ id, private_settings }: ListedAgent, key: DataKey): PrivateSettings =>
-  JSON.parse(key.openText(private_settings, privateSettingsAad(id)));
+  openPrivateSettings(id, key, private_settings);
 
 /** The answer to the creation: a repeated request gets the same one, whatever happened meanwhile. */
 export const agentAsCreated = (row: ListedAgent, runId: string): ListedAgent => ({

@@ -1,5 +1,5 @@
 // Enables and disables automations over HTTP, and shows what one would do.
-import { type Api, principalName, schema } from "../../foundation/index.ts";
+import { type Api, type Principal, schema } from "../../foundation/index.ts";
 import { cancelRunsOf } from "../firings/admit.ts";
 import type { AutomationHost } from "../host.ts";
 import { dryRun } from "../inbound/dry-run.ts";
@@ -39,7 +39,7 @@ function addDisable(api: Api, host: AutomationHost): void {
     { ...route, body: schema("automations", "DisableAutomation"), bodyIsOptional: true },
     async ({ params, principal, body }) => {
       const { id } = await host.access.find(principal, params.automationId, "manage");
-      const change = { id, reason: `Disabled by ${principalName(principal)}.`, now: host.now() };
+      const change = { id, reason: `Disabled by ${nameOf(principal)}.`, now: host.now() };
       const disabled = await host.platform.db.transaction().execute(async (tx) => {
         const row = await disableAutomation(tx, change);
         if (body.cancelRuns) await cancelRunsOf(tx, id);
@@ -49,6 +49,9 @@ function addDisable(api: Api, host: AutomationHost): void {
     },
   );
 }
+
+/** For people: the reason is shown as it is written here. */
+const nameOf = (principal: Principal): string => (principal.kind === "user" ? principal.email : principal.name);
 
 function addDryRun(api: Api, host: AutomationHost): void {
   api.route(

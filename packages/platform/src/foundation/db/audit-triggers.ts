@@ -84,6 +84,7 @@ export const auditTriggers: AuditTrigger[] = [
   ...[
     ["automation_backtests", "tell_of_backtests"],
     ["mentions", "tell_of_mentions"],
+    ["runs", "keep_usage_of_run"],
     ["subscriptions", "tell_of_fix_states"],
     ["subscriptions", "tell_of_subscriptions"],
   ].map(([table = "", name = ""]) => ({ table, name, definition: null })),

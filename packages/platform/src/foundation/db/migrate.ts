@@ -67,6 +67,7 @@ import * as keyServices from "./migrations/0063-key-services.ts";
 import * as openStreams from "./migrations/0064-open-streams.ts";
 import * as changedLines from "./migrations/0065-changed-lines.ts";
 import * as approvals from "./migrations/0066-approvals.ts";
+import * as deletedRuns from "./migrations/0067-deleted-runs.ts";
 import type { Tables } from "./tables/index.ts";
 
 /**
@@ -139,6 +140,7 @@ const migrations: Record<string, Migration> = {
   "0064-open-streams": openStreams,
   "0065-changed-lines": changedLines,
   "0066-approvals": approvals,
+  "0067-deleted-runs": deletedRuns,
 };
 
 /** Nothing is missing in a database that lacks them. */

@@ -7,14 +7,7 @@ import { type DataKey, type PlatformContext, prepared, type RunTable, type Table
 import type { ClaimedRun, Fence } from "../leases/lease.ts";
 import { type Frame, type Hub, insertFrames, notifyReaders, numberFrames } from "../streams/index.ts";
 import type { Spender } from "../usage/index.ts";
-import {
-  type AgentRecord,
-  agentNameAad,
-  type PrivateSettings,
-  privateSettingsAad,
-  type RunRequest,
-  requestAad,
-} from "./request.ts";
+import { type AgentRecord, agentNameAad, openPrivateSettings, type RunRequest, requestAad } from "./request.ts";
 
 export interface ActiveRun {
   agent: AgentRecord;
@@ -52,7 +45,7 @@ export async function openAgent({ db, vault }: PlatformContext, { agentId }: Cla
       source: agent.source,
       name: key.openText(agent.name, agentNameAad(agentId)),
       settings: agent.settings,
-      private: JSON.parse(key.openText(agent.private_settings, privateSettingsAad(agentId))) as PrivateSettings,
+      private: openPrivateSettings(agentId, key, agent.private_settings),
     },
   };
 }

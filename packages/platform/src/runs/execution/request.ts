@@ -45,6 +45,8 @@ export interface AgentRecord {
 
 export const requestAad = (runId: string): string => `request:${runId}`;
 export const privateSettingsAad = (agentId: string): string => `private-settings:${agentId}`;
+export const openPrivateSettings = (agentId: string, key: DataKey, sealed: Buffer): PrivateSettings =>
+  JSON.parse(key.openText(sealed, privateSettingsAad(agentId)));
 export const agentNameAad = (agentId: string): string => `name:${agentId}`;
 export const resultAad = (runId: string): string => `result:${runId}`;
 export const environmentAad = (runId: string): string => `environment:${runId}`;

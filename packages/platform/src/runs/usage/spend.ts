@@ -34,10 +34,15 @@ export async function leftToSpend(db: Kysely<Tables>, { teamId, userId }: Spende
   return remaining.length === 0 ? null : Math.max(0, Math.min(...remaining));
 }
 
-/** This month's cost of runs and of model calls through the platform; calls in progress count with their reserved amount. */
+/**
+ * This month's cost of runs, also of deleted agents, and of model calls through the platform; calls in progress count with
+ * their reserved amount.
+ */
 const spentBy = (owner: "team_id" | "user_id", id: number | null) => sql<string>`(
   select coalesce(sum(cost_usd), 0) from (
     select cost_usd from runs where ${sql.ref(owner)} = ${id} and created_at >= date_trunc('month', now())
+    union all
+    select cost_usd from deleted_runs where ${sql.ref(owner)} = ${id} and created_at >= date_trunc('month', now())
     union all
     select cost_usd from inference_calls where ${sql.ref(owner)} = ${id} and created_at >= date_trunc('month', now())
   ) as costs

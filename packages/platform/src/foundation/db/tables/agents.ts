@@ -159,6 +159,22 @@ export interface InferenceCallTable {
   ended_at: Timestamp | null;
 }
 
+/** What a run has used whose agent was deleted, and nothing else of it. A trigger writes it. */
+export interface DeletedRunTable {
+  id: Generated<string>;
+  team_id: number;
+  user_id: number | null;
+  service_account_id: string | null;
+  model: string | null;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  /** Null where the price of the model is not known. */
+  cost_usd: string | null;
+  created_at: Timestamp;
+}
+
 /** A thread of the engine: the agent's own, or a sub-agent's. */
 export interface ThreadTable {
   id: string;

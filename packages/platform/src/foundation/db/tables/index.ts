@@ -5,6 +5,7 @@ import type {
   AgentTable,
   ArtifactTable,
   DeletedDirectoryTable,
+  DeletedRunTable,
   FrameTable,
   IdempotentAnswerTable,
   InferenceCallTable,
@@ -135,6 +136,7 @@ export interface Tables {
   pull_request_labels: PullRequestLabelTable;
   commit_statuses: CommitStatusTable;
   inference_calls: InferenceCallTable;
+  deleted_runs: DeletedRunTable;
   audit_entries: AuditEntryTable;
   audit_head: AuditHeadTable;
   job_pools: JobPoolTable;
